@@ -1,5 +1,5 @@
 /** The page's frame: header, list of views, address handling. */
-import { hideTip, heading, empty } from "./ui";
+import { hideTip, heading, empty, tipAt } from "./ui";
 import { count, time } from "./format";
 import { leftOutNote } from "./left_out";
 import { GRAVEST } from "./job";
@@ -72,6 +72,7 @@ export class App {
     history.scrollRestoration = "manual";
     window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // so that a reload restores the scroll position
     document.addEventListener("click", (e) => (this.#byLink ||= e.target instanceof Element && e.target.closest("a[href^='#']") !== null));
+    document.addEventListener("keydown", copyName);
     window.addEventListener("hashchange", () => this.#open());
     window.addEventListener("beforeprint", () => document.dispatchEvent(new Event("themechange")));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("themechange")));
@@ -271,6 +272,23 @@ export class App {
     clearTimeout(this.#saving);
     delete document.body.dataset["address"];
   }
+}
+
+/* The key y copies a whole name: the one under the pointer, in what has the focus, or of the timeline's selection. */
+function copyName(event: KeyboardEvent): void {
+  const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const found =
+    document.querySelector<HTMLElement>(".name:hover") ??
+    document.activeElement?.querySelector<HTMLElement>(".name") ??
+    document.querySelector<HTMLElement>(".tl-details h2 .name");
+  if (!found) return;
+  const box = found.getBoundingClientRect();
+  const copied = async () => navigator.clipboard.writeText(found.title || found.textContent); // without a clipboard this rejects
+  copied().then(
+    () => tipAt([box.left, box.bottom], "Copied the whole name"),
+    () => tipAt([box.left, box.bottom], "This browser does not let the page copy"),
+  );
 }
 
 /** "4 steps of 42.1 ms", the length that savings are shares of; with several kinds of step each has its own length. */

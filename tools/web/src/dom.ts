@@ -125,6 +125,25 @@ export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
+/** The distinctive part of a kernel's name: without arguments, return type and namespaces. */
+export function shortName(name: string): string {
+  if (/^Mem(cpy|set) /.test(name)) return name;
+  const plain = name
+    .replace(/^void /, "")
+    .replace(/\(anonymous namespace\)::/g, "")
+    .replace(/[(<].*$/s, "");
+  const last = plain.slice(plain.lastIndexOf("::") + 1).replace(/^:/, "");
+  return last || plain || name;
+}
+
+/** Shortens kernels' names, the same way everywhere: to their distinctive parts, unless these are the same for several. */
+export function shortNames(names: readonly string[], length: number): string[] {
+  const alike = new Map<string, Set<string>>();
+  for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));
+  const told = names.map((name) => (alike.get(shortName(name))!.size > 1 ? name.replace(/^void /, "") : shortName(name)));
+  return tellApart(told.map(visible), length);
+}
+
 /** Shortens names so that different names look different: names with a common beginning keep the part that
  * distinguishes them and lose the part before it. */
 export function tellApart(names: readonly string[], length: number): string[] {

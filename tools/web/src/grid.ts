@@ -1,7 +1,7 @@
 /** A table of values with units in the heading, which the reader can sort and filter. */
 import { inlineBar, longName } from "./cells";
 import type { Cell, Column, Table } from "./data";
-import { h, name, breakable, fill, cut, keepFocus, tellApart, type Child } from "./dom";
+import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip, moreButton } from "./ui";
@@ -11,7 +11,8 @@ import { whereOf } from "./where";
 export type Write = (value: Cell) => Child;
 
 /** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": names, how they are drawn if not as the value
- * alone, and headings. `name` and `narrow`: at most two lines of a name from a trace; `bar COLOUR`: a bar next to the value;
+ * alone, and headings. `name` and `narrow`: at most two lines of a name from a trace;
+ * `kernel`: one of a kernel, shortened; `bar COLOUR`: a bar next to the value;
  * `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`: each number with its own unit; `spare`:
  * left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
@@ -30,7 +31,8 @@ function parsed<N extends TableName>(text: string): GridColumn<N> {
   return {
     column: column as ColumnOf<N>,
     ...(label === undefined ? {} : { label }),
-    ...(how === "name" || how === "narrow" ? { name: how } : {}),
+    ...(word === "name" || word === "narrow" ? { name: word } : {}),
+    ...(word === "kernel" ? { name: fill === "narrow" ? fill : "name", kernel: true } : {}),
     ...(word === "bar" ? { bar: () => fill } : {}),
     ...(word === "percent" ? { percent: fill ?? "compute" } : {}),
     ...(write ? { write } : {}),
@@ -54,6 +56,8 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly memory?: boolean;
   /** Shows at most two lines of a name from a trace, the rest on hover. */
   readonly name?: "name" | "narrow";
+  /** Whether it is a kernel's, which is shortened. */
+  readonly kernel?: boolean;
   /** Draws the value as a bar next to it, as long as its share of the column's largest; returns the colour. */
   readonly bar?: (row: number) => string | undefined;
   /** Draws a share of 100 as a bar of this colour. */
@@ -222,9 +226,9 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
         columns.map((column, c) => bodyCell(column, row, writers[c]!)),
       ),
     );
-    columns.forEach((_, c) => {
+    columns.forEach(({ kernel }, c) => {
       const cells = body.map((row) => row.children[c]!);
-      tellNames(cells);
+      tellNames(cells, kernel ? shortNames : tellApart);
       alignBars(cells);
     });
     const rest = rows.length - shown;
@@ -347,10 +351,10 @@ function alignBars(cells: readonly Element[]): void {
 }
 
 /* Shortens a column's long names so that they stay distinct; hovering shows the full name. */
-function tellNames(cells: readonly Element[]): void {
+function tellNames(cells: readonly Element[], shorten: typeof tellApart): void {
   const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
     whole = names.map((each) => each.title);
-  tellApart(whole, LONG_NAME).forEach((text, i) => {
+  shorten(whole, LONG_NAME).forEach((text, i) => {
     if (text === cut(whole[i]!, LONG_NAME)) return;
     fill(names[i]!, breakable(text));
     names[i]!.classList.add("told");

@@ -93,6 +93,7 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["/", "find text or /pattern/ in names, with rank:0-7, kind:kernel, dur>1ms; Enter and Shift+Enter: next and previous; Esc: clear"],
   ["m", "mark what is in view, or the selection: its sums, kernels, operators (Shift: of this rank only, or of one more)"],
   ["o", "open or close the rank: its streams and host threads"],
+  ["y", "copy the whole name of the selection, or of what is under the pointer in a table"],
   ["Enter", "select what is under the pointer, or go to the details"],
   ["wheel, Shift+wheel, Ctrl+wheel", "rows, move, zoom"],
   [

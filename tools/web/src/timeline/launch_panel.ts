@@ -1,11 +1,10 @@
 /** The part of an event's panel on its launch: the call, its place in the program, its arguments. */
-import { cut, h, name, visible, type Child } from "../dom";
+import { cut, h, name, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import type { Controller } from "./controller";
 import { around, launchesOf, type Launch } from "./launches";
 import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Events } from "./model";
-import { shortName } from "./names";
 import type { FarEvent } from "./search";
 import type { Shape } from "./told";
 

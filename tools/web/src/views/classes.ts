@@ -98,7 +98,7 @@ export function classesOf(job: Job): HTMLElement | null {
       {},
       "class",
       { column: "total_ns", label: "total", bar: (row) => (table.text(row, "class") === "communication" ? "comm" : "compute") },
-      "share_pct: share; calls; names: names; top_name<narrow>: the largest",
+      "share_pct: share; calls; names: names; top_name<kernel narrow>: the largest",
       BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
         column,
         label,

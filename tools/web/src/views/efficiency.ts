@@ -1,6 +1,6 @@
 /** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
 import { tablesNamed } from "../view";
-import { band, longName, tile } from "../cells";
+import { band, tile } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -168,7 +168,7 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
   const rate = (value: number) => f.grouped(value, f.digitsOf(value));
   return columns(
     table,
-    { column: name, label: name === "inside" ? "inside" : name, draw: (row) => longName(table.text(row, name), true) },
+    { column: name, name: "narrow", kernel: name === "kernel" },
     table.place("shapes") >= 0 && "shapes<narrow>",
     "total_ns<bar>: time; peak_pct<percent>: of the peak",
     {

@@ -158,7 +158,7 @@ function gaps(job: Job): HTMLElement {
         column: "cause",
         draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
       },
-      "after<narrow>; before<narrow>",
+      "after<kernel narrow>; before<kernel narrow>",
       { column: "host", label: "meanwhile, on the host", draw: meanwhile },
     ),
   );

@@ -2,7 +2,7 @@
 import { band, spread, strip, type BandFigure } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
-import { h, cut, visible, type Child } from "../dom";
+import { h, cut, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
 import { adviceState, hasGrids, severalRanks, tellsTensorCores, communicates } from "../job";
@@ -96,7 +96,7 @@ function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
   const shapes = table.name === "kernels.launch_shape";
   return columns(
     table,
-    "name<name>",
+    "name<kernel>",
     shapes && "grid; block",
     { column: "total_ns", label: "total", bar: (row) => (communicates(row) ? "comm" : "compute") },
     "share_pct: share; calls; mean_ns: mean",
@@ -125,7 +125,7 @@ function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
   };
   return columns(
     table,
-    "kernel<narrow>; operator<narrow>: launched by; inside<narrow>: inside",
+    "kernel<kernel narrow>; operator<narrow>: launched by; inside<narrow>: inside",
     { column: "total_ns", label: "total", bar: (row) => (communicates(row) ? "comm" : "compute") },
     "share_pct: of the kernel; calls; mean_ns: mean",
     severalRanks(job) && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
@@ -149,7 +149,7 @@ function contention(job: Job): HTMLElement {
     grid(
       table,
       { first: CONTENTION_FIRST },
-      "name<name>; grid; extra_ns<bar>: cost; slowdown; beside_ns: median beside; alone_ns: median alone",
+      "name<kernel>; grid; extra_ns<bar>: cost; slowdown; beside_ns: median beside; alone_ns: median alone",
       "beside_calls: calls beside; alone_calls: calls alone; ranks",
     ),
   );
@@ -165,7 +165,8 @@ function finding(job: Job): [Child, string] {
     `Of the kernels’ time ${f.percent(share("communication"))} is communication, including its waiting` +
     (tellsTensorCores(job) ? `, and ${f.percent(share("tensor_cores"))} runs on tensor cores.` : ".");
   if (own < 0) return ["All kernels communicate", rest];
-  const text = cut(visible(table.text(own, "name") ?? ""), 60);
+  const text = visible(table.text(own, "name") ?? ""),
+    short = (row: number) => cut(visible(shortName(table.text(row, "name") ?? "")), 60);
   const slow = table.all
     .filter(
       (row) => table.cell(row, "communication") === false && table.amount(row, "spread") > 1.1 && table.amount(row, "share_pct") >= 0.5,
@@ -176,9 +177,12 @@ function finding(job: Job): [Child, string] {
       ? severalRanks(job)
         ? " No kernel that matters is over 10 % slower on one rank than on the median one."
         : ""
-      : ` On rank ${table.num(slow, "slowest_rank")} ${cut(visible(table.text(slow, "name") ?? ""), 60)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
+      : ` On rank ${table.num(slow, "slowest_rank")} ${short(slow)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
   return [
-    [h("bdi", text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, the most of those that compute`],
+    [
+      h("bdi.name", { title: text }, short(own)),
+      ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, the most of those that compute`,
+    ],
     rest + differ,
   ];
 }

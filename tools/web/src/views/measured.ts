@@ -160,7 +160,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   const rate = (value: number) => f.grouped(value, f.digitsOf(value));
   return columns(
     table,
-    "name<name>; grid; block; total_ns<bar>: total in the job; calls; bound: bound by; sm_pct: multiprocessors",
+    "name<kernel>; grid; block; total_ns<bar>: total in the job; calls; bound: bound by; sm_pct: multiprocessors",
     "memory_pct: memory; dram_pct: DRAM; occupancy_pct: occupancy",
     { column: "achieved_gflops", label: "rate", write: (value) => tera(value) },
     { column: "flop_per_byte", label: "per byte", write: rate },

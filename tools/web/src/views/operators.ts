@@ -177,7 +177,7 @@ function launched(context: Context, choose: Child): HTMLElement {
       table,
       {},
       choose,
-      "operator<name>; kernel<name>",
+      "operator<name>; kernel<kernel>",
       { column: "total_ns", label: "GPU", bar: (row) => (COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute") },
       "share_pct: of the operator; calls; mean_ns: mean",
       severalRanks(job) && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",

@@ -1,13 +1,12 @@
 /** What if: which fix would save most of a step, and where the critical path is. */
 import { band } from "../cells";
 import type { Job } from "../data";
-import { breakable, cut, h, tellApart, visible, type Child } from "../dom";
+import { breakable, cut, h, shortNames, visible, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
 import { stacks, type Part } from "../stack";
 import { empty, figure, heading, legend, link, note, prose, section, sign, tip, lines } from "../ui";
-import { shortName } from "../timeline/names";
 import { href, type View, tablesNamed } from "../view";
 
 const BARS_MAX = 8,
@@ -71,15 +70,10 @@ function items(job: Job, what: string): number[] {
 
 const KERNEL_LENGTH = 40; // characters that fit into two lines of a label
 
-/* Labels of kernels, shortened so that different kernels look different. */
+/* Labels of kernels. */
 function kernelLabels(job: Job): Map<string, string> {
-  const table = job.table("whatif.item"),
-    names = items(job, "kernel").map((row) => table.text(row, "name") ?? ""),
-    short = names.map((name) => visible(shortName(name)));
-  const whole = names.map((name, i) =>
-    short.filter((each) => each === short[i]).length > 1 ? visible(name.replace(/^void /, "")) : short[i]!,
-  );
-  const shown = tellApart(whole, KERNEL_LENGTH);
+  const names = items(job, "kernel").map((row) => job.table("whatif.item").text(row, "name") ?? ""),
+    shown = shortNames(names, KERNEL_LENGTH);
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 

@@ -119,7 +119,8 @@ function counts(table: Names): Map<string, number> {
 const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] =>
   columns(
     table,
-    "name<name>; verdict; a_ns: A; b_ns: B; change_ns: B − A; change_pct: change; noise_ns: noise",
+    table.name === "diff.kernel" ? "name<kernel>" : "name<name>",
+    "verdict; a_ns: A; b_ns: B; change_ns: B − A; change_pct: change; noise_ns: noise",
     { column: "a_calls", label: "calls in A", write: writeCalls },
     { column: "b_calls", label: "calls in B", write: writeCalls },
     "a_mean_ns: mean in A; b_mean_ns: mean in B; a_host_ns: on the host in A; b_host_ns: in B",
