@@ -106,6 +106,23 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), ...children);
 }
 
+/** A table of texts, which the reader cannot sort; numbers, in all columns but the first, may have exact values on hover. */
+export function plainTable(
+  head: readonly Child[],
+  rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
+): HTMLElement {
+  const cell = (each: Child | { readonly text: Child; readonly exact: string | undefined }) =>
+    typeof each === "object" && each !== null && "exact" in each ? h("td.right", { title: each.exact }, each.text) : h("td.right", each);
+  return h(
+    "table.grid",
+    h("thead", h("tr", [h("th", { scope: "col" }, head[0]), head.slice(1).map((title) => h("th.right", { scope: "col" }, title))])),
+    h(
+      "tbody",
+      [...rows].map(([first, ...rest]) => h("tr", h("td", first), rest.map(cell))),
+    ),
+  );
+}
+
 /** Terms and what is said of them. */
 export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
   return h(

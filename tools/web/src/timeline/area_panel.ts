@@ -2,7 +2,7 @@
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
-import { segmented } from "../ui";
+import { segmented, plainTable } from "../ui";
 import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow, type Chosen } from "./area";
 import type { Controller } from "./controller";
 import { areaOfParts } from "./far_area";
@@ -68,28 +68,15 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
   return h(
     "div.tl-sums",
     { tabindex: 0, role: "region", "aria-label": `Marked area by ${what}` },
-    h(
-      "table.grid",
-      h(
-        "thead",
-        h(
-          "tr",
-          h("th", what),
-          columns.map(({ title }, c) => h("th.right", title, units[c] && h("span.unit", ` ${units[c].name}`))),
-        ),
-      ),
-      h(
-        "tbody",
-        shown.map((row) =>
-          h(
-            "tr",
-            h("td", name(row.label, 120)),
-            columns.map((column, c) =>
-              h("td.right", { title: column.time ? f.exact(column.time(row), "ns") : undefined }, cell(column, c, row)),
-            ),
-          ),
-        ),
-      ),
+    plainTable(
+      [what, ...columns.map(({ title }, c) => [title, units[c] && h("span.unit", ` ${units[c].name}`)])],
+      shown.map((row) => [
+        name(row.label, 120),
+        ...columns.map((column, c) => ({
+          text: cell(column, c, row),
+          exact: column.time ? f.exact(column.time(row), "ns") : undefined,
+        })),
+      ]),
     ),
   );
 }

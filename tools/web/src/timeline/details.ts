@@ -1,4 +1,5 @@
 /** The panel below the canvas: the selection, the marked range, the keys. */
+import { plainTable } from "../ui";
 import { h, name, fill, keepFocus, visible, type Child } from "../dom";
 import * as f from "../format";
 import { kindOf, nameOf } from "../path";
@@ -203,34 +204,21 @@ const SUM_COLUMNS: readonly (readonly [string, number])[] = [
 ];
 
 function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
-  const unit = f.timeUnit(sums.flatMap((row) => row.kinds));
-  const head = h(
-    "tr",
-    h("th", "Rank"),
-    SUM_COLUMNS.map(([title]) => h("th.right", title, h("span.unit", ` ${unit.name}`))),
-  );
-  const digits = f.columnDigits(
-    sums.flatMap((row) => row.kinds),
-    unit,
-  );
+  const values = sums.flatMap((row) => row.kinds),
+    unit = f.timeUnit(values),
+    digits = f.columnDigits(values, unit);
   return h(
     "div.tl-sums",
     { tabindex: 0, role: "region", "aria-label": "Sums per rank" },
-    h(
-      "table.grid",
-      h("thead", head),
-      h(
-        "tbody",
-        sums.slice(0, SUM_ROWS).map((row) =>
-          h(
-            "tr",
-            h("td", `${row.exact ? "" : "≈ "}${job.ranks[row.at]!.rank}`),
-            SUM_COLUMNS.map(([, kind]) =>
-              h("td.right", { title: row.exact ? f.exact(row.kinds[kind]!, "ns") : undefined }, f.scaled(row.kinds[kind]!, unit, digits)),
-            ),
-          ),
-        ),
-      ),
+    plainTable(
+      ["Rank", ...SUM_COLUMNS.map(([title]) => [title, h("span.unit", ` ${unit.name}`)])],
+      sums.slice(0, SUM_ROWS).map(({ at, exact, kinds }) => [
+        `${exact ? "" : "≈ "}${job.ranks[at]!.rank}`,
+        ...SUM_COLUMNS.map(([, kind]) => ({
+          text: f.scaled(kinds[kind]!, unit, digits),
+          exact: exact ? f.exact(kinds[kind]!, "ns") : undefined,
+        })),
+      ]),
     ),
   );
 }

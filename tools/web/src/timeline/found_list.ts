@@ -1,4 +1,5 @@
 /** The matches of a search as a list to step through, with sums by kind. */
+import { plainTable } from "../ui";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
@@ -22,27 +23,18 @@ function sumsOf(found: Found, controller: Controller): Map<number, KindSum> {
 
 /* Count, sum, mean and maximum of each kind. */
 function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
-  return h(
-    "table.grid.tl-kinds",
-    h(
-      "thead",
-      h(
-        "tr",
-        h("th", "kind"),
-        ["count", "sum of durations", "mean", "longest"].map((title) => h("th.right", title)),
-      ),
-    ),
-    h(
-      "tbody",
-      [...sums].map(([own, { count, sum, most }]) =>
-        h(
-          "tr",
-          h("td", KIND_WORDS[own] ?? ""),
-          [f.grouped(count), f.time(sum), f.time(sum / count), f.time(most)].map((text) => h("td.right", text)),
-        ),
-      ),
-    ),
+  const table = plainTable(
+    ["kind", "count", "sum of durations", "mean", "longest"],
+    [...sums].map(([own, { count, sum, most }]) => [
+      KIND_WORDS[own] ?? "",
+      f.grouped(count),
+      f.time(sum),
+      f.time(sum / count),
+      f.time(most),
+    ]),
   );
+  table.classList.add("tl-kinds");
+  return table;
 }
 
 function titleOf(count: number, listed: number): string {

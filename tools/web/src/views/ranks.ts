@@ -4,7 +4,7 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsLegend, partsOf, stacks, type StackRow, rankRow, byHost } from "../stack";
-import { controls, empty, heading, note, prose, section, segmented, chooser, showAll } from "../ui";
+import { controls, empty, heading, note, prose, section, segmented, chooser, showAll, plainTable, moreButton } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h } from "../dom";
@@ -90,35 +90,29 @@ function hostTable(job: Job): HTMLElement | null {
   const { hosts, host_count: count } = job.facts;
   if (!hosts || !count || count < 2) return null;
   const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]),
-    time = (ns: number) => h("td.right", f.time(ns));
-  const box = h("tbody"),
-    more = h("p.more");
-  const draw = (shown: number): void => {
+    box = h("div");
+  const draw = (shown: number): void =>
     fill(
       box,
-      order
-        .slice(0, shown)
-        .map(([name, ranks, first, compute, idle, waited, caused, worst]) =>
-          h(
-            "tr",
-            h("td", prose(name) || f.NONE),
-            h("td.right", f.grouped(ranks)),
-            h("td.right", String(first)),
-            time(compute / ranks),
-            time(idle / ranks),
-            time(waited / ranks),
-            time(caused),
-            h("td.right", caused > 0 ? String(worst) : f.NONE),
-          ),
+      h(
+        "div.grid-scroll",
+        { tabindex: 0, role: "region", "aria-label": "Hosts" },
+        plainTable(
+          ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"],
+          order
+            .slice(0, shown)
+            .map(([name, ranks, first, compute, idle, waited, caused, worst]) => [
+              prose(name) || f.NONE,
+              f.grouped(ranks),
+              String(first),
+              ...[compute / ranks, idle / ranks, waited / ranks, caused].map((ns) => f.time(ns)),
+              caused > 0 ? String(worst) : f.NONE,
+            ]),
         ),
+      ),
+      order.length > shown && moreButton(`Show more (${f.grouped(order.length - shown)} left)`, () => draw(4 * shown)),
     );
-    fill(
-      more,
-      order.length > shown && h("button", { on: { click: () => draw(4 * shown) } }, `Show more (${f.grouped(order.length - shown)} left)`),
-    );
-  };
   draw(HOSTS_FIRST);
-  const head = ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"];
   return section(
     "Hosts",
     note(
@@ -126,22 +120,7 @@ function hostTable(job: Job): HTMLElement | null {
         ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.`
         : "All hosts with all of their ranks, those that made others wait most first.",
     ),
-    h(
-      "div.grid-scroll",
-      { tabindex: 0, role: "region", "aria-label": "Hosts" },
-      h(
-        "table.grid",
-        h(
-          "thead",
-          h(
-            "tr",
-            head.map((label, i) => h("th", { class: i === 0 ? "" : "right", scope: "col" }, label)),
-          ),
-        ),
-        box,
-      ),
-    ),
-    more,
+    box,
   );
 }
 
