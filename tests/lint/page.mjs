@@ -50,8 +50,9 @@ for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(progra
 /* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, the argument before. */
 const checker = program.getTypeChecker();
 function checkColumns(node, file) {
-  if (compiler.isCallExpression(node) && ["grid", "columns"].includes(node.expression.getText())) {
-    const [table, ...items] = node.arguments, known = checker.getTypeAtLocation(table).getProperty("columns");
+  const place = compiler.isCallExpression(node) ? { grid: 0, columns: 0, filtered: 1, tableSection: 2 }[node.expression.getText().split("<")[0]] : undefined;
+  if (place !== undefined) {
+    const [table, ...items] = node.arguments.slice(place), known = checker.getTypeAtLocation(table).getProperty("columns");
     const columns = checker.getTypeOfSymbolAtLocation(known, table).getNumberIndexType().getProperty("name"), names = checker.getTypeOfSymbolAtLocation(columns, table);
     const own = (names.types ?? [names]).map(({ value }) => value);
     const check = (item) => {

@@ -37,7 +37,7 @@ test("kernels' names are short where they differ, whole on hover, and copied who
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } }));
   await page.hover(cell);
   await page.keyboard.press("y");
-  await page.waitForSelector(".tip:text-is('Copied the whole name')");
+  await page.waitForSelector(".tip >> text=Copied the whole name");
   assert.equal(await page.evaluate(() => window.copied), show(job.store, "kernels.kernel")["kernels.kernel"][0].name);
 });
 

@@ -4,7 +4,7 @@ import type { Cell, Column, Table } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
-import { tip, moreButton } from "./ui";
+import { tip, moreButton, note, section } from "./ui";
 import { whereOf } from "./where";
 
 /** Formats the values of a column. */
@@ -184,6 +184,17 @@ function headingOver(element: HTMLElement): string {
 /** Draws rows of a table; without items, all columns. */
 export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N>, ...items: readonly ColumnItem<N>[]): HTMLElement {
   return drawn(table, options, items.length > 0 ? columns(table, ...items) : table.columns.map(({ name: column }) => ({ column })));
+}
+
+/** A section of a heading, a note if any, and a table. */
+export function tableSection<N extends TableName>(
+  title: string,
+  about: Child,
+  table: Table<N>,
+  options: GridOptions<N>,
+  ...items: readonly ColumnItem<N>[]
+): HTMLElement {
+  return section(title, about && note(about), grid(table, options, ...items));
 }
 
 function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, all: readonly GridColumn<N>[]): HTMLElement {

@@ -1,7 +1,8 @@
 /** A roofline: floating-point rate against operations per byte, on logarithmic axes. */
+import { drawChart } from "./chart";
 import { lines } from "./ui";
 import { longName } from "./cells";
-import type { Charts, Theme } from "./chart";
+import type { Theme } from "./chart";
 import * as f from "./format";
 import { decades, type Mark, type PlotLine } from "./plot";
 import { shapeLegend, symbolOf } from "./shapes";
@@ -58,10 +59,7 @@ export function boundShapes(
 const power = (value: number) => (value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1))));
 
 /** Draws the chart; the larger a point, the more time it takes. */
-export function rooflineChart<N extends "kernels.roofline" | "hlo.op" | "efficiency.operator">(
-  charts: Charts,
-  points: Points<N>,
-): HTMLElement {
+export function rooflineChart<N extends "kernels.roofline" | "hlo.op" | "efficiency.operator">(points: Points<N>): HTMLElement {
   const { rows, table } = points,
     flopPerByte = (row: number) => table.amount(row, "flop_per_byte" as ColumnOf<N>),
     tflops = (row: number) => table.amount(row, points.rate[0]) * points.rate[1],
@@ -69,7 +67,7 @@ export function rooflineChart<N extends "kernels.roofline" | "hlo.op" | "efficie
   const x = decades([...rows.map(flopPerByte), ...(points.alsoX ?? [])]),
     y = decades([...rows.map(tflops), ...(points.alsoY ?? [])]),
     longest = f.most(rows.map(time));
-  return charts.add({
+  return drawChart({
     label: points.label,
     height: HEIGHT,
     ...(points.click ? { click: (mark: number) => points.click?.(rows[mark]!) } : {}),

@@ -4,7 +4,7 @@ import { recorded } from "../app";
 import { block, type Job, type Table } from "../data";
 import { fill, h, name, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { ranksOf } from "../job";
 import { licences } from "../licences";
 import { keptWords } from "../timeline";
@@ -77,7 +77,7 @@ export const about: View = {
       ),
       facts(job),
     );
-    if (left.n > 0) root.append(section("Files left out", grid(left, {})));
+    if (left.n > 0) root.append(tableSection("Files left out", null, left, {}));
     root.append(
       section(
         "What was repaired, skipped or odd",
@@ -90,13 +90,12 @@ export const about: View = {
       ),
     );
     root.append(
-      section(
+      tableSection(
         "Ranks",
-        grid(
-          ranks,
-          { exact: true },
-          "rank; host; device; events; skipped_events: skipped; repaired_events: repaired; truncated; format; source",
-        ),
+        null,
+        ranks,
+        { exact: true },
+        "rank; host; device; events; skipped_events: skipped; repaired_events: repaired; truncated; format; source",
       ),
       licences(),
     );

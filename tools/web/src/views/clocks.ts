@@ -1,7 +1,7 @@
 /** Clocks: can the order of arrivals be trusted? */
+import { drawChart } from "../chart";
 import { tablesNamed } from "../view";
 import { band } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -236,7 +236,7 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
 
 // Residuals -----------------------------------------------------------------------------------------
 
-function residuals(job: Job, charts: Charts): HTMLElement {
+function residuals(job: Job): HTMLElement {
   const table = job.table("clock.rank"),
     title = "What remains, by rank";
   const points = table.rows.flatMap((_, row) => {
@@ -260,7 +260,7 @@ function residuals(job: Job, charts: Charts): HTMLElement {
     note(
       `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
     ),
-    charts.add({
+    drawChart({
       label: `Residual by rank, ${unit.name}`,
       height: RESIDUAL_HEIGHT,
       tip: (mark) => `rank ${points[mark]!.rank}: ${f.time(points[mark]!.value)}`,
@@ -345,10 +345,8 @@ export const clocks: View = {
     return state === "note" ? undefined : state;
   },
   render(root: HTMLElement, { job }: Context) {
-    const charts = new Charts();
     root.append(heading(...answer(job)));
     if (!severalRanks(job)) return void root.append(empty("Merge the traces of all ranks to compare their clocks."), how(job));
-    root.append(checks(job), offsets(job), residuals(job, charts), how(job));
-    return charts.dispose;
+    root.append(checks(job), offsets(job), residuals(job), how(job));
   },
 };

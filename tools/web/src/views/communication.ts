@@ -1,7 +1,6 @@
 /** Communication: how much is hidden behind computation, and how fast is the network? */
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -226,7 +225,7 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
   );
 }
 
-function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElement {
+function bandwidth(context: Context, choice: Choice): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
     shapes = shapesOf(job);
@@ -252,7 +251,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
             drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
             "transfer",
           ),
-          bandwidthChart(charts, {
+          bandwidthChart({
             label: "Bus bandwidth against message size",
             size: "message size",
             axis: "bus bandwidth, GB/s",
@@ -484,8 +483,7 @@ export const communication: View = {
     return state === "note" ? undefined : state;
   },
   render(root, context) {
-    const { job, params } = context,
-      charts = new Charts();
+    const { job, params } = context;
     if (!communicates(job)) return nothing(root, job);
     const finding = overlapFinding(job);
     const choice = {
@@ -496,7 +494,7 @@ export const communication: View = {
       heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
       choices(context, choice) ?? "",
       overlapByKind(job, choice),
-      bandwidth(context, charts, choice),
+      bandwidth(context, choice),
       matrix(context) ?? "",
       groups(job, choice),
     );
@@ -518,6 +516,5 @@ export const communication: View = {
       ),
       unmatched(job),
     );
-    return charts.dispose;
   },
 };

@@ -1,11 +1,10 @@
 /** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
 import { tablesNamed } from "../view";
 import { band, tile } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn, columns } from "../grid";
+import { type GridColumn, columns, tableSection } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
 import { rooflineChart } from "../roofline";
 import { shapeLegend } from "../shapes";
@@ -87,26 +86,24 @@ function figures(job: Job): HTMLElement {
 function ranks(job: Job): HTMLElement {
   const table = job.table("efficiency.rank");
   const reasons = new Set(table.rows.map((_, row) => table.text(row, "reason")));
-  return section(
+  return tableSection(
     "Ranks",
-    note("The peak is the device’s maximum for the number type, without sparsity."),
-    grid(
-      table,
-      { first: 16, ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}) },
-      "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
-      runsAhead(table) && "mfu_window_pct: of the device’s window",
-      table.sum("at_most_flop") > 0 && "mfu_at_most_pct: at most",
-      table.sum("recomputed_flop") > 0 && "hfu_pct: with what is recomputed",
-      "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
-      reasons.size > 1 && { column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" },
-    ),
+    "The peak is the device’s maximum for the number type, without sparsity.",
+    table,
+    { first: 16, ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}) },
+    "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
+    runsAhead(table) && "mfu_window_pct: of the device’s window",
+    table.sum("at_most_flop") > 0 && "mfu_at_most_pct: at most",
+    table.sum("recomputed_flop") > 0 && "hfu_pct: with what is recomputed",
+    "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
+    reasons.size > 1 && { column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" },
   );
 }
 
 // Roofline --------------------------------------------------------------------------------------------
 
 /* Rate against operations per byte; lines show the peak of each number type. */
-function roofline(job: Job, charts: Charts): HTMLElement | null {
+function roofline(job: Job): HTMLElement | null {
   const table = job.table("efficiency.operator");
   const known = table.all.filter((row) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_tflops") > 0);
   const fastest = f.most(known.map((row) => table.amount(row, "achieved_tflops"))),
@@ -132,7 +129,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
       types.map((type, shape) => ({ shape, label: type })),
       "compute",
     ),
-    rooflineChart(charts, {
+    rooflineChart({
       label: `Rate of ${f.count(rows.length, "operator")} against operations per byte; the table has them`,
       table,
       rows,
@@ -206,14 +203,12 @@ export const efficiency: View = {
   needs: tablesNamed("efficiency.rank efficiency.operator efficiency.kernel efficiency.place"),
   shown: (job) => job.rowsOf("efficiency.operator") > 0,
   render(root, context) {
-    const { job } = context,
-      charts = new Charts();
+    const { job } = context;
     if (job.table("efficiency.operator").n === 0)
       return void root.append(
         heading("Efficiency"),
         empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),
       );
-    root.append(heading(...finding(job)), figures(job), roofline(job, charts) ?? "", work(context), ranks(job));
-    return charts.dispose;
+    root.append(heading(...finding(job)), figures(job), roofline(job) ?? "", work(context), ranks(job));
   },
 };

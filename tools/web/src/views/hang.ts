@@ -1,5 +1,4 @@
 /** A job that hung, from the dumps of its flight recorders: who is missing, and who only waits? */
-import { tablesNamed } from "../view";
 import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import * as f from "../format";
@@ -112,7 +111,7 @@ const SEVERAL = "The dumps do not show which of these ranks is the cause.";
 export const hang: View = {
   id: "hang",
   title: "Hang",
-  needs: tablesNamed("hang.job hang.collective hang.rank hang.ras"),
+  needs: ["hang.job", "hang.collective", "hang.rank", "hang.ras"],
   judges: ["hang.job"],
   shown: (job) => job.table("hang.job").n > 0,
   state: (job) => (job.table("hang.job").text(0, "state") === "hangs" ? "bad" : undefined),

@@ -3,7 +3,7 @@ import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { adviceState, onTimeline, ranksOf, severalRanks } from "../job";
 import type { ColumnOf } from "../names";
 import { partsLegend, stacks, type Part, type StackRow, rankRow, byHost } from "../stack";
@@ -146,21 +146,19 @@ function gaps(job: Job): HTMLElement {
       unrecorded !== null && unrecorded > 0 && h("small", `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
     ];
   };
-  return section(
+  return tableSection(
     title,
-    note("At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did."),
-    grid(
-      table,
-      { first: GAPS_FIRST, link: at },
-      "begin_ns: begin; rank; step",
-      { column: "duration_ns", label: "gap", bar: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle" },
-      {
-        column: "cause",
-        draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
-      },
-      "after<kernel narrow>; before<kernel narrow>",
-      { column: "host", label: "meanwhile, on the host", draw: meanwhile },
-    ),
+    "At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did.",
+    table,
+    { first: GAPS_FIRST, link: at },
+    "begin_ns: begin; rank; step",
+    { column: "duration_ns", label: "gap", bar: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle" },
+    {
+      column: "cause",
+      draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
+    },
+    "after<kernel narrow>; before<kernel narrow>",
+    { column: "host", label: "meanwhile, on the host", draw: meanwhile },
   );
 }
 
@@ -168,25 +166,21 @@ function gaps(job: Job): HTMLElement {
 function syncs(job: Job): HTMLElement | null {
   const table = job.table("sync.call");
   if (table.n === 0) return null;
-  return section(
+  return tableSection(
     "Calls that wait for the GPU",
-    note(
-      "The host waits in them until the GPU has finished what was launched; a GPU that runs dry meanwhile is idle until the host launches again. Copies and allocations may wait, too.",
-    ),
-    grid(
-      table,
-      { first: 12 },
-      "call<narrow>; operator<narrow>: made by; inside<narrow>: inside; lost_ns<bar sync>: the GPU lost; calls",
-      "calls_per_step: a step, a rank; total_ns: host waited; mean_ns<spare>: mean; max_ns: longest",
-      severalRanks(job) && [
-        "max_rank_lost_ns: most lost",
-        {
-          column: "max_rank",
-          label: "by rank",
-          draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
-        },
-      ],
-    ),
+    "The host waits in them until the GPU has finished what was launched; a GPU that runs dry meanwhile is idle until the host launches again. Copies and allocations may wait, too.",
+    table,
+    { first: 12 },
+    "call<narrow>; operator<narrow>: made by; inside<narrow>: inside; lost_ns<bar sync>: the GPU lost; calls",
+    "calls_per_step: a step, a rank; total_ns: host waited; mean_ns<spare>: mean; max_ns: longest",
+    severalRanks(job) && [
+      "max_rank_lost_ns: most lost",
+      {
+        column: "max_rank",
+        label: "by rank",
+        draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
+      },
+    ],
   );
 }
 
@@ -209,15 +203,13 @@ export const idle: View = {
       rankTable(job),
       gaps(job),
       syncs(job) ?? "",
-      section(
+      tableSection(
         "Streams",
-        note("Between the events of one stream; others may have been busy."),
-        grid(
-          job.table("idle.stream"),
-          { sort: "-idle_ns", first: 10 },
-          "rank; device; stream; events; idle_ns: between events; host_wait_ns: launched late; kernel_wait_ns: between kernels",
-          "other_ns: other",
-        ),
+        "Between the events of one stream; others may have been busy.",
+        job.table("idle.stream"),
+        { sort: "-idle_ns", first: 10 },
+        "rank; device; stream; events; idle_ns: between events; host_wait_ns: launched late; kernel_wait_ns: between kernels",
+        "other_ns: other",
       ),
     );
   },

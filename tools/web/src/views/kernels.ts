@@ -1,10 +1,9 @@
 /** Kernels: which cost most on the GPU, how well is the GPU used, and which rank differs? */
 import { band, spread, strip, type BandFigure } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, cut, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn, columns } from "../grid";
+import { grid, type GridColumn, columns, tableSection } from "../grid";
 import { adviceState, hasGrids, severalRanks, tellsTensorCores, communicates } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, lines, chooser } from "../ui";
@@ -141,17 +140,13 @@ function contention(job: Job): HTMLElement {
       empty("No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare."),
     );
   const lost = f.sum(table.nums("extra_ns").map((v) => v ?? 0));
-  return section(
+  return tableSection(
     title,
-    note(
-      `Kernels that ran both beside communication and alone: ${lost > 0 ? `sharing the GPU cost ${f.time(lost)} of GPU time` : "together they took no longer beside it"}, by their means. The same name and shape may still have different work.`,
-    ),
-    grid(
-      table,
-      { first: CONTENTION_FIRST },
-      "name<kernel>; grid; extra_ns<bar>: cost; slowdown; beside_ns: median beside; alone_ns: median alone",
-      "beside_calls: calls beside; alone_calls: calls alone; ranks",
-    ),
+    `Kernels that ran both beside communication and alone: ${lost > 0 ? `sharing the GPU cost ${f.time(lost)} of GPU time` : "together they took no longer beside it"}, by their means. The same name and shape may still have different work.`,
+    table,
+    { first: CONTENTION_FIRST },
+    "name<kernel>; grid; extra_ns<bar>: cost; slowdown; beside_ns: median beside; alone_ns: median alone",
+    "beside_calls: calls beside; alone_calls: calls alone; ranks",
   );
 }
 
@@ -203,7 +198,6 @@ export const kernels: View = {
         heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
         empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a CPU-only trace has none."),
       );
-    const charts = new Charts();
     root.append(heading(...finding(job)), use(job));
     const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
       launchers = job.table("kernels.launcher");
@@ -222,39 +216,28 @@ export const kernels: View = {
     );
     const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launcher">, column: "name" | "kernel") => (row: number) =>
       href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
-    const colours = legend([["compute", "Computes"], ...(communicates(job) ? ([["comm", "Communicates, and waits"]] as const) : [])]);
-    if (by === "launcher") {
-      root.append(
-        section(
-          "What costs most",
-          colours,
-          note(
-            "Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline.",
-          ),
-          filtered(context, launchers, { link: link(launchers, "kernel") }, choose, launcherColumns(job)),
-        ),
-        measured(context, charts) ?? "",
-        classesOf(job) ?? "",
-        contention(job),
-      );
-      return charts.dispose;
-    }
-    const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
+    const byLauncher = by === "launcher",
+      table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
     root.append(
       section(
         "What costs most",
-        colours,
-        note(
-          "A name leads to its calls on the timeline. ",
-          !shapes &&
-            `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
-        ),
-        filtered(context, table, { link: link(table, "name") }, choose, columnsOf(job, table)),
+        legend([["compute", "Computes"], ...(communicates(job) ? ([["comm", "Communicates, and waits"]] as const) : [])]),
+        byLauncher
+          ? note(
+              "Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline.",
+            )
+          : note(
+              "A name leads to its calls on the timeline. ",
+              !shapes &&
+                `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
+            ),
+        byLauncher
+          ? filtered(context, launchers, { link: link(launchers, "kernel") }, choose, launcherColumns(job))
+          : filtered(context, table, { link: link(table, "name") }, choose, columnsOf(job, table)),
       ),
-      measured(context, charts) ?? "",
+      measured(context) ?? "",
       classesOf(job) ?? "",
       contention(job),
     );
-    return charts.dispose;
   },
 };

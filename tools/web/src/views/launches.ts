@@ -1,11 +1,10 @@
 /** Launches: does the host keep ahead of the GPU? */
 import { tablesNamed } from "../view";
 import { strip } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { name, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { adviceState, severalRanks, TO_RECORD_THE_HOST } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, heading, legend, note, section, lines } from "../ui";
@@ -120,16 +119,14 @@ function ranks(job: Job): HTMLElement {
 function calls(job: Job): HTMLElement {
   const table = job.table("launches.api");
   if (table.n === 0) return section("Calls of the runtime and driver", empty("None were recorded."));
-  return section(
+  return tableSection(
     "Calls of the runtime and driver",
-    note(severalRanks(job) && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."),
-    grid(
-      table,
-      { first: 20 },
-      { column: "name", draw: (row) => name(table.text(row, "name") ?? "") },
-      "total_ns<bar host>: total; calls; mean_ns: mean; max_ns: longest",
-      severalRanks(job) && "median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
-    ),
+    [severalRanks(job) && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."],
+    table,
+    { first: 20 },
+    { column: "name", draw: (row) => name(table.text(row, "name") ?? "") },
+    "total_ns<bar host>: total; calls; mean_ns: mean; max_ns: longest",
+    severalRanks(job) && "median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
   );
 }
 
@@ -141,7 +138,6 @@ export const launches: View = {
   state: (job) => adviceState(job, "launches"),
   render(root, context) {
     const { job } = context,
-      charts = new Charts(),
       table = job.table("launches.rank");
     if (table.sum("events") === 0)
       return void root.append(
@@ -152,7 +148,6 @@ export const launches: View = {
         empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch share a number.`),
         calls(job),
       );
-    root.append(heading(...finding(job)), ranks(job), queueOverTime(context, charts) ?? "", calls(job));
-    return charts.dispose;
+    root.append(heading(...finding(job)), ranks(job), queueOverTime(context) ?? "", calls(job));
   },
 };

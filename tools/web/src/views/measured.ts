@@ -1,6 +1,5 @@
 /** Kernels measured with Nsight Compute: the roofline, and the rules for the chosen kernel. */
 import { longName } from "../cells";
-import type { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { fill, h, type Child } from "../dom";
 import * as f from "../format";
@@ -34,7 +33,7 @@ function roofsOf(table: Roofline, column: Roof): number[] {
   return alike.map((values) => f.median(values)!);
 }
 
-function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: number) => void): HTMLElement | null {
+function chart(table: Roofline, chosen: number, choose: (row: number) => void): HTMLElement | null {
   const rows = table.all.filter((row) => isPoint(table, row)).sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last, on top
     num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.amount(row, column);
   if (rows.length === 0) return null;
@@ -55,7 +54,7 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
       "Click a point, or a name in the table, for what Nsight Compute says about it; the chosen one has a thick edge.",
     ),
     legend,
-    rooflineChart(charts, {
+    rooflineChart({
       label: `Rate of ${f.count(rows.length, "measured kernel")} against floating-point operations per byte; the table has them`,
       table,
       rows,
@@ -168,13 +167,13 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
 }
 
 /** Returns null if nothing was measured; the address keeps the chosen kernel as "measured". */
-export function measured(context: Context, charts: Charts): HTMLElement | null {
+export function measured(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");
   if (table.n === 0) return null;
   const box = h("div.chosen", { role: "region", "aria-label": "The chosen kernel", "aria-live": "polite" });
   const chosen = Number(params.get("measured") ?? NaN);
-  const drawn = chart(table, charts, chosen, (row) => context.redraw({ measured: String(row) }));
+  const drawn = chart(table, chosen, (row) => context.redraw({ measured: String(row) }));
   if (chosen in table.rows) fill(box, panel(job, table, chosen));
   const apart = table.rows.filter((_, row) => !isPoint(table, row)).length;
   return section(

@@ -1,11 +1,10 @@
 /** Memory: peak, growth, headroom. */
 import { tablesNamed } from "../view";
 import { longName } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
@@ -131,7 +130,7 @@ function chosenOf({ job, params }: Context, devices: readonly Device[]): Device 
   );
 }
 
-function curves(context: Context, charts: Charts, devices: readonly Device[], chosen: Device): HTMLElement {
+function curves(context: Context, devices: readonly Device[], chosen: Device): HTMLElement {
   const { job, params } = context,
     table = job.table("memory.device");
   const many = devices.length > LINES_MAX;
@@ -174,7 +173,7 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
         ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times this chart’s highest value.`
         : "",
     ),
-    lineChart(charts, {
+    lineChart({
       label: `Memory of ${label(chosen)} over time, ${unit.name}`,
       lines,
       band: many ? bandOf(devices.map((device) => device.allocated)) : undefined,
@@ -190,16 +189,15 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
 
 function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
   const table = job.table("memory.device");
-  return section(
+  return tableSection(
     "Devices",
-    grid(
-      table,
-      { rows, first: 16, known: true },
-      "rank; device; allocator; peak_bytes: peak; peak_step: in step; peak_operator: reached by; peak_reserved_bytes: reserved",
-      "fragmentation_pct: unused part; capacity_bytes: capacity; limit_bytes<memory>: limit",
-      { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },
-      "growth_bytes<memory>: growth by step; growing_steps: growing steps; pattern; steps_left: steps until full",
-    ),
+    null,
+    table,
+    { rows, first: 16, known: true },
+    "rank; device; allocator; peak_bytes: peak; peak_step: in step; peak_operator: reached by; peak_reserved_bytes: reserved",
+    "fragmentation_pct: unused part; capacity_bytes: capacity; limit_bytes<memory>: limit",
+    { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },
+    "growth_bytes<memory>: growth by step; growing_steps: growing steps; pattern; steps_left: steps until full",
   );
 }
 
@@ -223,20 +221,18 @@ function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
 function operatorTable(job: Job, type: string): HTMLElement {
   const table = job.table("memory.operator"),
     rows = table.all.filter((row) => table.text(row, "device") === type);
-  return section(
+  return tableSection(
     "Which operators take memory",
-    note("All that they allocated over the trace, freed or not. What a result keeps is freed elsewhere, so an increase is not a leak."),
-    grid(
-      table,
-      { rows, first: 16 },
-      {
-        column: "operator",
-        draw: (row) => (table.text(row, "operator") === null ? "outside of any" : longName(table.text(row, "operator"))),
-      },
-      "self_bytes<bar held>: itself; self_increase_bytes: minus freed; bytes: with what it calls; self_allocations: allocations",
-      "calls",
-      severalRanks(job) && "ranks",
-    ),
+    "All that they allocated over the trace, freed or not. What a result keeps is freed elsewhere, so an increase is not a leak.",
+    table,
+    { rows, first: 16 },
+    {
+      column: "operator",
+      draw: (row) => (table.text(row, "operator") === null ? "outside of any" : longName(table.text(row, "operator"))),
+    },
+    "self_bytes<bar held>: itself; self_increase_bytes: minus freed; bytes: with what it calls; self_allocations: allocations",
+    "calls",
+    severalRanks(job) && "ranks",
   );
 }
 
@@ -252,7 +248,6 @@ export const memory: View = {
   state: (job) => adviceState(job, "memory"),
   render(root, context) {
     const { job, params } = context,
-      charts = new Charts(),
       table = job.table("memory.device");
     if (table.n === 0)
       return void root.append(
@@ -279,15 +274,8 @@ export const memory: View = {
           "to",
         ),
       ),
-      curves(context, charts, devices, chosen),
+      curves(context, devices, chosen),
     );
-    append(root, [
-      byCategory(job, charts, chosen),
-      deviceTable(job, rows),
-      stepTable(job, devices),
-      operatorTable(job, type),
-      byModule(job, type),
-    ]);
-    return charts.dispose;
+    append(root, [byCategory(job, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);
   },
 };

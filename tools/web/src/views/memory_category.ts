@@ -1,8 +1,8 @@
-import type { Charts } from "../chart";
+import { drawChart } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { onTimeline, severalRanks } from "../job";
 import { empty, note, section } from "../ui";
 
@@ -80,7 +80,7 @@ function peakOf(job: Job, of: Of): readonly [number, number] | null {
 }
 
 /* Stacked categories over time, with the device's peak marked. */
-function stacked(job: Job, charts: Charts, of: Of): Child {
+function stacked(job: Job, of: Of): Child {
   const curve = job.table("memory.category_curve"),
     rows = rowsOf(curve, of),
     layers = layersOf(curve, rows),
@@ -92,7 +92,7 @@ function stacked(job: Job, charts: Charts, of: Of): Child {
     span = f.timeUnit(times),
     unit = f.byteUnit([most], true),
     near = (times[times.length - 1]! - times[0]!) / 50; // margin around the peak on the timeline
-  const chart = charts.add({
+  const chart = drawChart({
     label: `Memory over time by category, up to ${f.bytes(most, true)}`,
     height: HEIGHT,
     read: (x) => {
@@ -153,7 +153,7 @@ function categories(job: Job, of: Of): HTMLElement {
 }
 
 /** Sections on what fills a device; empty if the records have no addresses. */
-export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
+export function byCategory(job: Job, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
     who = `rank ${of.rank}, ${of.device}`;
@@ -171,7 +171,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
         `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
       ),
       categories(job, of),
-      stacked(job, charts, of),
+      stacked(job, of),
     ),
     section(
       "What is alive at the peak",
@@ -196,15 +196,13 @@ export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.table("memory.module"),
     rows = table.all.filter((row) => table.text(row, "device") === type);
   if (rows.length === 0) return null;
-  return section(
+  return tableSection(
     "Which modules take memory",
-    note("All that a module and those inside it allocated over the trace, freed or not."),
-    grid(
-      table,
-      { rows, first: FIRST, sort: "-bytes" },
-      "module<name>; bytes<bar held>: with what it holds; self_bytes: itself; increase_bytes: minus freed",
-      "peak_bytes: held at the peak; allocations; calls",
-      severalRanks(job) && "ranks",
-    ),
+    "All that a module and those inside it allocated over the trace, freed or not.",
+    table,
+    { rows, first: FIRST, sort: "-bytes" },
+    "module<name>; bytes<bar held>: with what it holds; self_bytes: itself; increase_bytes: minus freed",
+    "peak_bytes: held at the peak; allocations; calls",
+    severalRanks(job) && "ranks",
   );
 }

@@ -4,7 +4,7 @@ import { inlineBar, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn, columns } from "../grid";
+import { type GridColumn, columns, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, tellsTensorCores } from "../job";
 import { empty, heading, legend, note, section, lines, chooser, setting } from "../ui";
 import type { Context, View } from "../view";
@@ -134,10 +134,13 @@ function unused(job: Job): HTMLElement | null {
     )
     .sort((a, b) => table.amount(b, "device_self_ns") - table.amount(a, "device_self_ns"));
   if (rows.length === 0 || !tellsTensorCores(job)) return null;
-  return section(
+  return tableSection(
     "Operators that could use tensor cores and did not",
-    note("Tensor-core kernels exist for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 enable these."),
-    grid(table, { rows, first: UNUSED_FIRST }, "name; device_self_ns: GPU, itself; calls", severalRanks(job) && "ranks"),
+    "Tensor-core kernels exist for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 enable these.",
+    table,
+    { rows, first: UNUSED_FIRST },
+    "name; device_self_ns: GPU, itself; calls",
+    severalRanks(job) && "ranks",
   );
 }
 

@@ -1,5 +1,4 @@
 /** Values of ranks over time as lines: parts of the launches and transfers views. */
-import type { Charts } from "../chart";
 import type { Table } from "../data";
 import * as f from "../format";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
@@ -23,7 +22,7 @@ interface Ranks {
 }
 
 /* The chosen rank as a strong line, the others as thin lines, or as a band if there are many. */
-function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
+function lines(context: Context, of: Ranks): HTMLElement {
   const ranks = [...of.byRank.keys()].sort((a, b) => a - b),
     wanted = ranks.find((rank) => String(rank) === context.params.get("rank")) ?? of.first;
   const many = ranks.length > LINES_MAX,
@@ -52,7 +51,7 @@ function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
           : "",
       of.leftOut,
     ),
-    lineChart(charts, {
+    lineChart({
       label: `${of.what}, rank ${wanted}, over time`,
       lines: all,
       band: many ? bandOf([...of.byRank.values()]) : undefined,
@@ -71,7 +70,7 @@ function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<nu
 }
 
 /** Number of events waiting in the queues of a rank; null if no launch is known. */
-export function queueOverTime(context: Context, charts: Charts): HTMLElement | null {
+export function queueOverTime(context: Context): HTMLElement | null {
   const { job } = context,
     table = job.table("launches.queue"),
     byRank = new Map<number, Points>();
@@ -88,7 +87,7 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
     all = job.allRowsOf("launches.rank"),
     unlinked = ranks.sum("unlinked"),
     bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.amount(row, "host_bound_pct")]));
-  return lines(context, charts, {
+  return lines(context, {
     title: "Queue over time",
     what: "Events launched and not yet started, of all streams",
     byRank,
@@ -123,7 +122,7 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
 const PARTS_LEAST = 3; // with fewer parts that contain the kind, a chart shows no more than the table
 
 /** Bandwidth of each kind of copy over time; null if no copy's size is known, or almost nothing is copied. */
-export function rateOverTime(context: Context, charts: Charts, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
+export function rateOverTime(context: Context, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
   const { job, params } = context,
     table = job.table("transfers.rate");
   const often = (kind: string) => {
@@ -144,7 +143,7 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
     copied = new Map([...copies.by("rank")].map(([rank, rows]) => [Number(rank), f.sum(rows.map((row) => copies.amount(row, "bytes")))]));
   const all = copies.leftOut > 0 ? job.allRowsOf("job.rank") : copied.size,
     shown = new Set(table.nums("rank").map((rank) => rank ?? -1));
-  return lines(context, charts, {
+  return lines(context, {
     title: "Bandwidth over time",
     what: `Copies, ${kind[1].toLowerCase()}, ${unit.name}/s`,
     byRank,

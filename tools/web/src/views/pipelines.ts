@@ -1,10 +1,10 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
+import { tableSection } from "../grid";
 import { tablesNamed } from "../view";
 import { band, tile } from "../cells";
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
 import { onTimeline, stepWord } from "../job";
 import { heatMap } from "../map";
 import type { ColumnOf } from "../names";
@@ -149,15 +149,13 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
 
 function stages(job: Job): HTMLElement {
   const table = job.table("bubble.stage");
-  return section(
+  return tableSection(
     "Stages",
-    note("Over all pipelines and steps. A stage whose passes take longer than those of others makes them wait."),
-    grid(
-      table,
-      {},
-      "stage; ranks; forward_ns: forward pass, median; backward_ns: backward pass, median; bubble_pct<percent idle>: bubble",
-      "late_sender_ns: waited for senders; transfer_ns: receives",
-    ),
+    "Over all pipelines and steps. A stage whose passes take longer than those of others makes them wait.",
+    table,
+    {},
+    "stage; ranks; forward_ns: forward pass, median; backward_ns: backward pass, median; bubble_pct<percent idle>: bubble",
+    "late_sender_ns: waited for senders; transfer_ns: receives",
   );
 }
 
@@ -212,21 +210,17 @@ function senders(job: Job): HTMLElement {
     rows = table.all.filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
   const known = rows.some((row) => table.num(row, "late_sender_ns") !== null),
     key = known ? "late_sender_ns" : "transfer_ns";
-  return section(
+  return tableSection(
     "Late sender or slow transfer",
-    note(
-      known
-        ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
-        : "The traces do not show how long ranks waited for one another: only the transfer is known.",
-    ),
-    grid(
-      table,
-      { rows, first: FIRST, sort: `-${key}` },
-      "from_rank: from rank; to_rank: to rank; from_stage: from stage; to_stage: to stage; count: transfers; bytes<bytes>: size",
-      known
-        ? "late_sender_ns<bar wait>: late sender; late_receiver_ns: late receiver; transfer_ns: transfer"
-        : "transfer_ns<bar transfer>: transfer",
-    ),
+    known
+      ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
+      : "The traces do not show how long ranks waited for one another: only the transfer is known.",
+    table,
+    { rows, first: FIRST, sort: `-${key}` },
+    "from_rank: from rank; to_rank: to rank; from_stage: from stage; to_stage: to stage; count: transfers; bytes<bytes>: size",
+    known
+      ? "late_sender_ns<bar wait>: late sender; late_receiver_ns: late receiver; transfer_ns: transfer"
+      : "transfer_ns<bar transfer>: transfer",
   );
 }
 

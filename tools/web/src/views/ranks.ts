@@ -1,7 +1,7 @@
 /** Ranks: who computes, waits or idles. */
 import type { Job, Table } from "../data";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsLegend, partsOf, stacks, type StackRow, rankRow, byHost } from "../stack";
 import { controls, empty, heading, note, prose, section, segmented, chooser, showAll, plainTable, moreButton } from "../ui";
@@ -68,18 +68,17 @@ function bars(root: HTMLElement, context: Context, sources: Source[], shares: bo
 }
 
 function table(job: Job): HTMLElement {
-  return section(
+  return tableSection(
     "The same as a table, of the whole job",
-    grid(
-      job.table("overlap.rank"),
-      {
-        first: job.table("overlap.rank").n > SHOWN ? TABLE_FIRST : SHOWN,
-        link: (row) => href("timeline", { rank: job.table("overlap.rank").amount(row, "rank") }),
-      },
-      "rank; window_ns: window; compute_ns: compute; comm_ns: comm.; overlap_pct: overlap; exposed_comm_ns: exposed comm.",
-      "exposed_wait_ns: wait; exposed_transfer_ns: transfer; exposed_unmatched_ns: not split; exposed_memory_ns: copies",
-      "idle_ns: idle",
-    ),
+    null,
+    job.table("overlap.rank"),
+    {
+      first: job.table("overlap.rank").n > SHOWN ? TABLE_FIRST : SHOWN,
+      link: (row) => href("timeline", { rank: job.table("overlap.rank").amount(row, "rank") }),
+    },
+    "rank; window_ns: window; compute_ns: compute; comm_ns: comm.; overlap_pct: overlap; exposed_comm_ns: exposed comm.",
+    "exposed_wait_ns: wait; exposed_transfer_ns: transfer; exposed_unmatched_ns: not split; exposed_memory_ns: copies",
+    "idle_ns: idle",
   );
 }
 

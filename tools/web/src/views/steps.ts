@@ -1,12 +1,11 @@
 /** Steps: is it a rank, a step, or chance? */
 import type { Job, Table } from "../data";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
-import { Charts } from "../chart";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";
@@ -269,8 +268,7 @@ export const steps: View = {
       ),
     );
     drawMap(root, context, metric, byHost);
-    const charts = new Charts(),
-      lengths = trend(job, charts);
+    const lengths = trend(job);
     if (lengths) root.append(lengths);
     const made = structure(job);
     if (made) root.append(made);
@@ -278,16 +276,14 @@ export const steps: View = {
       root.append(section("Who made others wait most in each step", leaders(job.table("stragglers.step"))));
     if (severalRanks(job))
       root.append(
-        section(
+        tableSection(
           "How even the steps are",
-          grid(
-            job.table("imbalance.step"),
-            {},
-            "step; mean_compute_ns: mean compute; max_compute_ns: largest; max_rank: of rank; imbalance_pct: imbalance",
-            "load_balance: load balance; step_ns: step; parallel_efficiency: parallel efficiency",
-          ),
+          null,
+          job.table("imbalance.step"),
+          {},
+          "step; mean_compute_ns: mean compute; max_compute_ns: largest; max_rank: of rank; imbalance_pct: imbalance",
+          "load_balance: load balance; step_ns: step; parallel_efficiency: parallel efficiency",
         ),
       );
-    return charts.dispose;
   },
 };

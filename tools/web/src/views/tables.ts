@@ -1,5 +1,4 @@
 /** Tables: every table of every analysis, by its definition. */
-import { Charts } from "../chart";
 import type { Table } from "../data";
 import { h, fill } from "../dom";
 import * as f from "../format";
@@ -44,7 +43,7 @@ function index(context: Context): HTMLElement {
   );
 }
 
-function draw(root: HTMLElement, context: Context, name: TableName, charts: Charts): void {
+function draw(root: HTMLElement, context: Context, name: TableName): void {
   const { job, params } = context;
   const table = job.table(name);
   const exact = params.get("show") === "exact";
@@ -73,7 +72,7 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
       chooser(context, "Numbers", "show", { shown: "as shown", exact: "exact" }, exact ? "exact" : "shown"),
       h("button", { on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } }, "Save as CSV"),
     ),
-    drawForm(table, charts) ?? "",
+    drawForm(table) ?? "",
     box,
     definitions(table),
   );
@@ -146,14 +145,12 @@ export const tables: View = {
       note(job.docOf(name)),
     );
     const left = leftOutNote(job, [name]),
-      box = h("div"),
-      charts = new Charts();
+      box = h("div");
     root.append(left ?? "", left && isServed(job) ? rest(context, name) : "", box);
     if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
     job.load([name]).then(
-      () => box.isConnected && draw(box, context, name, charts),
+      () => box.isConnected && draw(box, context, name),
       (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)),
     );
-    return charts.dispose;
   },
 };

@@ -2,7 +2,6 @@
 import { tablesNamed } from "../view";
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
-import { Charts } from "../chart";
 import type { Job } from "../data";
 import { h, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -124,7 +123,7 @@ function rankTable(job: Job): HTMLElement {
   );
 }
 
-function bySize(job: Job, charts: Charts): HTMLElement {
+function bySize(job: Job): HTMLElement {
   const table = job.table("transfers.size"),
     title = "Bandwidth by size";
   const of = (row: number) => where(table.text(row, "kind"), table.text(row, "host_memory"));
@@ -164,7 +163,7 @@ function bySize(job: Job, charts: Charts): HTMLElement {
       ? empty("The traces do not say how large the copies were.")
       : spots.length > 1 && [
           shapeLegend(keys, "copies"),
-          bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
+          bandwidthChart({ label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
         ],
     grid(
       table,
@@ -200,15 +199,13 @@ export const transfers: View = {
   of: ["transfers.kind", "transfers.allocation"],
   state: (job) => adviceState(job, "transfers"),
   render(root, context) {
-    const { job } = context,
-      charts = new Charts();
+    const { job } = context;
     if (job.table("transfers.kind").n === 0)
       return void root.append(
         heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
         empty("Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to fix."),
         allocations(job),
       );
-    root.append(heading(...finding(job)), byKind(job), rateOverTime(context, charts, KINDS) ?? "", bySize(job, charts), allocations(job));
-    return charts.dispose;
+    root.append(heading(...finding(job)), byKind(job), rateOverTime(context, KINDS) ?? "", bySize(job), allocations(job));
   },
 };

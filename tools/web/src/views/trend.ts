@@ -1,5 +1,5 @@
 /** Length of each step, marking the steps in which a rank or host stood out. */
-import type { Charts } from "../chart";
+import { drawChart } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -54,7 +54,7 @@ function windowOf(job: Job, step: number): string | null {
 }
 
 /** The chart; null without marked steps, or with fewer than three. */
-export function trend(job: Job, charts: Charts): HTMLElement | null {
+export function trend(job: Job): HTMLElement | null {
   const table = job.table("imbalance.step");
   const points = table.rows
     .map((_, row): [number, number] => [table.amount(row, "step"), table.amount(row, "step_ns")])
@@ -72,7 +72,7 @@ export function trend(job: Job, charts: Charts): HTMLElement | null {
       there = episodes.filter((each) => each.from <= step && step <= each.to);
     return [h("b", `step ${step}: ${f.time(length)}`), there.map((each) => [h("br"), each.words])];
   };
-  const chart = charts.add({
+  const chart = drawChart({
     label: `Length of ${f.count(points.length, "step")}, median ${f.time(middle)}; ${episodes.length > 0 ? `marked: ${episodes.map((each) => each.words).join("; ")}` : "none stands out"}`,
     height: HEIGHT,
     tip,

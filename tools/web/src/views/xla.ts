@@ -1,6 +1,5 @@
 /** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
 import { band, longName, tile } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -77,7 +76,7 @@ function roofs(job: Job): { tflops: number; gbps: number } | null {
 }
 
 /* Rate against operations per byte: memory-bound under the slope, compute-bound under the horizontal line. */
-function roofline(job: Job, charts: Charts): HTMLElement | null {
+function roofline(job: Job): HTMLElement | null {
   const table = job.table("hlo.op"),
     num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.amount(row, column);
   const rows = table.all.filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
@@ -91,7 +90,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
       "A point is an operation; a larger one takes more time. No operation can be above the line: its slope is the limit of the device’s memory, its level that of computing, which only 16-bit numbers come near.",
     ),
     legend,
-    rooflineChart(charts, {
+    rooflineChart({
       label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte; the table has them`,
       table,
       rows,
@@ -205,14 +204,12 @@ export const xla: View = {
   shown: (job) => [...OPERATIONS, ...POD].some((name) => job.rowsOf(name) > 0),
   render(root, context) {
     const { job } = context,
-      charts = new Charts(),
       compiled = job.rowsOf("hlo.rank") > 0;
     const parts = pod(context).filter((part) => part !== null),
       types = framework(context);
-    if (compiled) root.append(heading(...finding(job)), figures(job), ...parts, roofline(job, charts) ?? "", operations(context));
+    if (compiled) root.append(heading(...finding(job)), figures(job), ...parts, roofline(job) ?? "", operations(context));
     else if (types) root.append(heading("Operators of TensorFlow", "Nothing was compiled by XLA."), ...parts);
     else root.append(heading(leading(job)?.text ?? "Input of hosts", "The traces hold no operations of XLA."), ...parts);
     root.append(types ?? "");
-    return charts.dispose;
   },
 };

@@ -3,7 +3,7 @@ import { inlineBar } from "../cells";
 import type { Job, Table } from "../data";
 import { h, name, visible } from "../dom";
 import * as f from "../format";
-import { grid, type Write } from "../grid";
+import { grid, type Write, tableSection } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
 import type { ColumnOf, TableName } from "../names";
@@ -293,9 +293,9 @@ function collectives({ job }: Context): HTMLElement | null {
   const barriers = table.rows.some((_, row) => table.text(row, "kind") === "barrier"),
     told = table.known("members") > 0,
     programs = [...new Set(table.rows.map((_, row) => table.text(row, "program")))];
-  return section(
+  return tableSection(
     "Collectives of programs",
-    note(
+    [
       barriers
         ? "A barrier precedes the first collective of a program: in it a device waits until all have arrived; what follows is the exchange itself. "
         : "The time of a collective is the exchange plus a device’s wait in it until all have arrived. ",
@@ -303,20 +303,18 @@ function collectives({ job }: Context): HTMLElement | null {
         ? `Groups are by the numbers of the job’s ${deviceWord(job) === "TPU" ? "cores" : "devices, inside of one process by those of its host"}.`
         : "The profiles do not say which devices are in a group.",
       programs.length === 1 && programs[0] !== null && [" All are of the program ", name(programs[0]!), "."],
-    ),
-    grid(
-      table,
-      { first: FIRST, sort: "-total_ns" },
-      "operation<narrow>",
-      programs.length > 1 && "program<narrow>",
-      "kind",
-      told && "group<narrow>",
-      table.known("bytes") > 0 && "bytes: a run",
-      "count: runs; total_ns<bar comm>: whole time",
-      table.known("wait_ns") > 0 && "wait_ns: waited",
-      severalRanks(job) && "max_rank: most on rank",
-      { column: "ranks", after: (row) => lacking(table, row) },
-    ),
+    ],
+    table,
+    { first: FIRST, sort: "-total_ns" },
+    "operation<narrow>",
+    programs.length > 1 && "program<narrow>",
+    "kind",
+    told && "group<narrow>",
+    table.known("bytes") > 0 && "bytes: a run",
+    "count: runs; total_ns<bar comm>: whole time",
+    table.known("wait_ns") > 0 && "wait_ns: waited",
+    severalRanks(job) && "max_rank: most on rank",
+    { column: "ranks", after: (row) => lacking(table, row) },
   );
 }
 

@@ -1,8 +1,8 @@
 import type { Table } from "../../data";
 import { h, name } from "../../dom";
 import * as f from "../../format";
-import { grid, type GridColumn, columns } from "../../grid";
-import { controls, empty, heading, note, section, tip, lines, showAll, chooser } from "../../ui";
+import { type GridColumn, columns, tableSection } from "../../grid";
+import { controls, empty, heading, note, tip, lines, showAll, chooser } from "../../ui";
 import type { Context, View } from "../../view";
 import { isChange, isUnjudged, signed } from "./figures";
 import { sidesLegend } from "./pairs";
@@ -167,7 +167,7 @@ function render(root: HTMLElement, context: Context, title: string, table: Names
       ),
     );
   if (rows.length > 0) root.append(changes(context, table, rows));
-  root.append(section("All, as a table", grid(table, {}, columnsOf(table))));
+  root.append(tableSection("All, as a table", null, table, {}, columnsOf(table)));
 }
 
 function view(id: string, title: string, name: Names["name"]): View {

@@ -1,7 +1,7 @@
 /** Figures of ranks that do the same work, such as those of one pipeline stage. */
+import { tableSection } from "../../grid";
 import type { Table } from "../../data";
 import { h } from "../../dom";
-import { grid } from "../../grid";
 import { empty, heading, note, section } from "../../ui";
 import type { View } from "../../view";
 import { figureCell, isChange, labelOfRow } from "./figures";
@@ -42,19 +42,18 @@ export const roles: View = {
       );
     }
     root.append(
-      section(
+      tableSection(
         "The same as a table",
-        grid(
-          table,
-          {},
-          "role; a_ranks: ranks of A; b_ranks: ranks of B",
-          { column: "figure", draw: (row) => h("span", labelOfRow(table, row)) },
-          { column: "a", label: "A", draw: figureCell(table, "a") },
-          { column: "b", label: "B", draw: figureCell(table, "b") },
-          { column: "change", draw: figureCell(table, "change") },
-          { column: "noise", draw: figureCell(table, "noise") },
-          "verdict",
-        ),
+        null,
+        table,
+        {},
+        "role; a_ranks: ranks of A; b_ranks: ranks of B",
+        { column: "figure", draw: (row) => h("span", labelOfRow(table, row)) },
+        { column: "a", label: "A", draw: figureCell(table, "a") },
+        { column: "b", label: "B", draw: figureCell(table, "b") },
+        { column: "change", draw: figureCell(table, "change") },
+        { column: "noise", draw: figureCell(table, "noise") },
+        "verdict",
       ),
     );
   },

@@ -1,8 +1,8 @@
 /** The steps of A and B by index. */
+import { tableSection } from "../../grid";
 import type { Table } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
-import { grid } from "../../grid";
 import { empty, heading, note, section, lines, showAll } from "../../ui";
 import type { Context, View } from "../../view";
 import { pairBars, sidesLegend } from "./pairs";
@@ -80,7 +80,13 @@ export const steps: View = {
     if (a !== b) root.append(note(`A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`));
     root.append(
       bars(context, table),
-      section("The same as a table", grid(table, {}, "place; a_step: step of A; b_step: step of B; a_ns: A; b_ns: B; change_ns: B − A")),
+      tableSection(
+        "The same as a table",
+        null,
+        table,
+        {},
+        "place; a_step: step of A; b_step: step of B; a_ns: A; b_ns: B; change_ns: B − A",
+      ),
     );
   },
 };
