@@ -136,11 +136,15 @@ export function shortName(name: string): string {
   return last || plain || name;
 }
 
-/** Shortens kernels' names, the same way everywhere: to their distinctive parts, unless these are the same for several. */
+/** Shortens kernels' names, the same way everywhere: to their distinctive parts, with what follows
+ * these if several have the same. */
 export function shortNames(names: readonly string[], length: number): string[] {
   const alike = new Map<string, Set<string>>();
   for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));
-  const told = names.map((name) => (alike.get(shortName(name))!.size > 1 ? name.replace(/^void /, "") : shortName(name)));
+  const told = names.map((name) => {
+    const short = shortName(name);
+    return alike.get(short)!.size > 1 ? name.slice(name.indexOf(short)) : short;
+  });
   return tellApart(told.map(visible), length);
 }
 
