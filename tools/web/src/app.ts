@@ -127,7 +127,7 @@ export class App {
   #mark(tab: Tab, anchor: HTMLElement): void {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
-        state = GRAVEST.find((each) => states.includes(each));
+        state = GRAVEST.find((each) => each !== "note" && states.includes(each));
       if (state) anchor.append(h("span", { class: `dot ${state}`, role: "img", "aria-label": WORDS[state] }));
     };
     const judges = tab.views.flatMap((view) => view.judges ?? []);

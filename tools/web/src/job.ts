@@ -115,6 +115,7 @@ export function kinds(job: Job): Kind[] {
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = {
+  collective: "Collective",
   allreduce: "AllReduce",
   allgather: "AllGather",
   reducescatter: "ReduceScatter",

@@ -25,7 +25,7 @@ export interface View {
   readonly of?: readonly TableName[];
   /** False removes it from the list. */
   shown?(job: Job): boolean;
-  /** Sign in the list if the view has a finding; of tables that may be large it reads only `judges`. */
+  /** Sign in the list if the view has a finding, but for a note; of tables that may be large it reads only `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   /** Whether it takes the full width. */

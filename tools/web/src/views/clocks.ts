@@ -340,10 +340,7 @@ export const clocks: View = {
   title: "Clocks",
   needs: tablesNamed("job.rank clock.rank clock.check collectives.kind groups.group"),
   judges: tablesNamed("job.rank clock.rank collectives.kind"),
-  state: (job) => {
-    const state = job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks");
-    return state === "note" ? undefined : state;
-  },
+  state: (job) => (job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks")),
   render(root: HTMLElement, { job }: Context) {
     root.append(heading(...answer(job)));
     if (!severalRanks(job)) return void root.append(empty("Merge the traces of all ranks to compare their clocks."), how(job));

@@ -478,10 +478,7 @@ export const communication: View = {
     "collectives.unmatched clock.check groups.group groups.dimension groups.link bubble.pair",
   ),
   judges: ["overlap.rank", "overlap.kind"],
-  state: (job) => {
-    const state = job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication");
-    return state === "note" ? undefined : state;
-  },
+  state: (job) => (job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication")),
   render(root, context) {
     const { job, params } = context;
     if (!communicates(job)) return nothing(root, job);

@@ -232,10 +232,7 @@ export const steps: View = {
     "job.rank overlap.rank overlap.step stragglers.rank stragglers.rank_step stragglers.step imbalance.step",
     "structure.step stragglers.finding",
   ),
-  state: (job) => {
-    const { state } = balanceFinding(job);
-    return state === "note" ? undefined : state;
-  },
+  state: (job) => balanceFinding(job).state,
   render(root, context) {
     const { job, params } = context;
     const table = job.table("overlap.step");

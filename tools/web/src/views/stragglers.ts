@@ -521,10 +521,7 @@ export const stragglers: View = {
     "collectives.kind",
   ),
   shown: severalRanks,
-  state: (job) => {
-    const { state } = straggling(job);
-    return state === "note" ? undefined : state;
-  },
+  state: (job) => straggling(job).state,
   render(root, context) {
     const { job, params } = context,
       order: Order = params.get("order") === "rank" ? "rank" : "cost";

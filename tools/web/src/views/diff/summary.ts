@@ -117,7 +117,7 @@ export const summary: View = {
   id: "summary",
   title: "Summary",
   needs: tablesNamed("diff.remark diff.side diff.job"),
-  state: (job) => (verdictState(job) === "note" ? undefined : verdictState(job)),
+  state: verdictState,
   render(root, { job }) {
     root.append(title(job), sideCards(job), changes(job));
     root.append(...[unjudged(job), rest(job)].filter((part) => part !== null));
