@@ -1,7 +1,7 @@
 // Checks the page's TypeScript with the compiler, Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
 //
 // WEB holds the installed packages, and the tsconfig.json that names the tables. --fix fixes what can be fixed.
-// All types are checked. Prettier and ESLint check the 30 files that changed last and a seventh of the others; in the
+// All types are checked, and columns that tables name in texts. Prettier and ESLint check the 30 files that changed last and a seventh of the others; in the
 // full set all files.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(progra
 }
 
 /* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, the argument before. */
-const checker = program.getTypeChecker();
+const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narrow)?|(bar|percent)( [\w-]+)?|bytes|memory|significant|flop|spare)>(: |$)/;
 function checkColumns(node, file) {
   const place = compiler.isCallExpression(node) ? { grid: 0, columns: 0, filtered: 1, tableSection: 2 }[node.expression.getText().split("<")[0]] : undefined;
   if (place !== undefined) {
@@ -60,8 +60,8 @@ function checkColumns(node, file) {
       if (compiler.isConditionalExpression(item)) return [item.whenTrue, item.whenFalse].forEach(check);
       if (compiler.isArrayLiteralExpression(item)) return item.elements.forEach(check);
       if (!compiler.isStringLiteral(item)) return;
-      for (const name of item.text.split("; ").map((each) => each.split(/[<:]/)[0]))
-        if (!own.includes(name)) wrong.push(`${relative(".", file.fileName)}:${file.getLineAndCharacterOfPosition(item.getStart()).line + 1}: no column ${name}`);
+      for (const each of item.text.split("; "))
+        if (!own.includes(each.split(/[<:]/)[0]) || (each.includes("<") && !HOW.test(each))) wrong.push(`${relative(".", file.fileName)}:${file.getLineAndCharacterOfPosition(item.getStart()).line + 1}: no column ${each}`);
     };
     items.forEach(check);
   }
