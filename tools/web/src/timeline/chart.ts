@@ -1,5 +1,4 @@
 /** The canvas: paints the job and finds what is at a position. */
-import { clipped } from "../timeline/theme";
 import * as f from "../format";
 import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
@@ -40,7 +39,7 @@ import { Scale } from "./scale";
 import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
-import { colorOf, readTheme, type Theme } from "./theme";
+import { colorOf, readTheme, type Theme, clipped } from "./theme";
 import type { Told } from "./told";
 
 const STRIP_TOP = 4;

@@ -1,5 +1,5 @@
 /** Paints a counter below a rank's lanes. */
-import { strokeLine } from "../timeline/theme";
+import { strokeLine } from "./theme";
 import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
 import type { Span } from "./model";

@@ -1,6 +1,6 @@
 /** Paints the part above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
-import { clipped, strokeLine } from "../timeline/theme";
 import * as f from "../format";
+import { clipped, strokeLine } from "./theme";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
 import { Scale } from "./scale";

@@ -1,6 +1,6 @@
 /** Paints what is next to and behind the lanes: names, recordings and their torn ends, marks. */
-import { strokeLine, clipped } from "../timeline/theme";
 import { visible } from "../dom";
+import { strokeLine, clipped } from "./theme";
 import { trackName } from "./lanes";
 import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
 import { ANNOTATIONS, type Rank, type Span } from "./model";

@@ -10,21 +10,8 @@ const HEIGHT = 260;
 const COLOURS = 8;
 const FIRST = 16;
 
-type Category =
-  | "preexisting"
-  | "temporary"
-  | "optimizer_state"
-  | "gradient"
-  | "autograd_detail"
-  | "input"
-  | "activation"
-  | "forward_only"
-  | "other"
-  | "stack"
-  | "unrecorded";
-
 /** Labels of the categories, in the order of memory.category_curve. */
-const WORDS: Readonly<Record<Category, string>> = {
+const WORDS = {
   preexisting: "there before the recording",
   temporary: "temporary, within an operator",
   optimizer_state: "optimizer state",
@@ -37,6 +24,7 @@ const WORDS: Readonly<Record<Category, string>> = {
   stack: "programs’ own (stack)",
   unrecorded: "not recorded",
 };
+type Category = keyof typeof WORDS;
 
 function wordOf(category: string | null): string {
   return category === null ? f.NONE : ((WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " "));

@@ -20,12 +20,7 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
-  {
-    key: "stack",
-    label: "Python functions",
-    what: "Python function",
-    table: "stacks.frame",
-  },
+  { key: "stack", label: "Python functions", what: "Python function", table: "stacks.frame" },
   { key: "module", label: "modules", what: "module", table: "modules.tree" },
   { key: "operator", label: "operators", what: "operator", table: "operators.tree" },
 ];

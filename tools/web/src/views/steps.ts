@@ -6,76 +6,38 @@ import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, 
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
+import type { ColumnOf } from "../names";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";
 
+type Metrics = "stragglers.rank_step" | "overlap.step";
+
 interface Metric {
   readonly key: string;
   readonly label: string;
-  readonly table: "stragglers.rank_step" | "overlap.step";
+  readonly table: Metrics;
   readonly ramp: "wait" | "work";
+  /** The column, and one added to it where it is known. */
+  readonly column: ColumnOf<Metrics>;
+  readonly plus?: ColumnOf<Metrics>;
   readonly doc: string;
-  /** Set if the metric depends on step marks: an unmarked step is as long as the recording of the host. */
-  readonly ofSteps?: true;
-  readonly value: (table: Table<Metric["table"]>, row: number) => number | null;
 }
 
+const BLAME = { table: "stragglers.rank_step", ramp: "wait" } as const,
+  WORK = { table: "overlap.step", ramp: "work" } as const;
+const CAUSED = "Waiting of other ranks that the rank causes, by itself or through others.",
+  EXPOSED = "Communication with no computation beside it.";
 const METRICS: readonly Metric[] = [
-  {
-    key: "caused",
-    label: "made others wait",
-    table: "stragglers.rank_step",
-    ramp: "wait",
-    doc: "Waiting of other ranks that the rank causes, by itself or through others.",
-    value: (t, row) => {
-      const d = t.num(row, "direct_ns");
-      return d === null ? null : d + t.amount(row, "indirect_ns");
-    },
-  },
-  {
-    key: "wait",
-    label: "waited",
-    table: "stragglers.rank_step",
-    ramp: "wait",
-    doc: "Its waiting for the last rank of each collective.",
-    value: (t, row) => t.num(row, "wait_ns"),
-  },
-  {
-    key: "compute",
-    label: "compute",
-    table: "overlap.step",
-    ramp: "work",
-    doc: "Time in which the GPU computes.",
-    value: (t, row) => t.num(row, "compute_ns"),
-  },
-  {
-    key: "exposed",
-    label: "exposed communication",
-    table: "overlap.step",
-    ramp: "wait",
-    doc: "Communication with no computation beside it.",
-    value: (t, row) => t.num(row, "exposed_comm_ns"),
-  },
-  {
-    key: "idle",
-    label: "idle",
-    table: "overlap.step",
-    ramp: "work",
-    doc: "Time in which the GPU is idle.",
-    ofSteps: true,
-    value: (t, row) => t.num(row, "idle_ns"),
-  },
-  {
-    key: "step",
-    label: "step time",
-    table: "overlap.step",
-    ramp: "work",
-    doc: "From the step’s start to its end.",
-    ofSteps: true,
-    value: (t, row) => t.num(row, "window_ns"),
-  },
+  { ...BLAME, key: "caused", label: "made others wait", column: "direct_ns", plus: "indirect_ns", doc: CAUSED },
+  { ...BLAME, key: "wait", label: "waited", column: "wait_ns", doc: "Its waiting for the last rank of each collective." },
+  { ...WORK, key: "compute", label: "compute", column: "compute_ns", doc: "Time in which the GPU computes." },
+  { ...WORK, ramp: "wait", key: "exposed", label: "exposed communication", column: "exposed_comm_ns", doc: EXPOSED },
+  { ...WORK, key: "idle", label: "idle", column: "idle_ns", doc: "Time in which the GPU is idle." },
+  { ...WORK, key: "step", label: "step time", column: "window_ns", doc: "From the step’s start to its end." },
 ];
+/** Keys of those that depend on step marks: an unmarked step is as long as the recording of the host. */
+const OF_STEPS: readonly string[] = ["idle", "step"];
 
 const MANY = 64;
 /** Minimum range of the colours, as a fraction of a step. */
@@ -110,7 +72,8 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
     partial = new Set<string>();
   for (let r = 0; r < table.n; r++) {
     const key = `${table.num(r, "rank")}/${table.num(r, "step")}`,
-      v = metric.value(table, r);
+      own = table.num(r, metric.column),
+      v = own === null || !metric.plus ? own : own + table.amount(r, metric.plus);
     row.set(key, r);
     if (v !== null) value.set(key, v);
   }
@@ -254,7 +217,7 @@ export const steps: View = {
       return undefined;
     }
     if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`));
-    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !metric.ofSteps));
+    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !OF_STEPS.includes(metric.key)));
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
     root.append(
       controls(

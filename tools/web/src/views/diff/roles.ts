@@ -1,10 +1,9 @@
 /** Figures of ranks that do the same work, such as those of one pipeline stage. */
 import { tableSection } from "../../grid";
 import type { Table } from "../../data";
-import { h } from "../../dom";
 import { empty, heading, note, section } from "../../ui";
 import type { View } from "../../view";
-import { figureCell, isChange, labelOfRow } from "./figures";
+import { figureColumns, isChange } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 
 function titleOf(table: Table<"diff.rank">, row: number): string {
@@ -42,19 +41,7 @@ export const roles: View = {
       );
     }
     root.append(
-      tableSection(
-        "The same as a table",
-        null,
-        table,
-        {},
-        "role; a_ranks: ranks of A; b_ranks: ranks of B",
-        { column: "figure", draw: (row) => h("span", labelOfRow(table, row)) },
-        { column: "a", label: "A", draw: figureCell(table, "a") },
-        { column: "b", label: "B", draw: figureCell(table, "b") },
-        { column: "change", draw: figureCell(table, "change") },
-        { column: "noise", draw: figureCell(table, "noise") },
-        "verdict",
-      ),
+      tableSection("The same as a table", null, table, {}, "role; a_ranks: ranks of A; b_ranks: ranks of B", figureColumns(table)),
     );
   },
 };

@@ -7,7 +7,7 @@ import { grid } from "../../grid";
 import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
 import type { State, View } from "../../view";
-import { changed, figureCell, isUnjudged, labelOfRow, stateOf } from "./figures";
+import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
 
@@ -96,20 +96,7 @@ function rest(job: Job): HTMLElement | null {
       noise > 0 ? `${f.grouped(noise)} differ by no more than chance${noise < rows.length ? ", the others not at all" : ""}. ` : "",
       link("All figures", "tables", { name: "diff.job" satisfies TableName }),
     ),
-    h(
-      "details.definitions",
-      h("summary", "Which"),
-      grid(
-        table,
-        { rows },
-        { column: "figure", draw: (row) => labelOfRow(table, row) },
-        { column: "a", label: "A", draw: figureCell(table, "a") },
-        { column: "b", label: "B", draw: figureCell(table, "b") },
-        { column: "change", draw: figureCell(table, "change") },
-        { column: "noise", draw: figureCell(table, "noise") },
-        "verdict",
-      ),
-    ),
+    h("details.definitions", h("summary", "Which"), grid(table, { rows }, figureColumns(table))),
   );
 }
 
