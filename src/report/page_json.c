@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_quote.h"
@@ -59,28 +58,18 @@ static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_
     }
 }
 
-void tm_report_json_rows(tm_out *out, const tm_table *table, int64_t begin_ns) {
-    const tm_table_def *def = table->def;
-    bool *epoch = malloc((size_t)def->n_columns * sizeof *epoch);
-    if (!epoch) {
-        out->failed = true;
-        return;
-    }
-    for (int c = 0; c < def->n_columns; c++)
-        epoch[c] = tm_column_is_epoch(&def->columns[c]);
-    tm_out_char(out, '[');
-    for (size_t r = 0; r < table->n_rows && !out->failed; r++) {
-        const tm_cell *row = tm_table_row(table, r);
-        tm_out_string(out, r == 0 ? "[" : ",\n[");
-        for (int c = 0; c < def->n_columns; c++) {
-            if (c > 0)
+void tm_report_json_columns(tm_out *out, const tm_table *table, int64_t begin_ns) {
+    for (int c = 0; c < table->def->n_columns && !out->failed; c++) {
+        const tm_column *column = &table->def->columns[c];
+        const bool epoch = tm_column_is_epoch(column);
+        tm_out_string(out, c == 0 ? "[[" : "],\n[");
+        for (size_t r = 0; r < table->n_rows; r++) {
+            if (r > 0)
                 tm_out_char(out, ',');
-            put_cell(out, &def->columns[c], epoch[c], &row[c], begin_ns);
+            put_cell(out, column, epoch, &tm_table_row(table, r)[c], begin_ns);
         }
-        tm_out_char(out, ']');
     }
-    tm_out_char(out, ']');
-    free(epoch);
+    tm_out_string(out, "]]");
 }
 
 static const char *const form_words[] = {

@@ -130,12 +130,12 @@ static tm_status put_rows(writer *w, size_t t, tm_error *err) {
     table_part *part = &w->parts[t];
     tm_out rows = TM_OUT();
     tm_status status = TM_OK;
-    tm_report_json_rows(&rows, table, w->begin_ns);
+    tm_report_json_columns(&rows, table, w->begin_ns);
     part->n_rows = table->n_rows;
     part->size = rows.bytes.n;
     part->packed.n = 0;
     if (rows.bytes.n <= INLINE_BYTES) {
-        tm_out_string(&w->json, ",\"rows\":");
+        tm_out_string(&w->json, ",\"cells\":");
         tm_out_bytes(&w->json, rows.bytes.data, rows.bytes.n);
     } else {
         tm_out_string(&w->json, ",\"block\":\"table:");

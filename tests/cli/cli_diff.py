@@ -213,7 +213,7 @@ def page_tables(path):
     page = json.loads(split_page(content(path))[1])
     equal((page['tmerge'], page['kind']), (1, 'diff'))
     return {name: [dict(zip([column[0] for column in table['columns']], row))
-                   for row in table['rows']] for name, table in page['tables'].items()}
+                   for row in zip(*table['cells'])] for name, table in page['tables'].items()}
 
 
 def test_a_page_has_the_rows_of_json_whatever_is_printed():

@@ -72,7 +72,7 @@ def check_tables(document, store):
 def in_page(document, name, column):
     table = document['tables'][name]
     place = [each for each, *_ in table['columns']].index(column)
-    return {row[place] for row in table['rows']}
+    return set(table['cells'][place])
 
 
 def most(rows, column, n, key):

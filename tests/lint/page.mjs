@@ -1,7 +1,7 @@
 // Checks the page's TypeScript with the compiler, Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
 //
 // WEB holds the installed packages, and the tsconfig.json that names the tables. --fix fixes what can be fixed.
-// All types are checked. Prettier and ESLint check the 30 files that changed last and a seventh of the others; in the
+// All types are checked, and columns that tables name in texts. Prettier and ESLint check the 30 files that changed last and a seventh of the others; in the
 // full set all files.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -46,6 +46,28 @@ for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(progra
   const place = file ? `${relative(".", file.fileName)}:${file.getLineAndCharacterOfPosition(start).line + 1}: ` : "";
   wrong.push(place + compiler.flattenDiagnosticMessageText(messageText, "\n"));
 }
+
+/* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, the argument before. */
+const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narrow)?|(bar|percent)( [\w-]+)?|bytes|memory|significant|flop|spare)>(: |$)/;
+function checkColumns(node, file) {
+  const place = compiler.isCallExpression(node) ? { grid: 0, columns: 0, filtered: 1, tableSection: 2 }[node.expression.getText().split("<")[0]] : undefined;
+  if (place !== undefined) {
+    const [table, ...items] = node.arguments.slice(place), known = checker.getTypeAtLocation(table).getProperty("columns");
+    const columns = checker.getTypeOfSymbolAtLocation(known, table).getNumberIndexType().getProperty("name"), names = checker.getTypeOfSymbolAtLocation(columns, table);
+    const own = (names.types ?? [names]).map(({ value }) => value);
+    const check = (item) => {
+      if (compiler.isBinaryExpression(item)) return check(item.right); // condition && "rank"
+      if (compiler.isConditionalExpression(item)) return [item.whenTrue, item.whenFalse].forEach(check);
+      if (compiler.isArrayLiteralExpression(item)) return item.elements.forEach(check);
+      if (!compiler.isStringLiteral(item)) return;
+      for (const each of item.text.split("; "))
+        if (!own.includes(each.split(/[<:]/)[0]) || (each.includes("<") && !HOW.test(each))) wrong.push(`${relative(".", file.fileName)}:${file.getLineAndCharacterOfPosition(item.getStart()).line + 1}: no column ${each}`);
+    };
+    items.forEach(check);
+  }
+  compiler.forEachChild(node, (child) => checkColumns(child, file));
+}
+for (const name of files) checkColumns(program.getSourceFile(name), program.getSourceFile(name));
 
 const eslint = new ESLint({
   cwd: sources,

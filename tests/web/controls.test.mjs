@@ -29,6 +29,18 @@ test("a heading sorts: largest first, smallest first, as it was; nulls last", as
   assert.deepEqual(["-n", "n", "", "other"].map((sort) => sortRows(table, [0, 1, 2, 3, 4], sort)), [[2, 0, 4, 1, 3], [4, 0, 2, 1, 3], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]], "nulls last");
 });
 
+test("kernels' names are short where they differ, whole on hover, and copied whole by a key", async () => {
+  const { shortNames } = await moduleOf("dom.ts"), gemm = (n) => `void at::native::gemm<${n}>(int)`;
+  assert.deepEqual(shortNames(["void a::b<1>(int)", gemm(1), gemm(2), gemm(1), "Memcpy HtoD (Pinned -> Device)"], 56),
+    ["b", "gemm<1>(int)", "gemm<2>(int)", "gemm<1>(int)", "Memcpy HtoD (Pinned -> Device)"]);
+  const { page } = await open(job.page, { hash: "#kernels" }), cell = '[data-of="kernels.kernel"] td[data-column="name"] .name';
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } }));
+  await page.hover(cell);
+  await page.keyboard.press("y");
+  await page.waitForSelector(".tip >> text=Copied the whole name");
+  assert.equal(await page.evaluate(() => window.copied), show(job.store, "kernels.kernel")["kernels.kernel"][0].name);
+});
+
 test("the filter takes conditions and text", async () => {
   const rows = show(job.store, "overlap.step")["overlap.step"], kinds = show(job.store, "overlap.kind")["overlap.kind"];
   const { page } = await open(job.page, { hash: "#tables/name=overlap.step" });
@@ -251,7 +263,7 @@ for (const theme of THEMES)
   });
 
 seldom("where colours are forced, bars and maps keep theirs", async () => {
-  const { page } = await open(job.page, { hash: "#steps" });
+  const { page } = await open(job.page, { hash: "#stragglers" });
   const grounds = () => page.$$eval(".piece, .cell, .swatch", (all) => all.map((e) => getComputedStyle(e).backgroundColor));
   const before = await grounds();
   const body = () => page.evaluate(() => getComputedStyle(document.querySelector("nav.rail")).backgroundColor);

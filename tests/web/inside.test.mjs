@@ -49,7 +49,7 @@ each("queues over time are those of the rank whose queue is shortest, and copies
   const { "launches.queue": queue } = show(job.store, "launches.queue"), ranks = [...new Set(queue.map((row) => row.rank))];
   const mean = (rank) => sum(queue.filter((row) => row.rank === rank), "mean_queue"), least = ranks.reduce((a, b) => (mean(b) < mean(a) ? b : a));
   const chart = async (title) => (await page.waitForSelector(`main section:has(h2:text-is("${title}")) .chart[data-drawn]`)).getAttribute("aria-label");
-  assert.equal(await chart("Queue over time"), `Events launched and not yet begun, of all streams, rank ${least}, over time`);
+  assert.equal(await chart("Queue over time"), `Events launched and not yet started, of all streams, rank ${least}, over time`);
   await visit(page, "#transfers/kind=htod/rank=2");
   assert.equal(await chart("Bandwidth over time"), "Copies, host to device, MB/s, rank 2, over time");
 });

@@ -391,7 +391,7 @@ item("made", "#efficiency", "9: a roofline", async (page) => {
 
 /* Lines over time of the last rank, read at this 64th of their width. From 790 to 950 the first collective, the second gemm and the last
  * kernel are queued; 8,000 bytes are copied in a 64th of 950 us. */
-for (const [hash, name, chart, places, words] of [["#launches", "the length of the queue", /^Events launched and not yet begun/, 55, "at 846.6 µsrank 17: 3.0least 2.0, median 3.0, most 3.0"],
+for (const [hash, name, chart, places, words] of [["#launches", "the length of the queue", /^Events launched and not yet started/, 55, "at 846.6 µsrank 17: 3.0least 2.0, median 3.0, most 3.0"],
   ["#transfers", "bandwidth", /^Copies, host to device, MB\/s/, 36, "at 403.9 µsrank 17: 538.9 MB/sleast 538.9 MB/s, median 538.9 MB/s, most 538.9 MB/s"]])
   item("made", hash, `9: ${name} over time`, async (page) => {
     await use(page, 'main select[data-name="Rank"]', { key: "End" });

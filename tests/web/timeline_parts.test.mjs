@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { moduleOf, test } from "./page.mjs";
 
 const MODULES = ["bytes", "pyramid", "arrange", "area", "same", "curves", "counters", "keys", "lanes", "layout", "paint_lane", "rects", "paint_join",
-  "operations", "arrival_words", "scale", "paint_head", "path", "names", "sums", "hash"];
+  "operations", "arrival_words", "scale", "paint_head", "path", "names", "sums", "hash", "../dom"];
 const { acrossRanks, addressOfFar, areaOf, Bytes, clocksArePoor, commandOf, csvOfArea, curveOf, Curves, detailedParts, EventList, find, findEvent,
   HostPyramid, hostsOf, labelled, Lanes, lastWords, layout, membersOutside, missingParts, OperationIndex, paintArrivals, paintEvents, paintShares,
   parseRanges, Path, plain, Pyramid, queryOf, Rects, rowAt, rowsIn, sameAs, Scale, shortName, sorted, sumsOf, valuesOf, writeRanges } =

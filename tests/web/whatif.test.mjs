@@ -156,7 +156,7 @@ seldom("the panel of an event says how long it is on the path, and how much late
 
 test("a page of a store without these tables shows neither", async () => {
   const page = text(slow.page), document = tablesIn(page);
-  for (const name of Object.keys(document.tables)) if (/^(whatif|criticalpath)\./.test(name)) Object.assign(document.tables[name], { rows: [], n: 0, block: undefined });
+  for (const name of Object.keys(document.tables)) if (/^(whatif|criticalpath)\./.test(name)) Object.assign(document.tables[name], { cells: [], n: 0, block: undefined });
   writeFileSync("older.html", tablesIn(page, document));
   const { page: older } = await open("older.html");
   assert.ok(!(await listed(older)).includes("whatif"));

@@ -188,7 +188,7 @@ static void answer_rows(const tm_handler *handler, tm_http_look *look, const voi
         return;
     }
     tm_status status = tm_store_read_slice(handler->store, table, (size_t)first, (size_t)n, &err);
-    tm_report_json_rows(&json, table, handler->tiler.begin_ns);
+    tm_report_json_columns(&json, table, handler->tiler.begin_ns);
     tm_table_clear(table);
     tm_answer_json(status, &json, &err, out);
 }

@@ -1,5 +1,5 @@
 /** The page's frame: header, list of views, address handling. */
-import { hideTip, heading, empty } from "./ui";
+import { hideTip, heading, empty, tipAt } from "./ui";
 import { count, time } from "./format";
 import { leftOutNote } from "./left_out";
 import { GRAVEST } from "./job";
@@ -18,7 +18,7 @@ export class App {
   readonly #job: Job;
   readonly #tabs: readonly Tab[];
   readonly #views: readonly View[];
-  readonly #main = h("main", { attr: { id: "main", tabindex: -1 } });
+  readonly #main = h("main", { id: "main", tabindex: -1 });
   readonly #links = new Map<Tab, HTMLAnchorElement>();
   #leave: void | (() => void) = undefined;
   readonly #first: View;
@@ -45,7 +45,7 @@ export class App {
       (tab) => this.#allBlank(tab),
     );
     this.#views = this.#tabs.flatMap(({ views }) => views);
-    const nothing = job.kind === "report" && (job.table("job.job").num(0, "events") ?? 0) === 0;
+    const nothing = job.kind === "report" && job.table("job.job").amount(0, "events") === 0;
     this.#first = this.#views.find((view) => nothing && view.id === "about") ?? this.#views[0]!;
     this.#view = this.#first;
   }
@@ -53,10 +53,9 @@ export class App {
   start(): void {
     document.body.append(
       h(
-        "a",
+        "a.skip",
         {
-          class: "skip",
-          attr: { href: "#main" },
+          href: "#main",
           on: {
             click: (e) => {
               e.preventDefault();
@@ -67,12 +66,13 @@ export class App {
         "Skip to the content",
       ),
       this.#header(),
-      h("div", { class: "frame" }, this.#rail(), this.#main),
+      h("div.frame", this.#rail(), this.#main),
     );
     restoreTheme();
     history.scrollRestoration = "manual";
     window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // so that a reload restores the scroll position
     document.addEventListener("click", (e) => (this.#byLink ||= e.target instanceof Element && e.target.closest("a[href^='#']") !== null));
+    document.addEventListener("keydown", copyName);
     window.addEventListener("hashchange", () => this.#open());
     window.addEventListener("beforeprint", () => document.dispatchEvent(new Event("themechange")));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("themechange")));
@@ -80,20 +80,14 @@ export class App {
   }
 
   #header(): HTMLElement {
-    const button = (text: string, click: () => void) => h("button", { attr: { type: "button" }, on: { click } }, text);
+    const button = (text: string, click: () => void) => h("button", { on: { click } }, text);
     return h(
-      "header",
-      { class: "top" },
-      h("span", { class: "brand" }, "t", h("b", null, "merge")),
+      "header.top",
+      h("span.brand", "t", h("b", "merge")),
+      h("bdi.job", visible({ report: this.#job.name, diff: "two jobs compared", hang: "does the job hang?" }[this.#job.kind])),
+      h("span.facts", describe(this.#job)),
       h(
-        "bdi",
-        { class: "job" },
-        visible({ report: this.#job.name, diff: "two jobs compared", hang: "does the job hang?" }[this.#job.kind]),
-      ),
-      h("span", { class: "facts" }, describe(this.#job)),
-      h(
-        "span",
-        { class: "tools" },
+        "span.tools",
         button("Light / dark", switchTheme),
         button("Print", () => window.print()),
       ),
@@ -108,18 +102,18 @@ export class App {
   }
 
   #rail(): HTMLElement {
-    const list = h("nav", { class: "rail", attr: { "aria-label": "Views" } });
+    const list = h("nav.rail", { "aria-label": "Views" });
     let group = "";
     for (const tab of this.#tabs) {
       const blank = this.#allBlank(tab),
         own = blank ? "Not recorded" : tab.group;
-      if (own !== group) list.append(h("div", { class: "rail-group" }, own));
+      if (own !== group) list.append(h("div.rail-group", own));
       group = own;
       const [first, ...more] = tab.views,
         title = [first!.title, ...more.map((view) => view.title.replace(/^./, (letter) => letter.toLowerCase()))].join(", ");
       const anchor = h(
         "a",
-        { class: blank ? "blank" : "", attr: { href: href(first!.id), "data-views": tab.views.map((view) => view.id).join(" ") } },
+        { class: blank ? "blank" : "", href: href(first!.id), "data-views": tab.views.map((view) => view.id).join(" ") },
         title,
       );
       this.#mark(tab, anchor);
@@ -133,8 +127,8 @@ export class App {
   #mark(tab: Tab, anchor: HTMLElement): void {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
-        state = GRAVEST.find((each) => states.includes(each));
-      if (state) anchor.append(h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }));
+        state = GRAVEST.find((each) => each !== "note" && states.includes(each));
+      if (state) anchor.append(h("span", { class: `dot ${state}`, role: "img", "aria-label": WORDS[state] }));
     };
     const judges = tab.views.flatMap((view) => view.judges ?? []);
     if (!this.#lacks(judges)) mark();
@@ -146,12 +140,12 @@ export class App {
     const tab = this.#tabs.find(({ views }) => views.includes(view));
     if (!tab || tab.views.length < 2) return null;
     return h(
-      "nav",
-      { class: "parts", attr: { "aria-label": "Parts of this view" } },
+      "nav.parts",
+      { "aria-label": "Parts of this view" },
       tab.views.map((each) =>
         h(
           "a",
-          { class: this.#isBlank(each) ? "blank" : "", attr: { href: href(each.id), "aria-current": each === view ? "page" : undefined } },
+          { class: this.#isBlank(each) ? "blank" : "", href: href(each.id), "aria-current": each === view ? "page" : undefined },
           each.title,
         ),
       ),
@@ -204,7 +198,7 @@ export class App {
     document.body.dataset["view"] = view.id;
     this.#main.className = view.wide ? "wide" : "";
     if (!this.#lacks(view.needs)) return this.#render(view);
-    fill(this.#main, h("p", { class: "empty" }, "Unpacking …"));
+    fill(this.#main, h("p.empty", "Unpacking …"));
     this.#job.load(view.needs).then(
       () => turn === this.#turn && this.#render(view),
       (error: Error) => turn === this.#turn && this.#fail(view, error),
@@ -244,15 +238,10 @@ export class App {
       names = unread(job, view.needs);
     if (names.length === 0) return null;
     const all = names.reduce((sum, name) => sum + job.leftOut(name), 0),
-      said = h(
-        "p",
-        { class: "note left-out", attr: { role: "status" } },
-        `Drawn from part of the rows. Reading ${count(all, "more row")} …`,
-      );
+      said = h("p.note.left-out", { role: "status" }, `Drawn from part of the rows. Reading ${count(all, "more row")} …`);
     fetchUnread(job, names).then(
       () => turn === this.#turn && context.redraw({}),
-      (error: Error) =>
-        said.replaceWith(h("p", { class: "note" }, `The rest cannot be read: ${error.message}.`), leftOutNote(job, view.needs) ?? ""),
+      (error: Error) => said.replaceWith(h("p.note", `The rest cannot be read: ${error.message}.`), leftOutNote(job, view.needs) ?? ""),
     );
     return said;
   }
@@ -285,9 +274,26 @@ export class App {
   }
 }
 
+/* The key y copies a whole name: the one under the pointer, in what has the focus, or of the timeline's selection. */
+function copyName(event: KeyboardEvent): void {
+  const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const found =
+    document.querySelector<HTMLElement>(".name:hover") ??
+    document.activeElement?.querySelector<HTMLElement>(".name") ??
+    document.querySelector<HTMLElement>(".tl-details h2 .name");
+  if (!found) return;
+  const box = found.getBoundingClientRect();
+  const copied = async () => navigator.clipboard.writeText(found.title || found.textContent); // without a clipboard this rejects
+  copied().then(
+    () => tipAt([box.left, box.bottom], "Copied the whole name"),
+    () => tipAt([box.left, box.bottom], "This browser does not let the page copy"),
+  );
+}
+
 /** "4 steps of 42.1 ms", the length that savings are shares of; with several kinds of step each has its own length. */
 function steps(job: Job): string {
-  const n = job.table("job.job").num(0, "steps") ?? 0,
+  const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");
   if (n === 0) return "no steps marked";
   const length = replayed.n > 0 && job.table("steps.kind").n <= 1 ? replayed.num(0, "step_ns") : null;
@@ -301,10 +307,10 @@ function describe(job: Job): Child {
   const row = job.table("job.job"),
     hosts = row.num(0, "hosts");
   const parts = [
-    count(row.num(0, "ranks") ?? 0, "rank"),
+    count(row.amount(0, "ranks"), "rank"),
     ...(hosts === null ? [] : [count(hosts, "host")]),
     steps(job),
-    count(row.num(0, "events") ?? 0, "event"),
+    count(row.amount(0, "events"), "event"),
   ];
   return parts.join(" · ");
 }

@@ -1,5 +1,6 @@
 /** Chart of bandwidth against size, both logarithmic: one point per table row. */
-import type { Charts, Theme } from "./chart";
+import { drawChart } from "./chart";
+import type { Theme } from "./chart";
 import type { Child } from "./dom";
 import * as f from "./format";
 import { symbolOf } from "./shapes";
@@ -51,9 +52,9 @@ function decades(values: readonly number[]): { min: number; max: number } {
 }
 
 /** Draws the points; the caller has removed those without a size or bandwidth. */
-export function bandwidthChart(charts: Charts, chart: Bandwidth): HTMLElement {
+export function bandwidthChart(chart: Bandwidth): HTMLElement {
   const { spots } = chart;
-  return charts.add({
+  return drawChart({
     label: `${chart.label}: ${f.count(spots.length, "point")}; the table below has them`,
     height: HEIGHT,
     tip: (mark) => chart.tip(spots[mark]!.row),

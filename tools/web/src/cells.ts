@@ -8,16 +8,14 @@ import { term, tip } from "./ui";
 /** Draws a value as a bar, on a scale shared by its column, with the number next to it. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
   return h(
-    "span",
-    { class: "inline" },
+    "span.inline",
     h(
-      "span",
-      { class: "inline-track" },
+      "span.inline-track",
       value !== null &&
         value > 0 &&
         h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${Math.min(100, (100 * value) / Math.max(most, 1e-9))}%` } }),
     ),
-    h("span", { class: "inline-value" }, text),
+    h("span.inline-value", text),
   );
 }
 
@@ -52,11 +50,11 @@ export function strip(of: Strip): HTMLElement {
   const range = of.from !== null && of.to !== null;
   return tip(
     h(
-      "span",
-      { class: "strip", attr: { role: "img", "aria-label": of.label } },
-      range && h("span", { class: "strip-range", style: { left: at(of.from), width: `calc(${at(of.to)} - ${at(of.from)})` } }),
-      of.middle !== null && h("span", { class: "strip-middle", style: { left: at(of.middle) } }),
-      of.far !== null && h("span", { class: "strip-far", style: { left: at(of.far) } }),
+      "span.strip",
+      { role: "img", "aria-label": of.label },
+      range && h("span.strip-range", { style: { left: at(of.from), width: `calc(${at(of.to)} - ${at(of.from)})` } }),
+      of.middle !== null && h("span.strip-middle", { style: { left: at(of.middle) } }),
+      of.far !== null && h("span.strip-far", { style: { left: at(of.far) } }),
     ),
     of.tip,
   );
@@ -65,17 +63,12 @@ export function strip(of: Strip): HTMLElement {
 /** Shows a number that the view sums from a column; names the column on hover and for tests.
  * @param of.where conditions on rows, such as "kind=htod, host_memory=pinned" */
 export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
-  return tip(
-    h(
-      "span",
-      {
-        class: "figure",
-        attr: { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value },
-      },
-      text,
-    ),
-    () => [h("b", null, `sum of ${of.table} ${of.column}`), of.where ? ` where ${of.where}` : "", h("br"), f.exact(of.value)],
-  );
+  return tip(h("span.figure", { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value }, text), () => [
+    h("b", `sum of ${of.table} ${of.column}`),
+    of.where ? ` where ${of.where}` : "",
+    h("br"),
+    f.exact(of.value),
+  ]);
 }
 
 export interface BandFigure {
@@ -85,20 +78,31 @@ export interface BandFigure {
   readonly below?: Child;
 }
 
+/** Writes a figure of a band from a column, with the column's doc: the median over ranks, and below it the range, if no other
+ * value or text is given. */
+export function tile<N extends TableName>(
+  job: Job,
+  table: N,
+  column: ColumnOf<N>,
+  label: string,
+  write: (value: number) => string,
+  { value, below }: { readonly value?: Child; readonly below?: Child } = {},
+): BandFigure {
+  const of = job.table(table),
+    median = of.median(column);
+  return {
+    label,
+    doc: of.docOf(column),
+    value: value ?? (median === null ? f.NONE : write(median)),
+    below: below ?? spread(job, table, column, write),
+  };
+}
+
 /** Places large figures side by side, as on Summary. */
 export function band(figures: readonly BandFigure[]): HTMLElement {
   return h(
-    "dl",
-    { class: "figures few" },
-    figures.map((each) =>
-      h(
-        "div",
-        null,
-        h("dt", null, term(each.label, each.doc)),
-        h("dd", { class: "value" }, each.value),
-        h("dd", { class: "below" }, each.below ?? ""),
-      ),
-    ),
+    "dl.figures.few",
+    figures.map((each) => h("div", h("dt", term(each.label, each.doc)), h("dd.value", each.value), h("dd.below", each.below ?? ""))),
   );
 }
 

@@ -62,22 +62,18 @@ export interface ChartOptions {
   readonly read?: (x: number, y: number) => Child;
 }
 
-/** The charts of one view; disposed with it. */
-export class Charts {
-  readonly #charts: Chart[] = [];
+const alive = new Set<Chart>();
 
-  /** Makes a chart; it is drawn as soon as it has a width. */
-  add(options: ChartOptions): HTMLElement {
-    const chart = new Chart(options);
-    this.#charts.push(chart);
-    return chart.element;
-  }
-
-  /** Releases the resources of all charts. */
-  readonly dispose = (): void => {
-    for (const chart of this.#charts) chart.dispose();
-    this.#charts.length = 0;
-  };
+/** Makes a chart; it is drawn as soon as it has a width, and released when the next one is made after it has left the page. */
+export function drawChart(options: ChartOptions): HTMLElement {
+  for (const each of alive)
+    if (each.gone) {
+      each.dispose();
+      alive.delete(each);
+    }
+  const chart = new Chart(options);
+  alive.add(chart);
+  return chart.element;
 }
 
 class Chart {
@@ -92,14 +88,11 @@ class Chart {
   constructor(options: ChartOptions) {
     this.#options = options;
     this.element = h(
-      "div",
+      "div.chart",
       {
-        class: "chart",
         style: { height: `${options.height}px` },
-        attr: {
-          "aria-label": options.label,
-          ...(options.tip || options.read ? { role: "application", tabindex: 0, "aria-roledescription": "chart" } : { role: "img" }),
-        },
+        "aria-label": options.label,
+        ...(options.tip || options.read ? { role: "application", tabindex: 0, "aria-roledescription": "chart" } : { role: "img" }),
         on: { keydown: (event) => this.#key(event), blur: hideTip },
       },
       this.#canvas,
@@ -112,6 +105,11 @@ class Chart {
     document.addEventListener("themechange", this.#redraw);
     window.addEventListener("beforeprint", this.#print);
     window.addEventListener("afterprint", this.#redraw);
+  }
+
+  /** Whether it was in the page and is no more. */
+  get gone(): boolean {
+    return this.#scales !== undefined && !this.element.isConnected;
   }
 
   dispose(): void {

@@ -22,7 +22,8 @@ interface RawTable<N extends TableName> {
   prose: number;
   form?: Form;
   columns: [ColumnOf<N>, Column["type"], string, string, number][];
-  rows?: Cell[][];
+  /** By column. */
+  cells?: Cell[][];
   n: number;
   left_out?: number;
   all?: RawWhole;
@@ -145,6 +146,26 @@ export class Table<N extends TableName = TableName> {
     return this.rows.map((_, row) => this.num(row, column));
   }
 
+  /** A number; 0 if it does not exist or the row does not. */
+  amount(row: number, column: ColumnOf<N>): number {
+    return this.num(row, column) ?? 0;
+  }
+
+  /** Numbers of all rows. */
+  get all(): number[] {
+    return [...this.rows.keys()];
+  }
+
+  /** What the definition says of a column. */
+  docOf(column: ColumnOf<N>): string {
+    return this.columns[this.place(column)]?.doc ?? "";
+  }
+
+  /** Distinct numbers of a column, in ascending order. */
+  values(column: ColumnOf<N>): number[] {
+    return [...new Set(ordered(this.nums(column)))];
+  }
+
   /** Row numbers by the value of a column. */
   by(column: ColumnOf<N>): Map<Cell, number[]> {
     const found = new Map<Cell, number[]>();
@@ -245,6 +266,11 @@ function ordered(values: readonly (number | null)[]): number[] {
   return values.filter((value): value is number => value !== null).sort((a, b) => a - b);
 }
 
+/** The rows of a table that comes by column. */
+export function rowsOf(columns: readonly Cell[][]): Cell[][] {
+  return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
+}
+
 /** Returns the bytes of an embedded data block; throws if it is missing or damaged. */
 export async function block(id: string): Promise<Uint8Array> {
   await parsed();
@@ -284,7 +310,7 @@ export class Job {
   constructor(text: string) {
     this.#raw = JSON.parse(text) as RawPage;
     for (const [name, raw] of Object.entries(this.#raw.tables) as [TableName, RawTable<TableName>][])
-      if (raw.rows) this.#tables.set(name, new Table(name, raw, raw.rows));
+      if (raw.cells) this.#tables.set(name, new Table(name, raw, rowsOf(raw.cells)));
   }
 
   get kind(): "report" | "diff" | "hang" {
@@ -358,7 +384,7 @@ export class Job {
     const before = this.#loading.get(name);
     if (before) return before;
     const loading = block(raw.block).then((bytes) => {
-      const rows = JSON.parse(new TextDecoder().decode(bytes)) as Cell[][];
+      const rows = rowsOf(JSON.parse(new TextDecoder().decode(bytes)) as Cell[][]);
       if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // else a fetch has already provided all rows
     });
     this.#loading.set(name, loading);

@@ -2,35 +2,62 @@
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
+type Value = string | number | boolean | undefined;
+
+/** What an element has besides classes that never change: true sets an empty attribute, false and undefined none. */
 export interface Props {
   readonly class?: string;
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** CSS properties, set through the CSSOM, which the content security policy allows. */
   readonly style?: Readonly<Record<string, string>>;
   readonly on?: { readonly [Event in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[Event]) => void };
-  /** Attributes; true sets an empty one, false and undefined none. */
-  readonly attr?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly [attribute: `${"aria" | "data"}-${string}`]: Value;
+  readonly role?: Value;
+  readonly tabindex?: Value;
+  readonly hidden?: Value;
+  readonly disabled?: Value;
+  readonly id?: Value;
+  readonly href?: Value;
+  readonly download?: Value;
+  readonly open?: Value;
+  readonly scope?: Value;
+  readonly start?: Value;
+  readonly type?: Value;
+  readonly value?: Value;
+  readonly selected?: Value;
+  readonly placeholder?: Value;
+  readonly spellcheck?: Value;
 }
 
-/** Makes an element with its children. */
-export function h<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  props: Props | null = null,
-  ...children: Child[]
-): HTMLElementTagNameMap[Tag] {
-  const element = document.createElement(tag);
-  if (props) apply(element, props);
-  append(element, children);
+type Tag = keyof HTMLElementTagNameMap;
+type Named<S extends string> = S extends `${infer T extends Tag}.${string}` ? T : S extends Tag ? S : never;
+
+/** Makes an element with its children, in "tag" or "tag.class.class"; properties, if any, come first. */
+export function h<S extends Tag | `${Tag}.${string}`>(
+  selector: S,
+  ...[first, ...rest]: readonly [(Props | Child)?, ...Child[]]
+): HTMLElementTagNameMap[Named<S>] {
+  const [tag, ...classes] = selector.split(".") as [Named<S>, ...string[]],
+    element = document.createElement(tag);
+  if (tag === "button") element.setAttribute("type", "button");
+  if (classes.length > 0) element.className = classes.join(" ");
+  if (isProps(first)) apply(element, first);
+  else append(element, [first]);
+  append(element, rest);
   return element;
 }
 
-function apply(element: HTMLElement, props: Props): void {
-  if (props.class) element.className = props.class;
-  if (props.title) element.title = props.title;
-  for (const [name, value] of Object.entries(props.style ?? {})) element.style.setProperty(name, value);
-  for (const [name, value] of Object.entries(props.attr ?? {}))
-    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
-  for (const [name, listener] of Object.entries(props.on ?? {})) element.addEventListener(name, listener as EventListener);
+function isProps(first: Props | Child): first is Props {
+  return typeof first === "object" && first !== null && !(first instanceof Node) && !Array.isArray(first);
+}
+
+function apply(element: HTMLElement, { class: name, title, style, on, ...attributes }: Props): void {
+  if (name) element.className = name;
+  if (title) element.title = title;
+  for (const [property, value] of Object.entries(style ?? {})) element.style.setProperty(property, value);
+  for (const [attribute, value] of Object.entries(attributes))
+    if (value !== undefined && value !== false) element.setAttribute(attribute, value === true ? "" : String(value));
+  for (const [event, listener] of Object.entries(on ?? {})) element.addEventListener(event, listener as EventListener);
 }
 
 let device = "GPU";
@@ -96,6 +123,29 @@ export function visible(text: string): string {
 /** Shortens a text for places with little room. */
 export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** The distinctive part of a kernel's name: without arguments, return type and namespaces. */
+export function shortName(name: string): string {
+  if (/^Mem(cpy|set) /.test(name)) return name;
+  const plain = name
+    .replace(/^void /, "")
+    .replace(/\(anonymous namespace\)::/g, "")
+    .replace(/[(<].*$/s, "");
+  const last = plain.slice(plain.lastIndexOf("::") + 1).replace(/^:/, "");
+  return last || plain || name;
+}
+
+/** Shortens kernels' names, the same way everywhere: to their distinctive parts, with what follows
+ * these if several have the same. */
+export function shortNames(names: readonly string[], length: number): string[] {
+  const alike = new Map<string, Set<string>>();
+  for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));
+  const told = names.map((name) => {
+    const short = shortName(name);
+    return alike.get(short)!.size > 1 ? name.slice(name.indexOf(short)) : short;
+  });
+  return tellApart(told.map(visible), length);
 }
 
 /** Shortens names so that different names look different: names with a common beginning keep the part that

@@ -84,8 +84,8 @@ export interface FlameOptions {
 export class Flame {
   readonly canvas: HTMLCanvasElement;
   readonly readout = h(
-    "p",
-    { class: "note flame-readout", attr: { "aria-live": "polite" } },
+    "p.note.flame-readout",
+    { "aria-live": "polite" },
     "Point at a call or use the arrow keys to read it; click or Enter zooms in on it, Escape returns to its caller.",
   );
   readonly element: HTMLElement;
@@ -97,12 +97,14 @@ export class Flame {
 
   constructor(readonly options: FlameOptions) {
     this.#root = this.#at = options.root;
-    this.canvas = h("canvas", {
-      class: "flame",
-      attr: { role: "application", tabindex: 0, "aria-roledescription": "flame graph", "aria-label": options.label },
+    this.canvas = h("canvas.flame", {
+      role: "application",
+      tabindex: 0,
+      "aria-roledescription": "flame graph",
+      "aria-label": options.label,
       on: { mousemove: (e) => this.#point(e), mouseleave: hideTip, click: (e) => this.#click(e), keydown: (e) => this.#key(e) },
     });
-    this.element = h("div", { class: "flame-box" }, this.canvas, this.readout);
+    this.element = h("div.flame-box", this.canvas, this.readout);
     if (this.#root >= 0) this.#say();
     this.#resizing.observe(this.element);
     document.addEventListener("themechange", this.#draw);
@@ -226,7 +228,7 @@ export class Flame {
   }
 
   #say(): void {
-    this.readout.replaceChildren(h("span", null, this.#at < 0 ? "All calls." : this.options.words(this.#at)));
+    this.readout.replaceChildren(h("span", this.#at < 0 ? "All calls." : this.options.words(this.#at)));
   }
 }
 

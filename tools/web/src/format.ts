@@ -25,26 +25,10 @@ export interface Unit {
   readonly factor: number; // base units in one of this unit
 }
 
-const TIMES: readonly Unit[] = [
-  { name: "ns", factor: 1 },
-  { name: "µs", factor: 1e3 },
-  { name: "ms", factor: 1e6 },
-  { name: "s", factor: 1e9 },
-];
-const SIZES: readonly Unit[] = [
-  { name: "B", factor: 1 },
-  { name: "kB", factor: 1e3 },
-  { name: "MB", factor: 1e6 },
-  { name: "GB", factor: 1e9 },
-  { name: "TB", factor: 1e12 },
-];
-const MEMORY: readonly Unit[] = [
-  { name: "B", factor: 1 },
-  { name: "KiB", factor: 1024 },
-  { name: "MiB", factor: 1024 ** 2 },
-  { name: "GiB", factor: 1024 ** 3 },
-  { name: "TiB", factor: 1024 ** 4 },
-];
+const units = (names: string, step: number): readonly Unit[] => names.split(" ").map((name, i) => ({ name, factor: step ** i }));
+const TIMES = units("ns µs ms s", 1e3),
+  SIZES = units("B kB MB GB TB", 1e3),
+  MEMORY = units("B KiB MiB GiB TiB", 1024);
 
 /* Rounds before it chooses the unit: 999.96 us is 1.00 ms. */
 function unitOf(value: number, units: readonly Unit[]): Unit {

@@ -1,5 +1,4 @@
 /** The generic charts that an analysis may name for its table: bars by rank, a map of ranks and steps, lines over time. */
-import type { Charts } from "./chart";
 import type { Table } from "./data";
 import { h, visible } from "./dom";
 import * as f from "./format";
@@ -35,28 +34,28 @@ function write(table: Table, column: AnyColumn, value: number | null): string {
 }
 
 /** Draws the chart that the table's definition names, with the column's name as heading; null if it names none. */
-export function drawForm(table: Table, charts: Charts): HTMLElement | null {
+export function drawForm(table: Table): HTMLElement | null {
   const column = measure(table),
-    drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column, charts) : null;
-  return drawn && h("section", { class: "wide-ends" }, h("h2", null, column), drawn);
+    drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column) : null;
+  return drawn && h("section.wide-ends", h("h2", column), drawn);
 }
 
-function drawnOf(table: Table, column: AnyColumn, charts: Charts): HTMLElement | null {
+function drawnOf(table: Table, column: AnyColumn): HTMLElement | null {
   if (table.form === "bars")
     return stacks(
       table.rows
         .slice(0, BARS_MAX)
-        .map((_, row) => ({ label: `rank ${table.num(row, "rank")}`, values: [Math.max(0, table.num(row, column) ?? 0)] })),
+        .map((_, row) => ({ label: `rank ${table.num(row, "rank")}`, values: [Math.max(0, table.amount(row, column))] })),
       { parts: [{ key: "compute", label: column }], end: (_, total) => write(table, column, total) },
     );
   if (table.form === "map" && table.place("step") >= 0) return rankByStep(table, column);
   const time = table.columns.find((each) => each.epoch);
-  if (table.form === "line" && time) return overTime(table, column, time.name, charts);
+  if (table.form === "line" && time) return overTime(table, column, time.name);
   return null;
 }
 
 /* Draws one line per rank and per combination of the other key columns. */
-function overTime(table: Table, column: AnyColumn, time: AnyColumn, charts: Charts): HTMLElement {
+function overTime(table: Table, column: AnyColumn, time: AnyColumn): HTMLElement {
   const names = table.columns
     .slice(0, table.keys)
     .map((each) => each.name)
@@ -75,7 +74,7 @@ function overTime(table: Table, column: AnyColumn, time: AnyColumn, charts: Char
   const values = table.nums(column),
     unit = table.columns[table.place(column)]!.unit;
   const scale = unit === "ns" ? f.timeUnit(values) : unit === "B" ? f.byteUnit(values, isMemory(table)) : { name: unit, factor: 1 };
-  return lineChart(charts, {
+  return lineChart({
     label: `${table.name} ${column} over time`,
     unit: scale,
     steps: true,
@@ -86,7 +85,7 @@ function overTime(table: Table, column: AnyColumn, time: AnyColumn, charts: Char
 }
 
 function rankByStep(table: Table, column: AnyColumn): HTMLElement {
-  const unique = (name: AnyColumn) => [...new Set(table.nums(name))].filter((v): v is number => v !== null).sort((a, b) => a - b);
+  const unique = (name: AnyColumn) => table.values(name);
   const ranks = unique("rank"),
     steps = unique("step");
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));

@@ -1,13 +1,51 @@
 /** A table of values with units in the heading, which the reader can sort and filter. */
+import { inlineBar, longName } from "./cells";
 import type { Cell, Column, Table } from "./data";
-import { h, name, breakable, fill, cut, keepFocus, tellApart, type Child } from "./dom";
+import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
-import { tip } from "./ui";
+import { tip, moreButton, note, section } from "./ui";
 import { whereOf } from "./where";
 
 /** Formats the values of a column. */
 export type Write = (value: Cell) => Child;
+
+/** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": names, how they are drawn if not as the value
+ * alone, and headings. `name` and `narrow`: at most two lines of a name from a trace;
+ * `kernel`: one of a kernel, shortened; `bar COLOUR`: a bar next to the value;
+ * `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`: each number with its own unit; `spare`:
+ * left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false is left out. */
+export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
+
+const WRITERS: Readonly<Record<string, (value: number) => string>> = {
+  bytes: f.bytes,
+  memory: (value) => f.bytes(value, true),
+  significant: f.significant,
+  flop: f.flop,
+};
+
+function parsed<N extends TableName>(text: string): GridColumn<N> {
+  const [, column, how = "", label] = /^(\w+)(?:<([^>]*)>)?(?:: (.*))?$/.exec(text)!,
+    [word, fill] = how.split(" "),
+    write = WRITERS[how];
+  return {
+    column: column as ColumnOf<N>,
+    ...(label === undefined ? {} : { label }),
+    ...(word === "name" || word === "narrow" ? { name: word } : {}),
+    ...(word === "kernel" ? { name: fill === "narrow" ? fill : "name", kernel: true } : {}),
+    ...(word === "bar" ? { bar: () => fill } : {}),
+    ...(word === "percent" ? { percent: fill ?? "compute" } : {}),
+    ...(write ? { write } : {}),
+    spare: how === "spare",
+  };
+}
+
+/** The columns that the table has. */
+export function columns<N extends TableName>(table: Table<N>, ...items: readonly ColumnItem<N>[]): GridColumn<N>[] {
+  const flat = (item: ColumnItem<N>): readonly GridColumn<N>[] =>
+    typeof item === "string" ? item.split("; ").map(parsed<N>) : item === false ? [] : "column" in item ? [item] : item.flatMap(flat);
+  return items.flatMap(flat).filter(({ column }) => table.place(column) >= 0);
+}
 
 /** A column as it is shown. */
 export interface GridColumn<N extends TableName = TableName> {
@@ -16,6 +54,14 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly label?: string;
   /** Whether it holds bytes of device memory, shown in GiB etc. */
   readonly memory?: boolean;
+  /** Shows at most two lines of a name from a trace, the rest on hover. */
+  readonly name?: "name" | "narrow";
+  /** Whether it is a kernel's, which is shortened. */
+  readonly kernel?: boolean;
+  /** Draws the value as a bar next to it, as long as its share of the column's largest; returns the colour. */
+  readonly bar?: (row: number) => string | undefined;
+  /** Draws a share of 100 as a bar of this colour. */
+  readonly percent?: string;
   /** Draws the cell itself; `write` formats the value as the column would. */
   readonly draw?: (row: number, write: Write) => Child;
   /** Formats each number with its own unit, which the heading then omits. */
@@ -29,7 +75,6 @@ export interface GridColumn<N extends TableName = TableName> {
 export interface GridOptions<N extends TableName = TableName> {
   /** Label for screen readers; default: the heading above. */
   readonly label?: string;
-  readonly columns?: readonly GridColumn<N>[];
   /** Row numbers to show; default: all. */
   readonly rows?: readonly number[];
   /** "-idle_ns": largest first; default: the order of the table. */
@@ -39,6 +84,8 @@ export interface GridOptions<N extends TableName = TableName> {
   /** Shows exact integers instead of one unit per column. */
   readonly exact?: boolean;
   readonly first?: number;
+  /** Leaves out columns without a value in these rows. */
+  readonly known?: boolean;
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
   /** Whether the row is the one shown next to the table. */
@@ -134,18 +181,32 @@ function headingOver(element: HTMLElement): string {
   return before.pop()?.textContent ?? "Table";
 }
 
-/** Draws rows of a table. */
-export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N> = {}): HTMLElement {
-  const columns: readonly GridColumn<N>[] = (options.columns ?? table.columns.map((column) => ({ column: column.name }))).filter(
-    ({ column }) => table.place(column) >= 0,
-  );
+/** Draws rows of a table; without items, all columns. */
+export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N>, ...items: readonly ColumnItem<N>[]): HTMLElement {
+  return drawn(table, options, items.length > 0 ? columns(table, ...items) : table.columns.map(({ name: column }) => ({ column })));
+}
+
+/** A section of a heading, a note if any, and a table. */
+export function tableSection<N extends TableName>(
+  title: string,
+  about: Child,
+  table: Table<N>,
+  options: GridOptions<N>,
+  ...items: readonly ColumnItem<N>[]
+): HTMLElement {
+  return section(title, about && note(about), grid(table, options, ...items));
+}
+
+function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, all: readonly GridColumn<N>[]): HTMLElement {
+  const base = options.rows ?? table.all,
+    hasValue = (column: ColumnOf<N>) => base.some((row) => (table.cell(row, column) ?? "") !== ""),
+    columns = options.known ? all.filter(({ column }) => hasValue(column)) : all;
   let shown = options.first ?? FIRST;
   let sort: Sort<N> = options.sort ?? "";
-  const box = h("div", { class: "grid-box" }),
-    scroll = h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "data-of": table.name } });
+  const box = h("div.grid-box"),
+    scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
   /* Later, because headingOver() needs the element in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
-  const base = options.rows ?? table.rows.map((_, row) => row);
   /* Units of all rows, so that a filter can use them. */
   const units = timeUnits();
   const writers = columns.map(
@@ -167,26 +228,25 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const rows = sortRows(table, kept, sort);
     const head = h(
       "tr",
-      null,
       columns.map((column, c) => headCell(column, writers[c]!)),
     );
     const body = rows.slice(0, shown).map((row) =>
       h(
         "tr",
-        { attr: { "aria-current": options.current?.(row) ? "true" : undefined } },
+        { "aria-current": options.current?.(row) ? "true" : undefined },
         columns.map((column, c) => bodyCell(column, row, writers[c]!)),
       ),
     );
-    columns.forEach((_, c) => {
+    columns.forEach(({ kernel }, c) => {
       const cells = body.map((row) => row.children[c]!);
-      tellNames(cells);
+      tellNames(cells, kernel ? shortNames : tellApart);
       alignBars(cells);
     });
     const rest = rows.length - shown;
     keepFocus(
       box,
       () => {
-        fill(scroll, h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)));
+        fill(scroll, h("table.grid", h("thead", head), h("tbody", body)));
         drawBox(rows, rest);
       },
       scroll,
@@ -212,28 +272,14 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   function drawBox(rows: readonly number[], rest: number): void {
     fill(
       box,
-      where.wrong !== null &&
-        h("p", { class: "note wrong", attr: { role: "status" } }, where.wrong, " This part of the filter is ignored."),
+      where.wrong !== null && h("p.note.wrong", { role: "status" }, where.wrong, " This part of the filter is ignored."),
       scroll,
-      rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row matches the filter."),
+      rows.length === 0 && h("p.empty", table.n === 0 ? "No rows." : "No row matches the filter."),
       rest > 0 &&
-        h(
-          "p",
-          { class: "more" },
-          h(
-            "button",
-            {
-              attr: { type: "button" },
-              on: {
-                click: () => {
-                  shown += Math.max(FIRST, shown);
-                  draw();
-                },
-              },
-            },
-            `Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`,
-          ),
-        ),
+        moreButton(`Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`, () => {
+          shown += Math.max(FIRST, shown);
+          draw();
+        }),
     );
   }
 
@@ -243,7 +289,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const button = h(
       "button",
       {
-        attr: { type: "button", "data-name": column.column },
+        "data-name": column.column,
         on: {
           click: () => {
             sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
@@ -253,16 +299,16 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
         },
       },
       column.label ?? column.column,
-      writer.unit && !column.write && h("span", { class: "unit" }, ` ${writer.unit}`),
-      h("span", { class: "arrow", attr: { "aria-hidden": true } }, direction === "descending" ? " ▼" : direction ? " ▲" : ""),
+      writer.unit && !column.write && !column.percent && h("span.unit", ` ${writer.unit}`),
+      h("span.arrow", { "aria-hidden": true }, direction === "descending" ? " ▼" : direction ? " ▲" : ""),
     );
     tip(button, () => [
-      h("b", null, `${table.name} ${column.column}`),
+      h("b", `${table.name} ${column.column}`),
       h("br"),
       definition.doc,
       definition.epoch ? " Here counted from the job's start." : "",
     ]);
-    return h("th", { class: classOf(column, writer), attr: { scope: "col", "aria-sort": direction } }, button);
+    return h("th", { class: classOf(column, writer), scope: "col", "aria-sort": direction }, button);
   }
 
   function classOf(column: GridColumn<N>, writer: Writer): string {
@@ -273,23 +319,31 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const value = table.cell(row, column.column);
     const target = column === columns[0] ? options.link?.(row) : undefined;
     const own = column.write && typeof value === "number" ? column.write(value) : null;
-    const content = column.draw
-      ? column.draw(row, (cellValue) => writer.write(cellValue))
-      : [own ?? writer.write(value), column.after?.(row)];
+    const draw = drawerOf(column);
+    const content = draw ? draw(row, (cellValue) => writer.write(cellValue)) : [own ?? writer.write(value), column.after?.(row)];
     const cell = h(
       "td",
-      {
-        class: classOf(column, writer),
-        attr: { "data-row": row, "data-column": column.column },
-      },
-      target ? h("a", { attr: { href: target } }, content) : content,
+      { class: classOf(column, writer), "data-row": row, "data-column": column.column },
+      target ? h("a", { href: target }, content) : content,
     );
-    const drawn = column.draw !== undefined && typeof content !== "string"; // it has a fixed width
+    const drawn = draw !== undefined && typeof content !== "string"; // it has a fixed width
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn) cell.style.setProperty("--least", `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`);
     if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns") cell.title = f.exact(value, "ns");
     return cell;
+  }
+
+  const largest = new Map<ColumnOf<N>, number>();
+
+  /* How a column draws its cells; undefined if as the value alone. */
+  function drawerOf({ column, name: wide, bar, percent, draw }: GridColumn<N>): GridColumn<N>["draw"] {
+    const value = (row: number) => table.num(row, column);
+    if (wide) return (row) => longName(table.text(row, column), wide === "narrow");
+    if (percent) return (row) => inlineBar(value(row), 100, f.percent(value(row), 1), percent);
+    if (!bar) return draw;
+    if (!largest.has(column)) largest.set(column, f.most([1, ...base.map((row) => table.amount(row, column))]));
+    return (row, write) => inlineBar(value(row), largest.get(column)!, write(value(row)), bar(row));
   }
 
   function definitionUnit(column: GridColumn<N>): string {
@@ -308,10 +362,10 @@ function alignBars(cells: readonly Element[]): void {
 }
 
 /* Shortens a column's long names so that they stay distinct; hovering shows the full name. */
-function tellNames(cells: readonly Element[]): void {
+function tellNames(cells: readonly Element[], shorten: typeof tellApart): void {
   const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
     whole = names.map((each) => each.title);
-  tellApart(whole, LONG_NAME).forEach((text, i) => {
+  shorten(whole, LONG_NAME).forEach((text, i) => {
     if (text === cut(whole[i]!, LONG_NAME)) return;
     fill(names[i]!, breakable(text));
     names[i]!.classList.add("told");
@@ -348,7 +402,7 @@ export function csvOf(table: Table, rows: readonly number[]): string {
 /** Offers a text for download. */
 export function download(fileName: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
-  const anchor = h("a", { attr: { href: url, download: fileName } });
+  const anchor = h("a", { href: url, download: fileName });
   document.body.append(anchor);
   anchor.click();
   anchor.remove();

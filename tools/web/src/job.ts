@@ -18,7 +18,7 @@ export interface Ranks {
 
 /** Whether the traces hold only the transfer part of communication; waits then appear as idle time. */
 export function transfersAlone(job: Job): boolean {
-  return (job.table("clock.check").num(0, "transfers_alone") ?? 0) > 0;
+  return job.table("clock.check").amount(0, "transfers_alone") > 0;
 }
 
 /** The job's word for its devices, as in its sentences. */
@@ -63,12 +63,7 @@ export function ranksOf(job: Job): Ranks {
 /** Ranks whose traces are truncated. */
 export function cutShort(job: Job): Set<number | null> {
   const table = job.table("job.rank");
-  return new Set(
-    table.rows
-      .map((_, row) => row)
-      .filter((row) => table.cell(row, "truncated") === true)
-      .map((row) => table.num(row, "rank")),
-  );
+  return new Set(table.all.filter((row) => table.cell(row, "truncated") === true).map((row) => table.num(row, "rank")));
 }
 
 /** Whether there are at least two ranks to compare. */
@@ -78,7 +73,7 @@ export function severalRanks(job: Job): boolean {
 
 /** Whether steps are marked; otherwise the whole trace is step 0. */
 export function hasSteps(job: Job): boolean {
-  return (job.table("job.job").num(0, "steps") ?? 0) > 0;
+  return job.table("job.job").amount(0, "steps") > 0;
 }
 
 /** Sum of a column of overlap.rank over the ranks. */
@@ -120,6 +115,7 @@ export function kinds(job: Job): Kind[] {
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = {
+  collective: "Collective",
   allreduce: "AllReduce",
   allgather: "AllGather",
   reducescatter: "ReduceScatter",
@@ -154,7 +150,7 @@ export function kindsIn(text: string): string {
 /** Communication kernels that were matched across ranks, and their share in percent; null if there are none. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
   const all = job.table("overlap.kind").sum("count");
-  const unmatched = job.table("clock.check").num(0, "unmatched") ?? 0;
+  const unmatched = job.table("clock.check").amount(0, "unmatched");
   const matched = Math.max(0, all - unmatched);
   return { matched, all, percent: f.share(matched, all) };
 }

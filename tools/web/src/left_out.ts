@@ -35,7 +35,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     parts.push(`${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps in tables with a row for each rank and step`);
   const some = (parts.length > 0 ? other : names.length > 1 ? short : [])
     .slice(0, TABLES_SAID)
-    .map((name) => [`${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of `, h("code", null, name)]);
+    .map((name) => [`${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of `, h("code", name)]);
   if (some.length > 0)
     parts.push([
       joined(some, ", "),
@@ -45,18 +45,17 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
   const said = [...rows, ...parts];
   const filter = job.hasKeys(short[0]!, ["rank"]) ? " --rank N" : job.hasKeys(short[0]!, ["step"]) ? " --step N" : "";
   return h(
-    "p",
-    { class: "note left-out" },
+    "p.note.left-out",
     "This page holds ",
     said.length > 0 ? joined(said, "; ") : "a part of what this view shows",
     ". Sums, medians and ranges cover all. The rest: ",
     isServed(job) && names.length > 1
       ? [
-          h("a", { attr: { href: href("tables", { name: short[0]! }) } }, "load all rows of ", h("code", null, short[0])),
+          h("a", { href: href("tables", { name: short[0]! }) }, "load all rows of ", h("code", short[0])),
           ` (a table of more than ${f.grouped(READ_MAX)} rows is loaded only on request; this view then has them, too)`,
         ]
-      : h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
-    isServed(job) ? "." : [", or in a page like this: ", h("code", null, `tmerge serve ${storeName(job)}`), "."],
+      : h("code", `tmerge show ${storeName(job)} ${short[0]}${filter}`),
+    isServed(job) ? "." : [", or in a page like this: ", h("code", `tmerge serve ${storeName(job)}`), "."],
   );
 }
 

@@ -6,10 +6,10 @@ import { section } from "./ui";
 export function licences(): HTMLElement {
   const fallback = "The file was cut short: they are missing.";
   const text = () => document.getElementById("licences")?.textContent ?? fallback;
-  const attr = { tabindex: 0, role: "region", "aria-label": "Licences" };
-  const box = h("details", { class: "definitions", on: { toggle: open } }, h("summary", null, "Notices and licences"));
+  const attributes = { tabindex: 0, role: "region", "aria-label": "Licences" };
+  const box = h("details.definitions", { on: { toggle: open } }, h("summary", "Notices and licences"));
   function open(): void {
-    if (!box.querySelector("pre")) box.append(h("pre", { class: "licences", attr }, text())); // a closed element takes no focus
+    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // a closed element takes no focus
   }
   return section("Libraries in this page", box);
 }

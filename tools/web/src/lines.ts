@@ -1,5 +1,6 @@
 /** Lines over time: thin and strong lines, a band in place of too many lines, and a limit. */
-import type { Charts, Theme } from "./chart";
+import { drawChart } from "./chart";
+import type { Theme } from "./chart";
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import type { PlotArea, PlotLine } from "./plot";
@@ -120,7 +121,7 @@ export function bandOf(lines: readonly (readonly (readonly [number, number])[])[
 }
 
 /** Draws the lines. */
-export function lineChart(charts: Charts, options: LineChartOptions): HTMLElement {
+export function lineChart(options: LineChartOptions): HTMLElement {
   let from = Infinity,
     to = -Infinity;
   const widen = (time: number): void => {
@@ -142,13 +143,13 @@ export function lineChart(charts: Charts, options: LineChartOptions): HTMLElemen
         `least ${options.write(options.band.low[i]!)}, median ${options.write(options.band.middle[i]!)}, most ${options.write(options.band.high[i]!)}`,
       );
     }
-    return [h("b", null, `at ${f.time(time)}`), texts.map((text) => [h("br"), text])];
+    return [h("b", `at ${f.time(time)}`), texts.map((text) => [h("br"), text])];
   };
   const writeAt = (line: Line, time: number): string => {
     const value = valueAt(line.points, time);
     return value === null ? f.NONE : options.write(value);
   };
-  return charts.add({
+  return drawChart({
     label: options.label,
     height: HEIGHT,
     read,

@@ -62,7 +62,7 @@ function headings(labels: readonly string[]): { word: string; short: readonly st
 }
 
 function cells(map: HeatMap, from: number, to: number): HTMLElement {
-  const grid = h("div", { class: "map", attr: { role: "grid", "aria-label": map.label } });
+  const grid = h("div.map", { role: "grid", "aria-label": map.label });
   const narrow = map.columns.length > 24,
     { word, short } = headings(map.columns);
   /* Labels on one line appear only at every n-th column. */
@@ -72,13 +72,13 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   grid.style.setProperty("--columns", String(map.columns.length));
   grid.append(
     h(
-      "div",
-      { class: "map-row", attr: { role: "row" } },
-      h("span", { class: "map-word", attr: { role: "columnheader" } }, word),
+      "div.map-row",
+      { role: "row" },
+      h("span.map-word", { role: "columnheader" }, word),
       short.map((label, c) =>
         h(
           "span",
-          { class: `map-column${line ? " line" : ""}${(c / every) % 2 === 1 ? " second" : ""}`, attr: { role: "columnheader" } },
+          { class: `map-column${line ? " line" : ""}${(c / every) % 2 === 1 ? " second" : ""}`, role: "columnheader" },
           c % every === 0 ? label : "",
         ),
       ),
@@ -87,9 +87,9 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   map.rows.forEach((label, r) => {
     grid.append(
       h(
-        "div",
-        { class: "map-row", attr: { role: "row" } },
-        h("span", { class: "row-label", attr: { role: "rowheader" } }, label),
+        "div.map-row",
+        { role: "row" },
+        h("span.row-label", { role: "rowheader" }, label),
         map.columns.some((_, c) => map.cell(r, c))
           ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow))
           : emptyRow(label, map.nothing ?? "no trace"),
@@ -98,36 +98,31 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   });
   grid.addEventListener("keydown", (event) => walk(event, grid, map.columns.length));
   grid.querySelector<HTMLElement>(".cell")?.setAttribute("tabindex", "0");
-  return h("div", { class: "map-box" }, grid);
+  return h("div.map-box", grid);
 }
 
 /* Keeps the place of a row without any value. */
 function emptyRow(label: string, why: string): HTMLElement {
-  return h("span", { class: "cell none whole", attr: { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` } }, why);
+  return h("span.cell.none.whole", { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` }, why);
 }
 
 function cellElement(map: HeatMap, r: number, c: number, from: number, to: number, narrow: boolean): HTMLElement {
   const cell = map.cell(r, c);
   if (!cell)
-    return h("span", {
-      class: "cell none",
-      attr: { role: "gridcell", tabindex: -1, "aria-label": `${map.rows[r]}, ${map.columns[c]}: not recorded` },
-    });
+    return h("span.cell.none", { role: "gridcell", tabindex: -1, "aria-label": `${map.rows[r]}, ${map.columns[c]}: not recorded` });
   const name = `${map.rows[r]}, ${map.columns[c]}: ${cell.text}`;
   const at = cell.value === null ? null : place(cell.value, from, to);
   const element = h(
     cell.href ? "a" : "span",
     {
       class: `cell ${map.ramp} ${cell.partial ? "partial" : ""} ${at === null ? "null" : `s${Math.round(at * 20)}`}`,
-      attr: {
-        role: "gridcell",
-        tabindex: -1,
-        "aria-label": name,
-        href: cell.href,
-        "data-row": r,
-        "data-column": c,
-        "data-value": cell.value ?? undefined,
-      },
+      role: "gridcell",
+      tabindex: -1,
+      "aria-label": name,
+      href: cell.href,
+      "data-row": r,
+      "data-column": c,
+      "data-value": cell.value ?? undefined,
     },
     narrow ? "" : cell.text,
   );
@@ -150,7 +145,7 @@ function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
 
 /** A ramp's colours at 21 positions, or those of text on them, read from the style sheet. */
 export function rampColors(ramp: string, what: "backgroundColor" | "color" = "backgroundColor"): string[] {
-  const probe = document.body.appendChild(h("span", { class: "cell" }));
+  const probe = document.body.appendChild(h("span.cell"));
   const colors: string[] = [];
   for (let s = 0; s <= 20; s++) {
     probe.className = `cell ${ramp} s${s}`;
@@ -175,12 +170,8 @@ function labelsOf(names: readonly string[], step: number, side: "top" | "left"):
 
 /* Reads out cells of a painted map, by pointer or arrow keys. */
 class Reader {
-  readonly readout = h(
-    "p",
-    { class: "note map-readout", attr: { "aria-live": "polite" } },
-    "Point at a cell, or move with the arrow keys, to read it.",
-  );
-  readonly cursor = h("span", { class: "map-cursor", attr: { hidden: true } });
+  readonly readout = h("p.note.map-readout", { "aria-live": "polite" }, "Point at a cell, or move with the arrow keys, to read it.");
+  readonly cursor = h("span.map-cursor", { hidden: true });
   #row = 0;
   #column = 0;
 
@@ -218,7 +209,7 @@ class Reader {
     const r = (this.#row = Math.max(0, Math.min(row, rows.length - 1))),
       c = (this.#column = Math.max(0, Math.min(column, columns.length - 1)));
     const found = cell(r, c);
-    this.readout.replaceChildren(h("span", null, found ? found.tip() : `${rows[r]}, ${columns[c]}: not recorded`));
+    this.readout.replaceChildren(h("span", found ? found.tip() : `${rows[r]}, ${columns[c]}: not recorded`));
     this.cursor.hidden = false;
     const share = (n: number, of: readonly string[]) => `${(100 * n) / of.length}%`;
     Object.assign(this.cursor.style, { left: share(c, columns), width: share(1, columns), top: share(r, rows), height: share(1, rows) });
@@ -231,16 +222,13 @@ class Reader {
 }
 
 function painted(map: HeatMap, from: number, to: number): HTMLElement {
-  const canvas = h("canvas", {
-    class: "map-canvas",
-    attr: {
-      role: "application",
-      tabindex: 0,
-      "aria-roledescription": "map",
-      "aria-label": `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; arrow keys move over it, the table has the values`,
-    },
+  const canvas = h("canvas.map-canvas", {
+    role: "application",
+    tabindex: 0,
+    "aria-roledescription": "map",
+    "aria-label": `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; arrow keys move over it, the table has the values`,
   });
-  const top = h("div", { class: "map-top", attr: { "aria-hidden": true } }),
+  const top = h("div.map-top", { "aria-hidden": true }),
     { word, short } = headings(map.columns);
   const height = Math.max(map.rows.length > ROWS_TALL ? 1 : 3, Math.min(18, Math.floor(640 / map.rows.length))),
     reader = new Reader(map, canvas);
@@ -272,12 +260,11 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
   document.addEventListener("themechange", draw);
   window.addEventListener("resize", draw);
   return h(
-    "div",
-    { class: "map-painted" },
-    h("span", { class: "map-word", attr: { "aria-hidden": true } }, word),
+    "div.map-painted",
+    h("span.map-word", { "aria-hidden": true }, word),
     top,
-    h("div", { class: "map-left", attr: { "aria-hidden": true } }, labelsOf(map.rows, labelStep(LABEL_HEIGHT, height), "top")),
-    h("div", { class: "map-field" }, canvas, reader.cursor),
+    h("div.map-left", { "aria-hidden": true }, labelsOf(map.rows, labelStep(LABEL_HEIGHT, height), "top")),
+    h("div.map-field", canvas, reader.cursor),
     reader.readout,
   );
 }

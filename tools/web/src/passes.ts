@@ -45,20 +45,22 @@ export class Passes {
   readonly element: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
   readonly #readout = h(
-    "p",
-    { class: "note flame-readout", attr: { "aria-live": "polite" } },
+    "p.note.flame-readout",
+    { "aria-live": "polite" },
     "Point at a pass or use the arrow keys to read it; click or Enter shows it on the timeline.",
   );
   readonly #resizing = new ResizeObserver(() => this.#draw());
   #at = -1;
 
   constructor(readonly options: PassesOptions) {
-    this.#canvas = h("canvas", {
-      class: "flame",
-      attr: { role: "application", tabindex: 0, "aria-roledescription": "diagram of passes", "aria-label": options.label },
+    this.#canvas = h("canvas.flame", {
+      role: "application",
+      tabindex: 0,
+      "aria-roledescription": "diagram of passes",
+      "aria-label": options.label,
       on: { mousemove: (e) => this.#point(e), mouseleave: hideTip, click: (e) => this.#click(e), keydown: (e) => this.#key(e) },
     });
-    this.element = h("div", { class: "flame-box" }, this.#canvas, this.#readout);
+    this.element = h("div.flame-box", this.#canvas, this.#readout);
     this.#resizing.observe(this.element);
     document.addEventListener("themechange", this.#draw);
   }
@@ -184,6 +186,6 @@ export class Passes {
     if (next >= 0) this.#at = next;
     const shown = passes[this.#at];
     this.#draw();
-    if (shown) this.#readout.replaceChildren(h("span", null, this.options.words(shown)));
+    if (shown) this.#readout.replaceChildren(h("span", this.options.words(shown)));
   }
 }

@@ -1,5 +1,5 @@
 /** Asks the server for data that the page lacks. */
-import type { Cell, Job } from "./data";
+import { rowsOf, type Cell, type Job } from "./data";
 import type { TableName } from "./names";
 
 /** Whether the page comes from `tmerge serve` rather than from a file. */
@@ -53,7 +53,8 @@ async function fetchAll(job: Job, name: TableName, told: (n: number) => void): P
   const all = job.allRowsOf(name),
     rows: Cell[][] = [];
   while (rows.length < all) {
-    const slice = JSON.parse(new TextDecoder().decode(await ask("rows", { table: name, first: rows.length, n: SLICE }))) as Cell[][];
+    const bytes = await ask("rows", { table: name, first: rows.length, n: SLICE }),
+      slice = rowsOf(JSON.parse(new TextDecoder().decode(bytes)) as Cell[][]);
     if (slice.length === 0) throw new Error(`tmerge serve returned ${rows.length} of ${all} rows`);
     rows.push(...slice);
     told(rows.length);

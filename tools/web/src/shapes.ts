@@ -20,7 +20,7 @@ export function symbolOf(n: number): string {
 
 function drawing(n: number, key: string, hollow: boolean): HTMLElement {
   const clip = { "clip-path": `path("${PATHS[n % PATHS.length]!}")` };
-  return h("span", { class: `shape fill-${key}`, style: clip }, hollow && h("span", { class: "shape hole", style: clip }));
+  return h("span", { class: `shape fill-${key}`, style: clip }, hollow && h("span.shape.hole", { style: clip }));
 }
 
 export interface ShapeKey {
@@ -32,8 +32,7 @@ export interface ShapeKey {
 /** Legend of shapes and their meanings; @p key is the name of their colour in the style sheet. */
 export function shapeLegend(keys: readonly ShapeKey[], key: string): HTMLElement {
   return h(
-    "ul",
-    { class: "legend" },
-    keys.map(({ shape, label, hollow }) => h("li", null, drawing(shape, key, hollow ?? false), label)),
+    "ul.legend",
+    keys.map(({ shape, label, hollow }) => h("li", drawing(shape, key, hollow ?? false), label)),
   );
 }

@@ -3,7 +3,8 @@ import type { Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf } from "./names";
-import { legend, tip } from "./ui";
+import { href } from "./view";
+import { legend, tip, lines } from "./ui";
 
 export interface Part {
   readonly key: string;
@@ -23,7 +24,7 @@ export const PARTS: readonly Part[] = [
 
 /** Values [ns] of PARTS in a row of overlap.rank or overlap.step. */
 export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: number): number[] {
-  const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.num(row, column) ?? 0;
+  const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.amount(row, column);
   return [
     value("compute_ns") - value("overlap_ns"),
     value("overlap_ns"),
@@ -62,6 +63,23 @@ export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: re
   return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
 }
 
+/** The bar of a rank, which leads to its lanes. */
+export function rankRow(rank: number, values: readonly number[]): StackRow & { readonly rank: number } {
+  return { rank, label: `rank ${rank}`, values, href: href("timeline", { rank }), data: { "data-rank": rank } };
+}
+
+/** Rows with a heading where their host changes; none with a single host. */
+export function byHost<R extends StackRow & { readonly rank: number }>(rows: readonly R[], host: ReadonlyMap<number, string>): R[] {
+  let last = "";
+  if (new Set(host.values()).size < 2) return [...rows];
+  return rows.map((row) => {
+    const own = host.get(row.rank) ?? "",
+      first = own !== "" && own !== last;
+    last = own || last;
+    return first ? { ...row, heading: own } : row;
+  });
+}
+
 /** Horizontal bars on a common scale, one per row. */
 export function stacks(rows: readonly StackRow[], options: StackOptions = {}): HTMLElement {
   const parts = options.parts ?? PARTS;
@@ -70,8 +88,8 @@ export function stacks(rows: readonly StackRow[], options: StackOptions = {}): H
   const box = h("div", { class: `stacks${options.axis ? " with-axis" : ""}` });
   let list: HTMLElement | undefined;
   rows.forEach((row, i) => {
-    if (row.heading) box.append(h("div", { class: "stack-heading" }, row.heading));
-    if (row.heading || !list) box.append((list = h("div", { attr: { role: "list" } })));
+    if (row.heading) box.append(h("div.stack-heading", row.heading));
+    if (row.heading || !list) box.append((list = h("div", { role: "list" })));
     list.append(stack(row, totals[i]!, options.shares ? totals[i]! : most, parts, options));
   });
   if (options.axis) box.append(axis(options.shares ? null : most));
@@ -85,51 +103,38 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
     const part = parts[p]!;
     const piece = h("span", {
       class: `piece fill-${part.key}`,
-      attr: { "data-part": part.key, "data-ns": value },
+      "data-part": part.key,
+      "data-ns": value,
       style: { width: `${(100 * value) / (scale || 1)}%` },
     });
     bar.append(
-      tip(piece, () => [
-        h("b", null, `${row.label}: ${part.label}`),
-        h("br"),
-        `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`,
-        h("br"),
-        f.exact(value, "ns"),
-      ]),
+      tip(piece, () =>
+        lines(`${row.label}: ${part.label}`, `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`, f.exact(value, "ns")),
+      ),
     );
   });
   if (row.state === "torn")
-    bar.append(
-      tip(
-        h("span", { class: "cut-off", attr: { "data-cut": "" } }),
-        () => `${row.label}: its trace is cut short here; what came after is not known`,
-      ),
-    );
-  if (row.state === "missing") bar.append(h("span", { class: "absent" }, row.note ?? "no trace"));
-  const label = row.href
-    ? h("a", { class: "row-label", attr: { href: row.href } }, row.label)
-    : h("span", { class: "row-label" }, row.label);
+    bar.append(tip(h("span.cut-off", { "data-cut": "" }), () => `${row.label}: its trace is cut short here; what came after is not known`));
+  if (row.state === "missing") bar.append(h("span.absent", row.note ?? "no trace"));
+  const label = row.href ? h("a.row-label", { href: row.href }, row.label) : h("span.row-label", row.label);
   const words = parts
     .map((part, p) => [part, row.values[p] ?? 0] as const)
     .filter(([, v]) => v > 0)
     .map(([part, v]) => `${part.label} ${f.time(v)}`)
     .join(", ");
   return h(
-    "div",
-    { class: "stack", attr: { role: "listitem", ...row.data } },
+    "div.stack",
+    { role: "listitem", ...row.data },
     label,
     h(
-      "div",
+      "div.bar-box",
       {
-        class: "bar-box",
-        attr: {
-          role: "img",
-          "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}`,
-        },
+        role: "img",
+        "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}`,
       },
       bar,
     ),
-    h("span", { class: "row-end" }, options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)),
+    h("span.row-end", options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)),
   );
 }
 
@@ -140,15 +145,8 @@ function axis(most: number | null): HTMLElement {
   const end = most === null ? 100 : most / unit.factor;
   const values = roundTicks(end, 5),
     digits = tickDigits(values[1] ?? 1);
-  for (const value of values)
-    ticks.push(h("span", { class: "tick", style: { left: `${(100 * value) / end}%` } }, f.grouped(value, digits)));
-  return h(
-    "div",
-    { class: "stack axis", attr: { "aria-hidden": true } },
-    h("span", { class: "row-label" }),
-    h("div", { class: "bar-box" }, ticks),
-    h("span", { class: "row-end" }, unit.name),
-  );
+  for (const value of values) ticks.push(h("span.tick", { style: { left: `${(100 * value) / end}%` } }, f.grouped(value, digits)));
+  return h("div.stack.axis", { "aria-hidden": true }, h("span.row-label"), h("div.bar-box", ticks), h("span.row-end", unit.name));
 }
 
 /* Number of decimals of the step between ticks: 0.25 must not become 0.3. */

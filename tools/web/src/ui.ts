@@ -3,7 +3,7 @@ import type { Job } from "./data";
 import { h, visible, cut, type Child } from "./dom";
 import * as f from "./format";
 import type { Place } from "./names";
-import { href, type State } from "./view";
+import { href, type Context, type State } from "./view";
 
 // Tooltip ----------------------------------------------------------------------------------------
 
@@ -20,8 +20,8 @@ export function tipAt([x, y]: readonly [number, number], content: Child): void {
 }
 
 function placeTip(box: { readonly left: number; readonly top: number; readonly bottom: number }, content: Child): void {
-  tooltip ??= document.body.appendChild(h("div", { class: "tip", attr: { role: "tooltip", id: "tip" } }));
-  tooltip.replaceChildren(h("div", null, content));
+  tooltip ??= document.body.appendChild(h("div.tip", { role: "tooltip", id: "tip" }));
+  tooltip.replaceChildren(h("div", content));
   tooltip.hidden = false;
   const width = Math.min(360, window.innerWidth - 16);
   tooltip.style.maxWidth = `${width}px`;
@@ -55,20 +55,10 @@ export type Origin = Place & { readonly row: number };
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {
   const table = job.table(origin.table);
   const column = table.columns[table.place(origin.column)];
-  const element = h(
-    "span",
-    {
-      class: "figure",
-      attr: { "data-table": origin.table, "data-row": origin.row, "data-column": origin.column },
-    },
-    text,
+  const element = h("span.figure", { "data-table": origin.table, "data-row": origin.row, "data-column": origin.column }, text);
+  return tip(element, () =>
+    lines(`${origin.table} ${origin.column}`, f.exact(cellNumber(job, origin), column?.unit), column ? column.doc : null),
   );
-  return tip(element, () => [
-    h("b", null, `${origin.table} ${origin.column}`),
-    h("br"),
-    f.exact(cellNumber(job, origin), column?.unit),
-    column ? [h("br"), column.doc] : null,
-  ]);
 }
 
 function cellNumber(job: Job, origin: Origin): number | string | null {
@@ -76,9 +66,14 @@ function cellNumber(job: Job, origin: Origin): number | string | null {
   return typeof value === "boolean" ? String(value) : value;
 }
 
+/** A title in bold, and lines below it; lines without content are left out. */
+export function lines(title: Child, ...more: Child[]): Child {
+  return [h("b", title), more.map((line) => line !== null && line !== false && line !== "" && [h("br"), line])];
+}
+
 /** A word with its definition on hover and focus. */
 export function term(label: string, definition: Child): HTMLElement {
-  return tip(h("span", { class: "term", attr: { tabindex: 0, role: "term" } }, label), () => definition);
+  return tip(h("span.term", { tabindex: 0, role: "term" }, label), () => definition);
 }
 
 // Text ---------------------------------------------------------------------------------------------
@@ -93,31 +88,56 @@ const SIGNS: Readonly<Record<State, readonly [string, string]>> = {
 /** A state as sign and colour, with a word for screen readers. */
 export function sign(state: State): HTMLElement {
   const [mark, word] = SIGNS[state];
-  return h("span", { class: `sign ${state}`, attr: { role: "img", "aria-label": word } }, mark);
+  return h("span", { class: `sign ${state}`, role: "img", "aria-label": word }, mark);
 }
 
 /** The heading of a view and its introduction. */
 export function heading(title: Child, ...lead: Child[]): HTMLElement {
-  return h("header", { class: "lead" }, h("h1", { attr: { tabindex: -1 } }, title), lead.length > 0 && h("p", null, ...lead));
+  return h("header.lead", h("h1", { tabindex: -1 }, title), lead.length > 0 && h("p", ...lead));
 }
 
 /** A link to another view. */
 export function link(text: Child, view: string, params: Readonly<Record<string, string | number>> = {}): HTMLElement {
-  return h("a", { class: "go", attr: { href: href(view, params) } }, text, " →");
+  return h("a.go", { href: href(view, params) }, text, " →");
 }
 
 /** A section with a second-level heading. */
 export function section(title: string, ...children: Child[]): HTMLElement {
-  return h("section", null, h("h2", null, title), ...children);
+  return h("section", h("h2", title), ...children);
+}
+
+/** A table of texts, which the reader cannot sort; numbers, in all columns but the first, may have exact values on hover. */
+export function plainTable(
+  head: readonly Child[],
+  rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
+): HTMLElement {
+  const cell = (each: Child | { readonly text: Child; readonly exact: string | undefined }) =>
+    typeof each === "object" && each !== null && "exact" in each ? h("td.right", { title: each.exact }, each.text) : h("td.right", each);
+  return h(
+    "table.grid",
+    h("thead", h("tr", [h("th", { scope: "col" }, head[0]), head.slice(1).map((title) => h("th.right", { scope: "col" }, title))])),
+    h(
+      "tbody",
+      [...rows].map(([first, ...rest]) => h("tr", h("td", first), rest.map(cell))),
+    ),
+  );
+}
+
+/** Terms and what is said of them. */
+export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
+  return h(
+    "dl.facts-list",
+    list.map(([label, value]) => [h("dt", label), h("dd", value)]),
+  );
 }
 
 export function note(...children: Child[]): HTMLElement {
-  return h("p", { class: "note" }, ...children);
+  return h("p.note", ...children);
 }
 
 /** Message for a view or section with nothing to draw, with the reason. */
 export function empty(...children: Child[]): HTMLElement {
-  return h("p", { class: "empty" }, ...children);
+  return h("p.empty", ...children);
 }
 
 /** Prepares text from tmerge's tables, which may contain names from traces. */
@@ -140,24 +160,69 @@ export function segmented<T extends string>(
   choose: (value: T) => void,
 ): HTMLElement {
   return h(
-    "div",
-    { class: "segmented", attr: { role: "group", "aria-label": label } },
-    h("span", { class: "label" }, label),
+    "div.segmented",
+    { role: "group", "aria-label": label },
+    h("span.label", label),
     h(
-      "div",
-      { class: "options" },
+      "div.options",
       options.map(([value, text]) =>
-        h(
-          "button",
-          {
-            attr: { type: "button", "aria-pressed": String(value === chosen), "data-value": value },
-            on: { click: () => choose(value) },
-          },
-          text,
-        ),
+        h("button", { "aria-pressed": String(value === chosen), "data-value": value, on: { click: () => choose(value) } }, text),
       ),
     ),
   );
+}
+
+/** Options by value; as pairs if their values are numbers. */
+type Options<T extends string> =
+  | Readonly<Record<T, string>>
+  | readonly (readonly [T, string])[]
+  | readonly { readonly key: T; readonly label: string }[];
+
+function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T, string])[] {
+  if (!Array.isArray(options)) return Object.entries(options) as [T, string][];
+  return (options as readonly (readonly [T, string] | { key: T; label: string })[]).map((each) =>
+    "key" in each ? [each.key, each.label] : each,
+  );
+}
+
+/** A choice that the address keeps as @p key, unless it is the first option; null if there is nothing to choose.
+ * @p also  keys that a choice removes */
+export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
+  const all = optionsOf(options);
+  return kept(context, key, all, also, (set) => segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v)));
+}
+
+/** As chooser(), but the address keeps the first option, too, because the default depends on the job. */
+export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
+  const all = optionsOf(options);
+  return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
+}
+
+/** As setting(), for many options; the address does not keep an empty one. */
+export function pick(context: Context, label: string, key: string, options: Options<string>, chosen: string, ...also: string[]) {
+  const all = optionsOf(options);
+  return kept(context, key, all, also, (set) => select(label, all, chosen, (v) => set(v || null)));
+}
+
+function kept(
+  context: Context,
+  key: string,
+  options: readonly unknown[],
+  also: readonly string[],
+  draw: (set: (value: string | null) => void) => HTMLElement,
+): HTMLElement | null {
+  const others = Object.fromEntries(also.map((other) => [other, null]));
+  return options.length < 2 ? null : draw((value) => context.redraw({ ...others, [key]: value }));
+}
+
+/** A button that shows all of a list that is cut: the address keeps "all". */
+export function showAll(context: Context, text: string): HTMLElement {
+  return moreButton(text, () => context.redraw({ all: "1" }));
+}
+
+/** A button below a list that shows more of it. */
+export function moreButton(text: string, click: () => void): HTMLElement {
+  return h("p.more", h("button", { on: { click } }, text));
 }
 
 /** A choice among many options. */
@@ -169,14 +234,14 @@ export function select(
 ): HTMLElement {
   const box = h(
     "select",
-    { attr: { "data-name": label }, on: { change: () => choose(box.value) } },
-    options.map(([value, text]) => h("option", { attr: { value, selected: value === chosen } }, text)),
+    { "data-name": label, on: { change: () => choose(box.value) } },
+    options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
   );
-  return h("label", { class: "select" }, h("span", { class: "label" }, label), box);
+  return h("label.select", h("span.label", label), box);
 }
 
 export function controls(...children: Child[]): HTMLElement {
-  return h("div", { class: "controls" }, ...children);
+  return h("div.controls", ...children);
 }
 
 // Legend -------------------------------------------------------------------------------------------
@@ -184,8 +249,7 @@ export function controls(...children: Child[]): HTMLElement {
 /** Legend of colours; a key is the name of a colour in the style sheet. */
 export function legend(keys: readonly (readonly [string, string])[]): HTMLElement {
   return h(
-    "ul",
-    { class: "legend" },
-    keys.map(([key, label]) => h("li", null, h("span", { class: `swatch fill-${key}` }), label)),
+    "ul.legend",
+    keys.map(([key, label]) => h("li", h("span", { class: `swatch fill-${key}` }), label)),
   );
 }

@@ -25,13 +25,25 @@ export interface View {
   readonly of?: readonly TableName[];
   /** False removes it from the list. */
   shown?(job: Job): boolean;
-  /** Sign in the list if the view has a finding; of tables that may be large it reads only `judges`. */
+  /** Sign in the list if the view has a finding, but for a note; of tables that may be large it reads only `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   /** Whether it takes the full width. */
   readonly wide?: boolean;
   /** Draws the view; returns a function to call when the view is left. */
   render(root: HTMLElement, context: Context): void | (() => void);
+}
+
+/* The words of a text that name no table. */
+type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
+  ? Unknown<First> | Unknown<Rest>
+  : S extends TableName
+    ? never
+    : S;
+
+/** The tables whose names are in texts, separated by spaces; another word is a compile error. */
+export function tablesNamed<S extends string>(...texts: readonly (S & ([Unknown<S>] extends [never] ? S : never))[]): TableName[] {
+  return texts.flatMap((text) => text.split(" ") as TableName[]);
 }
 
 /** An entry of the list, in the group of the question that its views answer; it opens the first of them. */

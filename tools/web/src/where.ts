@@ -101,17 +101,16 @@ function lower(cell: Cell): string {
   return cell === null ? "" : visible(String(cell)).toLowerCase();
 }
 
+const HOLDS: Readonly<Record<string, (order: number) => boolean>> = {
+  "!=": (order) => order !== 0,
+  "<": (order) => order < 0,
+  ">": (order) => order > 0,
+  "<=": (order) => order <= 0,
+  ">=": (order) => order >= 0,
+};
+
 function ordered(order: number, operator: string): boolean {
-  if (operator === "!=") return order !== 0;
-  return operator === "<"
-    ? order < 0
-    : operator === ">"
-      ? order > 0
-      : operator === "<="
-        ? order <= 0
-        : operator === ">="
-          ? order >= 0
-          : order === 0;
+  return HOLDS[operator]?.(order) ?? order === 0;
 }
 
 /* Converts to the column's own unit; a number without a unit is in that of the heading, if the filter names the heading. */

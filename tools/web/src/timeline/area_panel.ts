@@ -2,7 +2,7 @@
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
-import { segmented } from "../ui";
+import { segmented, plainTable } from "../ui";
 import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow, type Chosen } from "./area";
 import type { Controller } from "./controller";
 import { areaOfParts } from "./far_area";
@@ -66,35 +66,17 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
     return f.scaled(column.time(row), units[c]!, f.columnDigits(values, units[c]!));
   };
   return h(
-    "div",
-    { class: "tl-sums", attr: { tabindex: 0, role: "region", "aria-label": `Marked area by ${what}` } },
-    h(
-      "table",
-      { class: "grid" },
-      h(
-        "thead",
-        null,
-        h(
-          "tr",
-          null,
-          h("th", null, what),
-          columns.map(({ title }, c) => h("th", { class: "right" }, title, units[c] && h("span", { class: "unit" }, ` ${units[c].name}`))),
-        ),
-      ),
-      h(
-        "tbody",
-        null,
-        shown.map((row) =>
-          h(
-            "tr",
-            null,
-            h("td", null, name(row.label, 120)),
-            columns.map((column, c) =>
-              h("td", { class: "right", title: column.time ? f.exact(column.time(row), "ns") : undefined }, cell(column, c, row)),
-            ),
-          ),
-        ),
-      ),
+    "div.tl-sums",
+    { tabindex: 0, role: "region", "aria-label": `Marked area by ${what}` },
+    plainTable(
+      [what, ...columns.map(({ title }, c) => [title, units[c] && h("span.unit", ` ${units[c].name}`)])],
+      shown.map((row) => [
+        name(row.label, 120),
+        ...columns.map((column, c) => ({
+          text: cell(column, c, row),
+          exact: column.time ? f.exact(column.time(row), "ns") : undefined,
+        })),
+      ]),
     ),
   );
 }
@@ -171,22 +153,14 @@ export function areaPart(controller: Controller, places: readonly number[]): Chi
     rows = area[tab],
     ranks = places.map((at) => job.ranks[at]!.rank);
   return [
-    h("p", { class: "tl-exact" }, far?.words && `${far.words} `, words(tab, rows, area)),
+    h("p.tl-exact", far?.words && `${far.words} `, words(tab, rows, area)),
     rows.length === 0
-      ? (!far || far.area) && h("p", null, `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`)
+      ? (!far || far.area) && h("p", `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`)
       : [
           table(rows, WHAT[tab], ranks),
           h(
             "p",
-            null,
-            h(
-              "button",
-              {
-                attr: { type: "button" },
-                on: { click: () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, WHAT[tab], ranks)) },
-              },
-              "Save as CSV",
-            ),
+            h("button", { on: { click: () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, WHAT[tab], ranks)) } }, "Save as CSV"),
           ),
         ],
   ];

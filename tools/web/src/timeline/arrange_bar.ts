@@ -15,7 +15,7 @@ const ORDERS: readonly (readonly [Order, string])[] = [
 
 /** The controls; redrawn when the state changes. */
 export class ArrangeBar {
-  readonly element = h("div", { class: "tl-arrange" });
+  readonly element = h("div.tl-arrange");
   #written = "";
 
   constructor(
@@ -107,8 +107,7 @@ export class ArrangeBar {
       label = (key: string): string => counters.find((each) => each.key === key)?.label ?? key;
     if (counters.length === 0) return null;
     return h(
-      "span",
-      { class: "tl-tools" },
+      "span.tl-tools",
       select(
         "Counters",
         [["", "add …"], ...counters.filter(({ key }) => !shown.includes(key)).map(({ key, label: text }) => [key, text] as const)],
@@ -119,7 +118,8 @@ export class ArrangeBar {
         h(
           "button",
           {
-            attr: { type: "button", "data-value": key, "aria-label": `Hide ${label(key)}` },
+            "data-value": key,
+            "aria-label": `Hide ${label(key)}`,
             title: counters.find((each) => each.key === key)?.doc,
             on: { click: () => controller.toggleCounter(key) },
           },
@@ -138,24 +138,23 @@ export class ArrangeBar {
       h(
         "button",
         {
-          attr: { type: "button", "data-value": value, disabled: folded === (fold ? n : 0) },
+          "data-value": value,
+          disabled: folded === (fold ? n : 0),
           title: fold ? "Each host in one row (Shift+H; one host: h)" : "A row for each rank (Shift+H)",
           on: { click: () => controller.foldAll(fold) },
         },
         text,
       );
-    return h("span", { class: "tl-tools" }, button("Fold hosts", "fold", true), button("Unfold", "unfold", false));
+    return h("span.tl-tools", button("Fold hosts", "fold", true), button("Unfold", "unfold", false));
   }
 
   #chosen(): HTMLElement | null {
     const { controller } = this,
       { hidden, pinned } = controller.state.arrangement;
     if (hidden.size === 0 && pinned.length === 0) return null;
-    const all = (text: string, value: string, click: () => void): HTMLElement =>
-      h("button", { attr: { type: "button", "data-value": value }, on: { click } }, text);
+    const all = (text: string, value: string, click: () => void): HTMLElement => h("button", { "data-value": value, on: { click } }, text);
     return h(
-      "span",
-      { class: "tl-tools" },
+      "span.tl-tools",
       hidden.size > 0 && all(`Show ${f.count(hidden.size, "hidden rank")}`, "show", () => controller.showHidden()),
       pinned.length > 0 && all(`Unpin ${f.count(pinned.length, "rank")}`, "unpin", () => controller.unpin()),
     );
@@ -168,14 +167,9 @@ function scale(measure: Measure): HTMLElement {
     ramp = rampOf(measure),
     colors = Array.from({ length: 21 }, (_, place) => `var(--${ramp}-${place})`).join(", ");
   return h(
-    "span",
-    { class: "tl-scale" },
+    "span.tl-scale",
     `0${f.SPACE}%`,
-    h("span", {
-      class: "flame-scale",
-      style: { background: `linear-gradient(90deg, ${colors})` },
-      attr: { role: "img", "aria-label": doc },
-    }),
+    h("span.flame-scale", { style: { background: `linear-gradient(90deg, ${colors})` }, role: "img", "aria-label": doc }),
     `100${f.SPACE}% ${doc}`,
   );
 }

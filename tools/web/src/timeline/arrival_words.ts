@@ -15,7 +15,7 @@ export interface Told {
 export function noWaitsOf(job: Job): string | null {
   const check = job.table("clock.check");
   if (check.n === 0) return null;
-  if ((check.num(0, "transfers_alone") ?? 0) > 0) return "these traces hold only transfers";
+  if (check.amount(0, "transfers_alone") > 0) return "these traces hold only transfers";
   return check.text(0, "align") === "none" ? "clocks were not compared (--align=none)" : null;
 }
 

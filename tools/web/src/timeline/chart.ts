@@ -39,7 +39,7 @@ import { Scale } from "./scale";
 import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
-import { colorOf, readTheme, type Theme } from "./theme";
+import { colorOf, readTheme, type Theme, clipped } from "./theme";
 import type { Told } from "./told";
 
 const STRIP_TOP = 4;
@@ -398,13 +398,13 @@ export class Chart {
     ctx.save();
     for (const above of pinned > 0 ? [false, true] : [false]) {
       const own = rows.filter((row) => row.y < pinned === above);
-      this.#clipped(canvas, { x: 0, width: this.width, ...this.#part(above) }, () => {
+      clipped(canvas.ctx, { x: 0, width: this.width, ...this.#part(above) }, () => {
         if (arrangement.map !== null) this.#map(canvas, own);
         else for (const row of own) this.#row(canvas, row, this.offsetOf(row));
       });
     }
     if (pinned > 0) paintEdge(canvas, HEAD + pinned);
-    this.#clipped(canvas, { x: this.gutter, width: canvas.scale.width + 2, y: HEAD, height: this.room }, () => this.#over(canvas));
+    clipped(canvas.ctx, { x: this.gutter, width: canvas.scale.width + 2, y: HEAD, height: this.room }, () => this.#over(canvas));
     ctx.restore();
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }
@@ -461,15 +461,6 @@ export class Chart {
   #part(above: boolean): Box {
     const { pinned } = this.#layout;
     return above ? { y: HEAD, height: Math.min(pinned, this.room) } : { y: HEAD + pinned, height: Math.max(0, this.room - pinned) };
-  }
-
-  #clipped({ ctx }: Canvas, box: Box & { readonly x: number; readonly width: number }, paint: () => void): void {
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(box.x, box.y, box.width, box.height);
-    ctx.clip();
-    paint();
-    ctx.restore();
   }
 
   /* Paints the overlays on the lanes. */
@@ -539,23 +530,17 @@ export class Chart {
     if (row.kind === "rank") {
       const rank = this.data.job.ranks[row.at]!;
       paintGutter(canvas, row, rank, offset, this.state.open.has(row.at), this.state.selected.at === row.at);
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(scale.left, row.y + offset, scale.width, row.height);
-      ctx.clip();
-      this.#rank(canvas, row, offset);
-      ctx.restore();
+      clipped(ctx, { x: scale.left, y: row.y + offset, width: scale.width, height: row.height }, () => {
+        this.#rank(canvas, row, offset);
+      });
       return;
     }
     if (row.kind === "counter") return this.#counter(canvas, row, offset);
     if (row.named) paintSubLabel(canvas, row, this.data.job.names, offset);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(scale.left, row.y + offset, scale.width, row.height);
-    ctx.clip();
-    const box = { y: row.y + offset, height: row.height - 1 };
-    paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.#options(10));
-    ctx.restore();
+    clipped(ctx, { x: scale.left, y: row.y + offset, width: scale.width, height: row.height }, () => {
+      const box = { y: row.y + offset, height: row.height - 1 };
+      paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.#options(10));
+    });
   }
 
   #counter(canvas: Canvas, row: CounterRow, offset: number): void {
@@ -568,7 +553,7 @@ export class Chart {
       known = values ? isKnown(this.data, counter, values, row.at) : false,
       shares = new Float32Array(Math.ceil(scale.width * ratio));
     if (values && known) fillCounter(this.data, counter, values, row.at, scale.span.begin, 1 / (scale.k * ratio), shares);
-    this.#clipped(canvas, { x: scale.left, width: scale.width, ...box }, () => {
+    clipped(canvas.ctx, { x: scale.left, width: scale.width, ...box }, () => {
       paintCounter(canvas, box, shares);
       for (const part of known ? unknownParts(this.data, counter, row.at, scale.span) : []) paintUnknown(canvas, box, part);
     });

@@ -1,4 +1,5 @@
 /** The panel below the canvas: the selection, the marked range, the keys. */
+import { plainTable } from "../ui";
 import { h, name, fill, keepFocus, visible, type Child } from "../dom";
 import * as f from "../format";
 import { kindOf, nameOf } from "../path";
@@ -55,30 +56,19 @@ function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) 
   const many = order.length > ALL_ARRIVALS;
   const shown = many ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
   return h(
-    "ol",
-    { class: "tl-arrivals" },
-    operation.size > order.length &&
-      h("li", { class: "tl-more" }, `${f.grouped(operation.size - order.length)} not in this page; of the others:`),
+    "ol.tl-arrivals",
+    operation.size > order.length && h("li.tl-more", `${f.grouped(operation.size - order.length)} not in this page; of the others:`),
     shown.map((member) =>
       member === null
-        ? h("li", { class: "tl-more" }, `… ${f.grouped(order.length - FIRST - LAST)} more …`)
+        ? h("li.tl-more", `… ${f.grouped(order.length - FIRST - LAST)} more …`)
         : h(
             "li",
             { class: member === operation.lastMember ? "tl-last" : "" },
             h(
               "button",
-              {
-                attr: { type: "button" },
-                title: `${f.exact(member.begin - first.begin, "ns")} after the first`,
-                on: { click: () => choose(member) },
-              },
+              { title: `${f.exact(member.begin - first.begin, "ns")} after the first`, on: { click: () => choose(member) } },
               `rank ${rankNumber(job, member)} `,
-              h(
-                "span",
-                null,
-                member === first ? "first" : `+${f.time(member.begin - first.begin)}`,
-                member.arrival === TIED ? " (tied)" : "",
-              ),
+              h("span", member === first ? "first" : `+${f.time(member.begin - first.begin)}`, member.arrival === TIED ? " (tied)" : ""),
             ),
           ),
     ),
@@ -101,31 +91,25 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
     .filter((part) => part !== null)
     .join(", ");
   const element = h(
-    "div",
-    { class: "tl-two" },
+    "div.tl-two",
     h(
       "div",
-      null,
-      h("h2", null, operationTitle(operation)),
-      h("p", null, facts, group ? [", group ", name(group, 60)] : ""),
-      h("p", null, last),
+      h("h2", operationTitle(operation)),
+      h("p", facts, group ? [", group ", name(group, 60)] : ""),
+      h("p", last),
       h(
-        "p",
-        { class: "tl-exact" },
+        "p.tl-exact",
         `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`,
       ),
     ),
     h(
       "div",
-      null,
-      h("h2", null, "Arrivals, after the first"),
+      h("h2", "Arrivals, after the first"),
       arrivals(operation, job, (member) => controller.selectOperation(operation, member.at)),
     ),
   );
-  const kernel =
-    event >= 0 &&
-    h("div", { class: "tl-parts" }, eventParts(event, controller, h("h2", null, `Rank ${job.ranks[at]!.rank}: `, name(title, 400))));
-  return { element: h("div", null, element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
+  const kernel = event >= 0 && h("div.tl-parts", eventParts(event, controller, h("h2", `Rank ${job.ranks[at]!.rank}: `, name(title, 400))));
+  return { element: h("div", element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
 
 /** Step of a rank at a time; null for none. */
@@ -155,11 +139,7 @@ function eventWords(row: number, controller: Controller): Words {
     .join(", ");
   const kind = KIND_WORDS[events.kind[row]!] ?? "";
   return {
-    element: h(
-      "div",
-      { class: "tl-parts" },
-      eventParts(row, controller, [h("h2", null, name(title, 400)), h("p", null, `${kind}, ${where}`)]),
-    ),
+    element: h("div.tl-parts", eventParts(row, controller, [h("h2", name(title, 400)), h("p", `${kind}, ${where}`)])),
     spoken: `${visible(title).slice(0, 120)}, ${kind}, ${where}, ${f.time(duration)} from ${f.time(begin)}`,
   };
 }
@@ -173,15 +153,14 @@ function eventParts(row: number, controller: Controller, title: Child): Child {
   return [
     h(
       "div",
-      null,
       title,
-      h("p", null, h("b", null, f.time(duration[row]!)), ` from ${f.time(begin[row]!)}`),
-      h("p", { class: "tl-exact" }, `${f.exact(duration[row]!, "ns")} from ${f.exact(begin[row]!, "ns")}`),
+      h("p", h("b", f.time(duration[row]!)), ` from ${f.time(begin[row]!)}`),
+      h("p.tl-exact", `${f.exact(duration[row]!, "ns")} from ${f.exact(begin[row]!, "ns")}`),
       own,
       counters && h("p", { title: "the maximum within a pixel" }, `When it began: ${counters}.`),
     ),
-    h("div", null, launchPart(controller, row)),
-    h("div", null, others),
+    h("div", launchPart(controller, row)),
+    h("div", others),
   ];
 }
 
@@ -196,23 +175,20 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
     where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
   const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`,
     turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
-      h("button", { attr: { type: "button" }, on: { click: () => controller.run({ do: "piece", forward, hop }) } }, text);
+      h("button", { on: { click: () => controller.run({ do: "piece", forward, hop }) } }, text);
   return {
     element: h(
-      "div",
-      { class: "tl-two" },
-      h("div", null, h("h2", null, "Critical path: ", kind), title && h("p", null, name(title, 400)), h("p", null, where)),
+      "div.tl-two",
+      h("div", h("h2", "Critical path: ", kind), title && h("p", name(title, 400)), h("p", where)),
       h(
         "div",
-        null,
-        h("p", null, h("b", null, f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
-        h("p", null, `${f.percent(f.share(there, whole))} of its path is on rank ${piece.rank}`),
+        h("p", h("b", f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
+        h("p", `${f.percent(f.share(there, whole))} of its path is on rank ${piece.rank}`),
         h(
-          "p",
-          { class: "tl-exact" },
+          "p.tl-exact",
           `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`,
         ),
-        h("p", { class: "tl-turn" }, turn("Previous piece", false, false), turn("Next piece", true, false), turn("Next rank", true, true)),
+        h("p.tl-turn", turn("Previous piece", false, false), turn("Next piece", true, false), turn("Next rank", true, true)),
       ),
     ),
     spoken: `Critical path, ${kind} ${visible(title).slice(0, 120)}, ${where}, ${f.time(length)}, ${share}`,
@@ -228,42 +204,21 @@ const SUM_COLUMNS: readonly (readonly [string, number])[] = [
 ];
 
 function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
-  const unit = f.timeUnit(sums.flatMap((row) => row.kinds));
-  const head = h(
-    "tr",
-    null,
-    h("th", null, "Rank"),
-    SUM_COLUMNS.map(([title]) => h("th", { class: "right" }, title, h("span", { class: "unit" }, ` ${unit.name}`))),
-  );
-  const digits = f.columnDigits(
-    sums.flatMap((row) => row.kinds),
-    unit,
-  );
+  const values = sums.flatMap((row) => row.kinds),
+    unit = f.timeUnit(values),
+    digits = f.columnDigits(values, unit);
   return h(
-    "div",
-    { class: "tl-sums", attr: { tabindex: 0, role: "region", "aria-label": "Sums per rank" } },
-    h(
-      "table",
-      { class: "grid" },
-      h("thead", null, head),
-      h(
-        "tbody",
-        null,
-        sums.slice(0, SUM_ROWS).map((row) =>
-          h(
-            "tr",
-            null,
-            h("td", null, `${row.exact ? "" : "≈ "}${job.ranks[row.at]!.rank}`),
-            SUM_COLUMNS.map(([, kind]) =>
-              h(
-                "td",
-                { class: "right", title: row.exact ? f.exact(row.kinds[kind]!, "ns") : undefined },
-                f.scaled(row.kinds[kind]!, unit, digits),
-              ),
-            ),
-          ),
-        ),
-      ),
+    "div.tl-sums",
+    { tabindex: 0, role: "region", "aria-label": "Sums per rank" },
+    plainTable(
+      ["Rank", ...SUM_COLUMNS.map(([title]) => [title, h("span.unit", ` ${unit.name}`)])],
+      sums.slice(0, SUM_ROWS).map(({ at, exact, kinds }) => [
+        `${exact ? "" : "≈ "}${job.ranks[at]!.rank}`,
+        ...SUM_COLUMNS.map(([, kind]) => ({
+          text: f.scaled(kinds[kind]!, unit, digits),
+          exact: exact ? f.exact(kinds[kind]!, "ns") : undefined,
+        })),
+      ]),
     ),
   );
 }
@@ -286,14 +241,12 @@ function markWords(mark: Span, controller: Controller): Words {
   return {
     element: h(
       "div",
-      null,
-      h("h2", null, `Marked: ${length} from ${f.time(mark.begin)}${of}`),
+      h("h2", `Marked: ${length} from ${f.time(mark.begin)}${of}`),
       lanes && areaTabs(controller),
       sums.length > 0
         ? [
             h(
-              "p",
-              { class: "tl-exact" },
+              "p.tl-exact",
               "Sums of each lane, so hidden communication counts as well.",
               rough ? " ≈ from shares: not all events of the rank are in this page." : "",
               sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : "",
@@ -307,19 +260,17 @@ function markWords(mark: Span, controller: Controller): Words {
 }
 
 function key(text: string): HTMLElement {
-  return h("kbd", null, text);
+  return h("kbd", text);
 }
 
 /** Help on the keys. */
 export function help(): HTMLElement {
   return h(
     "div",
-    null,
-    h("h2", null, "Keys and gestures"),
+    h("h2", "Keys and gestures"),
     h(
-      "dl",
-      { class: "tl-help" },
-      HELP.map(([keys, does]) => [h("dt", null, keys), h("dd", null, does)]),
+      "dl.tl-help",
+      HELP.map(([keys, does]) => [h("dt", keys), h("dd", does)]),
     ),
   );
 }
@@ -328,22 +279,18 @@ function nothing({ data }: Controller): Words {
   const joins = data.job.ranks.length > 1;
   return {
     element: h(
-      "div",
-      { class: "tl-two" },
+      "div.tl-two",
       h(
         "div",
-        null,
-        h("h2", null, joins ? "Select an event or a collective" : "Select an event"),
+        h("h2", joins ? "Select an event or a collective" : "Select an event"),
         h(
           "p",
-          null,
           "Click a bar.",
           joins && " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all ranks.",
         ),
       ),
       h(
-        "p",
-        { class: "tl-keys" },
+        "p.tl-keys",
         key("w"),
         key("s"),
         " zoom ",
@@ -385,12 +332,10 @@ function rowWords({ at, host }: Controller["state"]["selected"], { chart, data }
     : [["o", "open"], ["t", "pin"], ["x", "hide"], ...(chart.hosts.length > 1 ? [["h", "fold its host"]] : [])];
   return {
     element: h(
-      "div",
-      { class: "tl-two" },
-      h("div", null, h("h2", null, visible(title)), h("p", null, visible(text))),
+      "div.tl-two",
+      h("div", h("h2", visible(title)), h("p", visible(text))),
       h(
-        "p",
-        { class: "tl-keys" },
+        "p.tl-keys",
         keys.map(([name, does]) => [key(name!), ` ${does} `]),
       ),
     ),
@@ -402,12 +347,10 @@ function aboutMap(): Words {
   const text = "A row for each rank or folded host; a colour for each stretch of time. Click a rank to zoom in, a host to unfold it.";
   return {
     element: h(
-      "div",
-      { class: "tl-two" },
-      h("div", null, h("h2", null, "A map of ranks and time"), h("p", null, text)),
+      "div.tl-two",
+      h("div", h("h2", "A map of ranks and time"), h("p", text)),
       h(
-        "p",
-        { class: "tl-keys" },
+        "p.tl-keys",
         [
           ["Shift+↑ ↓", "select a row"],
           ["Enter", "zoom in or unfold"],

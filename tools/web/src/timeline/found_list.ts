@@ -1,4 +1,5 @@
 /** The matches of a search as a list to step through, with sums by kind. */
+import { plainTable } from "../ui";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
@@ -22,32 +23,18 @@ function sumsOf(found: Found, controller: Controller): Map<number, KindSum> {
 
 /* Count, sum, mean and maximum of each kind. */
 function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
-  return h(
-    "table",
-    { class: "grid tl-kinds" },
-    h(
-      "thead",
-      null,
-      h(
-        "tr",
-        null,
-        h("th", null, "kind"),
-        ["count", "sum of durations", "mean", "longest"].map((title) => h("th", { class: "right" }, title)),
-      ),
-    ),
-    h(
-      "tbody",
-      null,
-      [...sums].map(([own, { count, sum, most }]) =>
-        h(
-          "tr",
-          null,
-          h("td", null, KIND_WORDS[own] ?? ""),
-          [f.grouped(count), f.time(sum), f.time(sum / count), f.time(most)].map((text) => h("td", { class: "right" }, text)),
-        ),
-      ),
-    ),
+  const table = plainTable(
+    ["kind", "count", "sum of durations", "mean", "longest"],
+    [...sums].map(([own, { count, sum, most }]) => [
+      KIND_WORDS[own] ?? "",
+      f.grouped(count),
+      f.time(sum),
+      f.time(sum / count),
+      f.time(most),
+    ]),
   );
+  table.classList.add("tl-kinds");
+  return table;
 }
 
 function titleOf(count: number, listed: number): string {
@@ -70,12 +57,9 @@ export function foundList(controller: Controller): Child {
       { class: first + i === at ? "tl-last" : "" },
       h(
         "button",
-        {
-          attr: { type: "button", "aria-current": first + i === at ? "true" : undefined },
-          on: { click: () => controller.selectFound(first + i) },
-        },
+        { "aria-current": first + i === at ? "true" : undefined, on: { click: () => controller.selectFound(first + i) } },
         `rank ${rank}, ${f.time(duration)} at ${f.time(begin)} `,
-        h("span", null, name(title, 90)),
+        h("span", name(title, 90)),
       ),
     );
   const items = far
@@ -84,12 +68,10 @@ export function foundList(controller: Controller): Child {
         item(job.ranks[lanes.trackOf(row)!.at]!.rank, events.begin[row]!, events.duration[row]!, job.names[events.name[row]!] ?? "", i),
       );
   return h(
-    "div",
-    { class: "tl-found" },
-    h("h2", null, titleOf(far ? far.count : found.count, n)),
+    "div.tl-found",
+    h("h2", titleOf(far ? far.count : found.count, n)),
     n > 0 && byKind(far ? far.kinds : sumsOf(found, controller)),
-    n > LISTED &&
-      h("p", { class: "tl-exact" }, `No. ${f.grouped(first + 1)} to ${f.grouped(first + LISTED)}; Enter in the search continues.`),
-    h("ol", { class: "tl-results", attr: { start: first + 1 } }, items),
+    n > LISTED && h("p.tl-exact", `No. ${f.grouped(first + 1)} to ${f.grouped(first + LISTED)}; Enter in the search continues.`),
+    h("ol.tl-results", { start: first + 1 }, items),
   );
 }

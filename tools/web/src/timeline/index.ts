@@ -1,4 +1,5 @@
 /** Timeline: the events of all ranks on one clock. */
+import { tablesNamed } from "../view";
 import type { Job } from "../data";
 import { append, cut, fill, h, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -6,7 +7,7 @@ import { storeName } from "../left_out";
 import type { TableName } from "../names";
 import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
-import { empty, hideTip, legend, tipAt } from "../ui";
+import { empty, hideTip, legend, tipAt, lines } from "../ui";
 import type { Context, View } from "../view";
 import { HEAD, type Target } from "./chart";
 import { ArrangeBar } from "./arrange_bar";
@@ -49,46 +50,48 @@ const LEGEND = [
 /** Holds the elements of the view. */
 class Page implements Listener {
   readonly canvas = h("canvas", {
-    attr: {
-      tabindex: 0,
-      role: "application",
-      "aria-label": "Timeline of all ranks",
-      "aria-roledescription": "timeline",
-      "aria-describedby": "tl-spoken",
-    },
+    tabindex: 0,
+    role: "application",
+    "aria-label": "Timeline of all ranks",
+    "aria-roledescription": "timeline",
+    "aria-describedby": "tl-spoken",
   });
   readonly path = h(
     "button",
     {
-      attr: { type: "button", "aria-label": "Critical path (c)" },
+      "aria-label": "Critical path (c)",
       title: "What decides when each step ends (c; its pieces: k, j)",
       on: { click: () => this.controller.run({ do: "path" }) },
     },
     "Critical path",
   );
   readonly find = h("input", {
-    attr: { type: "search", placeholder: "Find kernels, e.g. flash", "aria-label": "Find in names", spellcheck: false },
+    type: "search",
+    placeholder: "Find kernels, e.g. flash",
+    "aria-label": "Find in names",
+    spellcheck: false,
     title: "Text or /pattern/ in names; rank:0-7, kind:kernel, dur>1ms, dur<20us",
   });
   readonly list = h(
     "button",
     {
-      attr: { type: "button", hidden: true, "aria-pressed": "false" },
+      hidden: true,
+      "aria-pressed": "false",
       title: "List what was found, with sums by kind",
       on: { click: () => this.controller.setListed(!this.controller.state.listed) },
     },
     "List",
   );
-  readonly count = h("output", { attr: { "aria-live": "polite" } });
-  readonly hover = h("span", { class: "tl-hover" });
-  readonly leftOut = h("span", { class: "tl-left-out" });
-  readonly details = h("div", { class: "tl-details", attr: { tabindex: 0, role: "region", "aria-label": "Details" } });
-  readonly spoken = h("div", { class: "tl-spoken", attr: { id: "tl-spoken", "aria-live": "polite" } });
+  readonly count = h("output", { "aria-live": "polite" });
+  readonly hover = h("span.tl-hover");
+  readonly leftOut = h("span.tl-left-out");
+  readonly details = h("div.tl-details", { tabindex: 0, role: "region", "aria-label": "Details" });
+  readonly spoken = h("div.tl-spoken", { id: "tl-spoken", "aria-live": "polite" });
   readonly controller: Controller;
   readonly #bar: ArrangeBar;
-  readonly #legend = h("div", { class: "tl-legend" });
+  readonly #legend = h("div.tl-legend");
   readonly #tray: Tray;
-  readonly #box = h("div", { class: "tl-box" });
+  readonly #box = h("div.tl-box");
   #kinds: readonly (readonly [string, string])[] = [];
   #memory: Promise<void> | null = null;
   #slowness: Promise<void> | null = null;
@@ -98,7 +101,6 @@ class Page implements Listener {
   readonly #perfetto = h(
     "button",
     {
-      attr: { type: "button" },
       title: "Opens ui.perfetto.dev in a tab with the ranks and the time in view, or with what is marked; nothing leaves this browser",
       on: { click: () => void this.#openInPerfetto() },
     },
@@ -127,13 +129,11 @@ class Page implements Listener {
     append(this.#box, [
       this.canvas,
       h(
-        "div",
-        { class: "tl-status" },
+        "div.tl-status",
         this.hover,
         this.leftOut,
         h(
-          "span",
-          { class: "tl-kept" },
+          "span.tl-kept",
           keptWords(loaded.data.job, context.job),
           isServed(context.job) && !loaded.data.job.complete ? " The others load as you zoom in." : "",
         ),
@@ -184,18 +184,17 @@ class Page implements Listener {
 
   #head(): HTMLElement {
     const button = (text: string, label: string, click: () => void): HTMLElement =>
-      h("button", { attr: { type: "button", "aria-label": label }, title: label, on: { click } }, text);
+      h("button", { "aria-label": label, title: label, on: { click } }, text);
     const { controller } = this;
     this.find.addEventListener("input", () => controller.search(this.find.value));
     this.find.addEventListener("keydown", (e) => this.#findKey(e));
     return h(
-      "div",
-      { class: "tl-head" },
-      h("h1", { attr: { tabindex: -1 } }, "Timeline"),
-      h("div", { class: "tl-find tl-tools" }, this.find, this.count, this.list),
+      "div.tl-head",
+      h("h1", { tabindex: -1 }, "Timeline"),
+      h("div.tl-find.tl-tools", this.find, this.count, this.list),
       h(
-        "div",
-        { class: "tl-tools", attr: { role: "group", "aria-label": "Window" } },
+        "div.tl-tools",
+        { role: "group", "aria-label": "Window" },
         button("+", "Zoom in (w)", () => controller.run({ do: "zoom", factor: 0.5 })),
         button("−", "Zoom out (s)", () => controller.run({ do: "zoom", factor: 2 })),
         button("Whole job", "Show the whole job (0)", () => controller.run({ do: "whole" })),
@@ -312,7 +311,7 @@ class Page implements Listener {
         this.context.job.name || "tmerge",
       );
     } catch (error) {
-      fill(this.details, h("p", null, `Perfetto was not opened: ${(error as Error).message}.`));
+      fill(this.details, h("p", `Perfetto was not opened: ${(error as Error).message}.`));
     }
     this.#perfetto.removeAttribute("aria-disabled");
   }
@@ -331,7 +330,7 @@ class Page implements Listener {
   }
 
   #fail(error: Error): void {
-    if (!this.#gone) fill(this.details, h("p", null, `Events and collectives cannot be shown: ${error.message}.`));
+    if (!this.#gone) fill(this.details, h("p", `Events and collectives cannot be shown: ${error.message}.`));
   }
 
   resize(): void {
@@ -492,9 +491,9 @@ class Page implements Listener {
         this.leftOut,
         text && [
           "Detail left out here; ",
-          h("code", null, `tmerge serve ${storeName(this.context.job)}`),
+          h("code", `tmerge serve ${storeName(this.context.job)}`),
           " has it; for Perfetto: ",
-          h("code", null, `tmerge export ${storeName(this.context.job)} ${text}`),
+          h("code", `tmerge export ${storeName(this.context.job)} ${text}`),
         ],
       );
     }
@@ -518,7 +517,7 @@ class Page implements Listener {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;
     this.#leftOutText = text;
-    const again = h("button", { attr: { type: "button" }, on: { click: () => finer.again(this.#sight) } }, "Try again");
+    const again = h("button", { on: { click: () => finer.again(this.#sight) } }, "Try again");
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
@@ -585,22 +584,16 @@ class Page implements Listener {
       events = data.lanes?.events;
     if (piece) {
       const text = nameOf(piece);
-      return [
-        h("b", null, kindOf(piece)),
-        text && [h("br"), cut(visible(text), 200)],
-        h("br"),
-        `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`,
-      ];
+      return lines(kindOf(piece), text && cut(visible(text), 200), `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`);
     }
-    if (event < 0 || !events) return operation ? h("b", null, operationTitle(operation)) : null;
+    if (event < 0 || !events) return operation ? h("b", operationTitle(operation)) : null;
     const coloring = this.#farSlow?.loading ? null : coloringWords(this.controller.state.arrangement.coloring, data, event);
-    return [
-      h("b", null, cut(visible(data.job.names[events.name[event]!] ?? ""), 120)),
-      h("br"),
+    return lines(
+      cut(visible(data.job.names[events.name[event]!] ?? ""), 120),
       `rank ${data.job.ranks[at]!.rank}, ${KIND_WORDS[events.kind[event]!]}, ${f.time(events.duration[event]!)}`,
-      operation && [h("br"), operationTitle(operation)],
-      coloring !== null && [h("br"), coloring],
-    ];
+      operation && operationTitle(operation),
+      coloring !== null && coloring,
+    );
   }
 
   asked(what: "find" | "help" | "details"): void {
@@ -618,16 +611,15 @@ class Page implements Listener {
 /* Meanings of colours other than those of kinds. */
 function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElement {
   return h(
-    "ul",
-    { class: "legend" },
-    coloring === "slowness" && h("li", null, "Duration over the median of the same kernel at the same place on the other ranks:"),
-    meanings.map(([color, label]) => h("li", null, h("span", { class: "swatch", style: { background: `var(--${color})` } }), label)),
+    "ul.legend",
+    coloring === "slowness" && h("li", "Duration over the median of the same kernel at the same place on the other ranks:"),
+    meanings.map(([color, label]) => h("li", h("span.swatch", { style: { background: `var(--${color})` } }), label)),
   );
 }
 
 /** How many events the page holds, in words. */
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
-  const all = job.table("job.job").num(0, "events") ?? 0,
+  const all = job.table("job.job").amount(0, "events"),
     rest = complete
       ? " The others are instants, counters and the profiler’s own events."
       : " Where they are missing, bars show shares of time.";
@@ -655,14 +647,14 @@ function foundWords(groups: readonly FoundGroup[]): string {
 export const timeline: View = {
   id: "timeline",
   title: "Timeline",
-  needs: ["collectives.worst", "collectives.instance", "clock.check", "stragglers.job", "criticalpath.piece"],
+  needs: tablesNamed("collectives.worst collectives.instance clock.check stragglers.job criticalpath.piece"),
   wide: true,
   shown: (job: Job) => job.kind === "report",
   render(root, context) {
     let page: Page | undefined,
       gone = false;
-    const waiting = h("p", { class: "empty" }, "Unpacking …");
-    root.append(h("div", { class: "tl-head" }, h("h1", { attr: { tabindex: -1 } }, "Timeline")), waiting);
+    const waiting = h("p.empty", "Unpacking …");
+    root.append(h("div.tl-head", h("h1", { tabindex: -1 }, "Timeline")), waiting);
     delete document.body.dataset["timeline"];
     load(context.job).then(
       (loaded) => {

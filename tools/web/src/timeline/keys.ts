@@ -29,88 +29,48 @@ const ZOOM = 1.5,
   PAN = 0.2,
   PAN_FAST = 0.8;
 
+const KEYS: Readonly<Record<string, (fast: boolean) => Command>> = {
+  f: () => ({ do: "fit" }),
+  "0": () => ({ do: "whole" }),
+  c: () => ({ do: "path" }),
+  "/": () => ({ do: "find" }),
+  Enter: () => ({ do: "details" }),
+  Escape: () => ({ do: "clear" }),
+  o: () => ({ do: "open" }),
+  l: () => ({ do: "launch" }),
+  v: () => ({ do: "map" }),
+  t: () => ({ do: "pin" }),
+  "?": () => ({ do: "help" }),
+  w: (fast) => ({ do: "zoom", factor: 1 / (fast ? ZOOM_FAST : ZOOM) }),
+  s: (fast) => ({ do: "zoom", factor: fast ? ZOOM_FAST : ZOOM }),
+  "+": () => ({ do: "zoom", factor: 1 / ZOOM }),
+  "-": () => ({ do: "zoom", factor: ZOOM }),
+  a: (fast) => ({ do: "pan", share: fast ? -PAN_FAST : -PAN }),
+  d: (fast) => ({ do: "pan", share: fast ? PAN_FAST : PAN }),
+  ArrowUp: (fast) => (fast ? { do: "rank", forward: false } : { do: "scroll", rows: -1 }),
+  ArrowDown: (fast) => (fast ? { do: "rank", forward: true } : { do: "scroll", rows: 1 }),
+  PageUp: () => ({ do: "page", pages: -1 }),
+  PageDown: () => ({ do: "page", pages: 1 }),
+  "[": (fast) => ({ do: "operation", forward: false, byWait: fast }),
+  "]": (fast) => ({ do: "operation", forward: true, byWait: fast }),
+  ",": () => ({ do: "event", forward: false }),
+  ".": () => ({ do: "event", forward: true }),
+  j: (fast) => ({ do: "piece", forward: true, hop: fast }),
+  k: (fast) => ({ do: "piece", forward: false, hop: fast }),
+  m: (fast) => ({ do: "mark", lane: fast }),
+  n: () => ({ do: "step", forward: true }),
+  p: () => ({ do: "step", forward: false }),
+  h: (fast) => ({ do: "fold", all: fast }),
+  x: (fast) => ({ do: "hide", all: fast }),
+  "<": () => ({ do: "move", by: -1 }),
+  ">": () => ({ do: "move", by: 1 }),
+};
+const SAME: Readonly<Record<string, string>> = { "=": "+", "{": "[", "}": "]", ArrowLeft: "a", ArrowRight: "d", Home: "0" };
+
 /** The command of a key; null for a key without one, which the browser handles. */
-export function commandOf(event: Key): Command | null {
-  if (event.ctrlKey || event.metaKey || event.altKey) return null;
-  const fast = event.shiftKey;
-  switch (event.key.length === 1 ? event.key.toLowerCase() : event.key) {
-    case "w":
-      return { do: "zoom", factor: 1 / (fast ? ZOOM_FAST : ZOOM) };
-    case "s":
-      return { do: "zoom", factor: fast ? ZOOM_FAST : ZOOM };
-    case "+":
-    case "=":
-      return { do: "zoom", factor: 1 / ZOOM };
-    case "-":
-      return { do: "zoom", factor: ZOOM };
-    case "a":
-    case "ArrowLeft":
-      return { do: "pan", share: fast ? -PAN_FAST : -PAN };
-    case "d":
-    case "ArrowRight":
-      return { do: "pan", share: fast ? PAN_FAST : PAN };
-    case "ArrowUp":
-      return fast ? { do: "rank", forward: false } : { do: "scroll", rows: -1 };
-    case "ArrowDown":
-      return fast ? { do: "rank", forward: true } : { do: "scroll", rows: 1 };
-    case "PageUp":
-      return { do: "page", pages: -1 };
-    case "PageDown":
-      return { do: "page", pages: 1 };
-    case "f":
-      return { do: "fit" };
-    case "0":
-    case "Home":
-      return { do: "whole" };
-    case "[":
-    case "{":
-      return { do: "operation", forward: false, byWait: fast };
-    case "]":
-    case "}":
-      return { do: "operation", forward: true, byWait: fast };
-    case ",":
-      return { do: "event", forward: false };
-    case ".":
-      return { do: "event", forward: true };
-    case "c":
-      return { do: "path" };
-    case "j":
-      return { do: "piece", forward: true, hop: fast };
-    case "k":
-      return { do: "piece", forward: false, hop: fast };
-    case "/":
-      return { do: "find" };
-    case "Enter":
-      return { do: "details" };
-    case "Escape":
-      return { do: "clear" };
-    case "m":
-      return { do: "mark", lane: fast };
-    case "n":
-      return { do: "step", forward: true };
-    case "p":
-      return { do: "step", forward: false };
-    case "o":
-      return { do: "open" };
-    case "l":
-      return { do: "launch" };
-    case "v":
-      return { do: "map" };
-    case "h":
-      return { do: "fold", all: fast };
-    case "t":
-      return { do: "pin" };
-    case "<":
-      return { do: "move", by: -1 };
-    case ">":
-      return { do: "move", by: 1 };
-    case "x":
-      return { do: "hide", all: fast };
-    case "?":
-      return { do: "help" };
-    default:
-      return null;
-  }
+export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Command | null {
+  const name = key.length === 1 ? key.toLowerCase() : key;
+  return ctrlKey || metaKey || altKey ? null : (KEYS[SAME[name] ?? name]?.(shiftKey) ?? null);
 }
 
 /** Keys and their effects, for the help. */
@@ -133,6 +93,7 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["/", "find text or /pattern/ in names, with rank:0-7, kind:kernel, dur>1ms; Enter and Shift+Enter: next and previous; Esc: clear"],
   ["m", "mark what is in view, or the selection: its sums, kernels, operators (Shift: of this rank only, or of one more)"],
   ["o", "open or close the rank: its streams and host threads"],
+  ["y", "copy the whole name of the selection, or of what is under the pointer in a table"],
   ["Enter", "select what is under the pointer, or go to the details"],
   ["wheel, Shift+wheel, Ctrl+wheel", "rows, move, zoom"],
   [

@@ -1,11 +1,10 @@
 /** The part of an event's panel on its launch: the call, its place in the program, its arguments. */
-import { cut, h, name, visible, type Child } from "../dom";
+import { cut, h, name, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import type { Controller } from "./controller";
 import { around, launchesOf, type Launch } from "./launches";
 import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Events } from "./model";
-import { shortName } from "./names";
 import type { FarEvent } from "./search";
 import type { Shape } from "./told";
 
@@ -17,19 +16,14 @@ const SHORT = 44;
 const MODULE = /^nn\.Module: /;
 
 function go(controller: Controller, row: number, text: string): HTMLElement {
-  return h(
-    "button",
-    { class: "tl-go", title: cut(visible(text), 400), attr: { type: "button" }, on: { click: () => controller.selectEvent(row) } },
-    cut(visible(text), SHORT),
-  );
+  return h("button.tl-go", { title: cut(visible(text), 400), on: { click: () => controller.selectEvent(row) } }, cut(visible(text), SHORT));
 }
 
 /* "Operators: aten::mm in aten::linear" */
 function chain(controller: Controller, title: string, rows: readonly number[], text: (row: number) => string): Child {
   if (rows.length === 0) return null;
   return h(
-    "p",
-    { class: "tl-chain" },
+    "p.tl-chain",
     `${title}: `,
     rows.slice(0, NAMED).map((row, i) => [i > 0 && " in ", go(controller, row, text(row))]),
     rows.length > NAMED && ` in ${f.grouped(rows.length - NAMED)} more`,
@@ -64,16 +58,14 @@ function place(controller: Controller, row: number): Child {
     ),
     chain(controller, "Annotations", of(ANNOTATION), named),
     called !== undefined &&
-      h("p", null, `Inputs${called === row ? "" : ` of ${visible(named(called))}`}: `, name(job.names[inputs.of(called)] ?? "", 200)),
+      h("p", `Inputs${called === row ? "" : ` of ${visible(named(called))}`}: `, name(job.names[inputs.of(called)] ?? "", 200)),
     stacked !== undefined &&
       h(
         "details",
-        null,
-        h("summary", null, "Call stack", stacked === row ? "" : ` of ${visible(named(stacked))}`),
+        h("summary", "Call stack", stacked === row ? "" : ` of ${visible(named(stacked))}`),
         h(
-          "ol",
-          { class: "tl-stack" },
-          (job.names[stacks.of(stacked)] ?? "").split(";").map((frame) => h("li", null, name(frame, 200))),
+          "ol.tl-stack",
+          (job.names[stacks.of(stacked)] ?? "").split(";").map((frame) => h("li", name(frame, 200))),
         ),
       ),
   ];
@@ -98,10 +90,10 @@ function given(controller: Controller, row: number, events: Events): Child {
     shape = own.shapes[own.shape.of(row)],
     bytes = own.bytes.of(row),
     duration = events.duration[row]!;
-  if (shape) return h("p", null, `Launched with ${shapeWords(shape)}.`);
+  if (shape) return h("p", `Launched with ${shapeWords(shape)}.`);
   /* bytes per nanosecond are GB/s */
   const rate = bytes > 0 && duration > 0 ? ` at ${f.grouped(bytes / duration, f.digitsOf(bytes / duration))}${f.SPACE}GB/s` : "";
-  return bytes >= 0 && h("p", null, `${f.bytes(bytes)}${rate}.`);
+  return bytes >= 0 && h("p", `${f.bytes(bytes)}${rate}.`);
 }
 
 /* For a launch that is not in the page: what the tables say about its name. */
@@ -120,12 +112,11 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
     id = told!.of(lanes!.trackOf(row)!.at).correlations.of(row),
     title = job.names[events.name[row]!] ?? "",
     correlation = id >= 0 ? `Correlation ${id}.` : "";
-  if (!launch) return [h("p", null, byName(controller, title), " ", correlation), given(controller, row, events)];
+  if (!launch) return [h("p", byName(controller, title), " ", correlation), given(controller, row, events)];
   const later = events.begin[row]! - events.begin[launch.call]!;
   return [
     h(
-      "p",
-      { class: "tl-chain" },
+      "p.tl-chain",
       "Launched by ",
       go(controller, launch.call, job.names[events.name[launch.call]!] ?? ""),
       ` at ${f.time(events.begin[launch.call]!)}, ${f.time(Math.abs(later))} ${later >= 0 ? "before" : "after"} it began. ${correlation}`,
@@ -180,28 +171,24 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
   return [
     h(
       "p",
-      null,
       `Launched ${f.count(launches.length, "event")}${kept}: `,
-      h("b", null, f.time(time)),
+      h("b", f.time(time)),
       launches.length > LISTED ? `. The first ${LISTED}:` : ".",
     ),
     h(
-      "ol",
-      { class: "tl-arrivals tl-launched" },
+      "ol.tl-arrivals.tl-launched",
       launches.slice(0, LISTED).map((each) =>
         h(
           "li",
-          null,
           h(
             "button",
             {
               title: `${cut(visible(each.name), 400)}, ${f.exact(each.later, "ns")} after its call began`,
-              attr: { type: "button" },
               on: { click: () => controller.goTo(each) },
             },
             cut(visible(shortName(each.name)), 40),
             " ",
-            h("span", null, f.time(each.duration)),
+            h("span", f.time(each.duration)),
           ),
         ),
       ),
@@ -227,13 +214,7 @@ export function launchPart(controller: Controller, row: number): Child {
   const queued = launches.find((each) => each.row === row);
   return [
     queued
-      ? h(
-          "p",
-          { class: "tl-chain" },
-          "Enqueued by ",
-          go(controller, queued.call, controller.data.job.names[lanes.events.name[queued.call]!] ?? ""),
-          ".",
-        )
+      ? h("p.tl-chain", "Enqueued by ", go(controller, queued.call, controller.data.job.names[lanes.events.name[queued.call]!] ?? ""), ".")
       : null,
     launched(
       controller,

@@ -53,7 +53,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
     const name = efficiency.text(row, "kernel"),
       bound = efficiency.cell(row, "at_most") === true,
       tflops = efficiency.num(row, "achieved_tflops");
-    rates.set(name, rates.has(name) || bound || tflops === null ? null : { tflops, calls: efficiency.num(row, "calls") ?? 0 });
+    rates.set(name, rates.has(name) || bound || tflops === null ? null : { tflops, calls: efficiency.amount(row, "calls") });
   });
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
@@ -70,7 +70,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
   table.rows.forEach((_, row) => {
     const name = table.text(row, "kernel"),
       operator = table.text(row, "operator"),
-      share = f.share(table.num(row, "total_ns") ?? 0, totals.get(name) ?? 0);
+      share = f.share(table.amount(row, "total_ns"), totals.get(name) ?? 0);
     /* a name in brackets means no operator, or an unknown one */
     if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
       out.set(name, { operator, inside: table.text(row, "inside"), share });

@@ -17,7 +17,7 @@ export async function memoryOf(job: Job, ranks: readonly { readonly rank: number
     const key = `${at} ${device}`,
       found = points.get(key) ?? { at, list: [] };
     points.set(key, found);
-    found.list.push([table.num(row, "time_ns") ?? 0, table.num(row, "allocated_bytes") ?? 0]);
+    found.list.push([table.amount(row, "time_ns"), table.amount(row, "allocated_bytes")]);
   }
   const curves: Curve[][] = ranks.map(() => []);
   for (const { at, list } of points.values()) {

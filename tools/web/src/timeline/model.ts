@@ -1,4 +1,5 @@
 /** The timeline's data model. All times are in nanoseconds from the job's begin. */
+import { kindWord } from "../job";
 
 /** Kinds, numbered as in src/report/timeline_coverage.h and timeline_events.h. */
 export const COMPUTE = 0;
@@ -29,23 +30,11 @@ export const KIND_WORDS: readonly string[] = [
   "other host event",
 ];
 
-/** Kinds of collective, numbered as in include/tmerge/timeline.h. */
-export const COLLECTIVE_WORDS: readonly string[] = [
-  "Collective",
-  "AllReduce",
-  "AllGather",
-  "ReduceScatter",
-  "Broadcast",
-  "Reduce",
-  "AllToAll",
-  "Gather",
-  "Scatter",
-  "Send",
-  "Recv",
-  "SendRecv",
-  "Barrier",
-  "Coalesced",
-];
+/** Kinds of collective in words, numbered as in include/tmerge/timeline.h. */
+export const COLLECTIVE_WORDS: readonly string[] =
+  "collective allreduce allgather reducescatter broadcast reduce alltoall gather scatter send recv sendrecv barrier coalesced"
+    .split(" ")
+    .map(kindWord);
 
 export const SEND = 9,
   RECV = 10;

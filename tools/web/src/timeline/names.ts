@@ -1,17 +1,7 @@
 /** Shortens names for display, and searches them. */
-import { visible } from "../dom";
+import { shortName, visible } from "../dom";
 import { parseRanges } from "./area";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, type Events } from "./model";
-
-/** The distinctive part of a kernel's name: without arguments, return type and namespaces. */
-export function shortName(name: string): string {
-  const plain = name
-    .replace(/^void /, "")
-    .replace(/\(anonymous namespace\)::/g, "")
-    .replace(/[(<].*$/s, "");
-  const last = plain.slice(plain.lastIndexOf("::") + 1).replace(/^:/, "");
-  return last || plain || name;
-}
 
 /** Cache of labels. */
 export class Labels {

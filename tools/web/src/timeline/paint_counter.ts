@@ -1,4 +1,5 @@
 /** Paints a counter below a rank's lanes. */
+import { strokeLine } from "./theme";
 import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
 import type { Span } from "./model";
@@ -33,14 +34,7 @@ export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, e
   if (x1 <= x0) return;
   ctx.fillStyle = theme.page;
   ctx.fillRect(x0, box.y, x1 - x0, box.height);
-  ctx.strokeStyle = theme.ink3;
-  ctx.lineWidth = 1;
-  ctx.setLineDash([1, 3]);
-  ctx.beginPath();
-  ctx.moveTo(x0, y);
-  ctx.lineTo(x1, y);
-  ctx.stroke();
-  ctx.setLineDash([]);
+  strokeLine(ctx, theme.ink3, 1, [x0, y], [x1, y], [1, 3]);
 }
 
 /** Paints the name and the top of the scale next to the lane, and across it why it is empty. */

@@ -1,5 +1,6 @@
 /** Paints the part above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
 import * as f from "../format";
+import { clipped, strokeLine } from "./theme";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
 import { Scale } from "./scale";
@@ -75,14 +76,11 @@ export function paintStrip(canvas: Canvas, image: StripImage, duration: number, 
   ctx.drawImage(picture, scale.left, y, scale.width, STRIP_HEIGHT);
   ctx.globalAlpha = 1;
   if (everything) return;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(x0, y, x1 - x0, STRIP_HEIGHT);
-  ctx.clip();
-  ctx.fillStyle = theme.panel;
-  ctx.fillRect(x0, y, x1 - x0, STRIP_HEIGHT);
-  ctx.drawImage(picture, scale.left, y, scale.width, STRIP_HEIGHT);
-  ctx.restore();
+  clipped(ctx, { x: x0, y: y, width: x1 - x0, height: STRIP_HEIGHT }, () => {
+    ctx.fillStyle = theme.panel;
+    ctx.fillRect(x0, y, x1 - x0, STRIP_HEIGHT);
+    ctx.drawImage(picture, scale.left, y, scale.width, STRIP_HEIGHT);
+  });
   ctx.strokeStyle = theme.ink;
   ctx.lineWidth = 1.5;
   ctx.strokeRect(x0, y + 0.75, x1 - x0, STRIP_HEIGHT - 1.5);
@@ -147,12 +145,7 @@ export function paintRuler(canvas: Canvas, y: number, bottom: number): void {
   ctx.textBaseline = "middle";
   at.forEach((time, i) => {
     const x = Math.round(scale.x(time)) + 0.5;
-    ctx.strokeStyle = theme.line;
-    ctx.lineWidth = 1;
-    ctx.beginPath();
-    ctx.moveTo(x, y + 2);
-    ctx.lineTo(x, bottom);
-    ctx.stroke();
+    strokeLine(ctx, theme.line, 1, [x, y + 2], [x, bottom]);
     ctx.fillStyle = theme.ink2;
     if (x + 6 * text[i]!.length < scale.left + scale.width) ctx.fillText(text[i]!, x + 4, y + RULER_HEIGHT / 2);
   });

@@ -1,5 +1,6 @@
 /** Paints what is next to and behind the lanes: names, recordings and their torn ends, marks. */
 import { visible } from "../dom";
+import { strokeLine, clipped } from "./theme";
 import { trackName } from "./lanes";
 import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
 import { ANNOTATIONS, type Rank, type Span } from "./model";
@@ -22,12 +23,13 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   ctx.textAlign = "left";
   ctx.fillText(visible(row.name).slice(0, 80), 8, y + row.height / 2 + 1);
   const from = 16 + ctx.measureText(visible(row.name).slice(0, 80)).width;
-  ctx.strokeStyle = theme.line;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  ctx.moveTo(from, Math.round(y + row.height / 2) + 0.5);
-  ctx.lineTo(scale.left + scale.width, Math.round(y + row.height / 2) + 0.5);
-  ctx.stroke();
+  strokeLine(
+    ctx,
+    theme.line,
+    1,
+    [from, Math.round(y + row.height / 2) + 0.5],
+    [scale.left + scale.width, Math.round(y + row.height / 2) + 0.5],
+  );
 }
 
 /* The longest beginning of a text that fits into the room [px]. */
@@ -131,19 +133,16 @@ function hatch({ ctx, theme, scale }: Canvas, span: Span, top: number, bottom: n
   const x0 = Math.max(scale.left, scale.x(span.begin)),
     x1 = Math.min(scale.left + scale.width, scale.x(span.end));
   if (x1 <= x0) return;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(x0, top, x1 - x0, bottom - top);
-  ctx.clip();
-  ctx.strokeStyle = theme.line;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  for (let x = Math.floor(x0 / HATCH) * HATCH - (bottom - top); x < x1; x += HATCH) {
-    ctx.moveTo(x, bottom);
-    ctx.lineTo(x + (bottom - top), top);
-  }
-  ctx.stroke();
-  ctx.restore();
+  clipped(ctx, { x: x0, y: top, width: x1 - x0, height: bottom - top }, () => {
+    ctx.strokeStyle = theme.line;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    for (let x = Math.floor(x0 / HATCH) * HATCH - (bottom - top); x < x1; x += HATCH) {
+      ctx.moveTo(x, bottom);
+      ctx.lineTo(x + (bottom - top), top);
+    }
+    ctx.stroke();
+  });
 }
 
 function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): void {
@@ -158,14 +157,14 @@ function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): v
 /** Paints a dotted baseline where the page holds only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
   const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5;
-  ctx.strokeStyle = theme.ink3;
-  ctx.lineWidth = 1;
-  ctx.setLineDash([1, 3]);
-  ctx.beginPath();
-  ctx.moveTo(Math.max(scale.left, scale.x(span.begin)), y);
-  ctx.lineTo(Math.min(scale.left + scale.width, scale.x(span.end)), y);
-  ctx.stroke();
-  ctx.setLineDash([]);
+  strokeLine(
+    ctx,
+    theme.ink3,
+    1,
+    [Math.max(scale.left, scale.x(span.begin)), y],
+    [Math.min(scale.left + scale.width, scale.x(span.end)), y],
+    [1, 3],
+  );
 }
 
 /** Paints the marked range. */

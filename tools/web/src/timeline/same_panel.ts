@@ -9,11 +9,7 @@ import { sameAs, type Same } from "./same";
 const LISTED = 24;
 
 function go(controller: Controller, text: string, row: number, label = text): HTMLElement {
-  return h(
-    "button",
-    { attr: { type: "button", "aria-label": label, disabled: row < 0 }, on: { click: () => row >= 0 && controller.selectEvent(row) } },
-    text,
-  );
+  return h("button", { "aria-label": label, disabled: row < 0, on: { click: () => row >= 0 && controller.selectEvent(row) } }, text);
 }
 
 function onRank(same: Same, controller: Controller, row: number): Child {
@@ -28,13 +24,11 @@ function onRank(same: Same, controller: Controller, row: number): Child {
   return [
     h(
       "p",
-      null,
       `No. ${f.grouped(same.index + 1)} of ${f.grouped(same.own.length)} on this rank, median ${f.time(f.median(durations))}; ${slowest}`,
       job.complete ? "." : ", of the events in this page.",
     ),
     h(
-      "p",
-      { class: "tl-turn" },
+      "p.tl-turn",
       go(controller, "Previous", same.own[same.index - 1] ?? -1, "Previous run on this rank"),
       go(controller, "Next", same.own[same.index + 1] ?? -1, "Next run on this rank"),
       go(controller, "Slowest", same.slowest === row ? -1 : same.slowest, "The slowest run on all ranks"),
@@ -81,31 +75,23 @@ function compared(runs: readonly Run[], same: Standing, duration: number, all: b
     inStep = same.step === null ? "" : ` in step ${same.step}`;
   if (known.length + unlike === 0) return null;
   const where = `no. ${f.grouped(same.place + 1)} of ${f.grouped(same.places)}${inStep}`;
-  if (known.length === 0)
-    return h("p", null, `No other rank can be compared: it ran a different number of times there${inStep}${elsewhere}.`);
+  if (known.length === 0) return h("p", `No other rank can be compared: it ran a different number of times there${inStep}${elsewhere}.`);
   const middle = f.median(known.map((run) => run.duration)) ?? 0,
     against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "";
   const item = (run: Run): HTMLElement =>
     h(
       "li",
-      null,
-      h(
-        "button",
-        { attr: { type: "button" }, title: f.exact(run.duration, "ns"), on: { click: run.choose } },
-        `rank ${run.rank} `,
-        h("span", null, f.time(run.duration)),
-      ),
+      h("button", { title: f.exact(run.duration, "ns"), on: { click: run.choose } }, `rank ${run.rank} `, h("span", f.time(run.duration))),
     );
   return [
-    h("h2", null, "The same place on the other ranks"),
+    h("h2", "The same place on the other ranks"),
     h(
       "p",
-      null,
       `${where[0]!.toUpperCase()}${where.slice(1)}${against}.`,
       unlike > 0 && ` ${f.count(unlike, "rank", "ranks")} ran it a different number of times${are}.`,
       known.length > LISTED && ` The ${LISTED} that took longest:`,
     ),
-    h("ol", { class: "tl-arrivals tl-peers" }, known.slice(0, LISTED).map(item)),
+    h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item)),
   ];
 }
 
@@ -118,8 +104,8 @@ function farParts(controller: Controller, row: number): { own: Child; others: Ch
     { rank } = job.ranks[track.at]!;
   if (!controller.farSame || events.begin[row]! < 0) return null;
   const state = controller.farSame.of({ rank, begin: events.begin[row]!, duration, host: track.kind === THREAD ? 1 : 0 });
-  if (!state) return { own: h("p", null, "Comparing with the other ranks …"), others: null };
-  if (state.failed) return { own: h("p", null, `It cannot be compared: ${state.failed}.`), others: null };
+  if (!state) return { own: h("p", "Comparing with the other ranks …"), others: null };
+  if (state.failed) return { own: h("p", `It cannot be compared: ${state.failed}.`), others: null };
   const { value } = state,
     name = job.names[events.name[row]!] ?? "",
     kind = events.kind[row]!,
@@ -130,7 +116,8 @@ function farParts(controller: Controller, row: number): { own: Child; others: Ch
     return h(
       "button",
       {
-        attr: { type: "button", "aria-label": label, disabled: !times || at < 0 },
+        "aria-label": label,
+        disabled: !times || at < 0,
         on: { click: () => times && controller.goTo({ at, begin: times[0], duration: times[1], name, kind }) },
       },
       text,
@@ -141,14 +128,12 @@ function farParts(controller: Controller, row: number): { own: Child; others: Ch
   const own = [
     h(
       "p",
-      null,
       `No. ${f.grouped(value.index + 1)} of ${f.grouped(value.all)} on this rank, median ${f.time(value.median)}; `,
       isSlowest ? `the longest ${inStep}.` : `longest ${inStep} ${f.time(slowestDuration)} on rank ${slowest}.`,
       !state.done && ` ${f.grouped(value.peers.length)} of ${f.count(job.allRanks - 1, "other rank")} so far …`,
     ),
     h(
-      "p",
-      { class: "tl-turn" },
+      "p.tl-turn",
       goTo(rank, value.before, "Previous", "Previous run on this rank"),
       goTo(rank, value.behind, "Next", "Next run on this rank"),
       goTo(slowest, isSlowest ? null : [slowestBegin, slowestDuration], "Slowest", `The slowest run ${inStep}`),
@@ -210,7 +195,7 @@ export function samePart(controller: Controller, row: number): { readonly own: C
     kernel = kernelWords(controller, row, events),
     path = events.kind[row]! < LANE_KINDS ? pathWords(controller, row, same.step) : null;
   return {
-    own: [kernel ? h("p", null, kernel) : null, path && h("p", null, path), far ? far.own : onRank(same, controller, row)],
+    own: [kernel ? h("p", kernel) : null, path && h("p", path), far ? far.own : onRank(same, controller, row)],
     others: far ? far.others : onOthers(same, controller, row),
   };
 }

@@ -90,3 +90,36 @@ export function readTheme(element: Element): Theme {
     font: style.fontFamily || "sans-serif",
   };
 }
+
+/** Draws a line from one place to another. */
+export function strokeLine(
+  ctx: CanvasRenderingContext2D,
+  color: string,
+  width: number,
+  from: readonly [number, number],
+  to: readonly [number, number],
+  dash: readonly number[] = [],
+): void {
+  ctx.strokeStyle = color;
+  ctx.lineWidth = width;
+  ctx.setLineDash([...dash]);
+  ctx.beginPath();
+  ctx.moveTo(...from);
+  ctx.lineTo(...to);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** Paints within a rectangle only. */
+export function clipped(
+  ctx: CanvasRenderingContext2D,
+  { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
+  paint: () => void,
+): void {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(x, y, width, height);
+  ctx.clip();
+  paint();
+  ctx.restore();
+}

@@ -5,15 +5,12 @@ const LEAST = 80,
   STEP = 24;
 
 export class Tray {
-  readonly handle = h("div", {
-    class: "tl-handle",
-    attr: {
-      role: "separator",
-      tabindex: 0,
-      "aria-orientation": "horizontal",
-      "aria-label": "Height of the details",
-      "aria-valuemin": LEAST,
-    },
+  readonly handle = h("div.tl-handle", {
+    role: "separator",
+    tabindex: 0,
+    "aria-orientation": "horizontal",
+    "aria-label": "Height of the details",
+    "aria-valuemin": LEAST,
     on: { keydown: (e) => this.#key(e), pointerdown: (e) => this.handle.setPointerCapture(e.pointerId), pointermove: (e) => this.#drag(e) },
   });
 

@@ -1,14 +1,15 @@
 /** About the data: what was read, and how. */
+import { tablesNamed } from "../view";
 import { recorded } from "../app";
 import { block, type Job, type Table } from "../data";
 import { fill, h, name, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { ranksOf } from "../job";
 import { licences } from "../licences";
 import { keptWords } from "../timeline";
 import { decodeJob } from "../timeline/decode";
-import { empty, heading, prose, section } from "../ui";
+import { empty, heading, prose, section, factsList } from "../ui";
 import type { View } from "../view";
 
 const FACTS: Readonly<Record<string, string>> = {
@@ -24,7 +25,7 @@ const FACTS: Readonly<Record<string, string>> = {
 
 /** "20.1 s, recorded 240 ms in 2 recordings" */
 function covered(row: Table<"job.job">): string {
-  const recordings = row.num(0, "recordings") ?? 0,
+  const recordings = row.amount(0, "recordings"),
     all = f.time(row.num(0, "duration_ns"));
   return recordings > 1 ? `${all}, recorded ${f.time(row.num(0, "recorded_ns"))} in ${f.count(recordings, "recording")}` : all;
 }
@@ -36,11 +37,11 @@ function facts(job: Job): HTMLElement {
     ["Begin", recorded(job) ?? "no time of day"],
     ["Begin, ns since the epoch", job.begin === null ? f.NONE : String(job.begin)],
     ["Time covered", covered(row)],
-    ["Ranks read", f.grouped(row.num(0, "ranks") ?? 0)],
+    ["Ranks read", f.grouped(row.amount(0, "ranks"))],
     ["Ranks without a trace", missingCount === 0 ? "none known" : f.ranges(missing) + (missing.length < missingCount ? ", …" : "")],
-    ["Events", f.grouped(row.num(0, "events") ?? 0)],
+    ["Events", f.grouped(row.amount(0, "events"))],
     ["Events on the timeline", kept(job)],
-    ["Collectives found", f.grouped(row.num(0, "collectives") ?? 0)],
+    ["Collectives found", f.grouped(row.amount(0, "collectives"))],
   ];
   for (const [key, label] of Object.entries(FACTS)) {
     const value = job.facts[key];
@@ -48,16 +49,12 @@ function facts(job: Job): HTMLElement {
     lines.push([label, key.endsWith("_ns") ? f.time(Number(value)) : name(String(value), 4000)]);
   }
   lines.push(["Page made by tmerge", job.version]);
-  return h(
-    "dl",
-    { class: "facts-list" },
-    lines.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]),
-  );
+  return factsList(lines);
 }
 
 /* Filled in once the block with this information is unpacked. */
 function kept(job: Job): HTMLElement {
-  const words = h("span", { attr: { "data-kept": "" } }, "…");
+  const words = h("span", { "data-kept": "" }, "…");
   block("timeline.job").then(
     (bytes) => fill(words, keptWords(decodeJob(bytes), job)),
     (error: Error) => fill(words, `not known: ${error.message}`),
@@ -68,7 +65,7 @@ function kept(job: Job): HTMLElement {
 export const about: View = {
   id: "about",
   title: "Recording",
-  needs: ["job.job", "job.rank", "job.remark", "job.left_out"],
+  needs: tablesNamed("job.job job.rank job.remark job.left_out"),
   render(root, { job }) {
     const ranks = job.table("job.rank"),
       remarks = job.table("job.remark"),
@@ -80,41 +77,25 @@ export const about: View = {
       ),
       facts(job),
     );
-    if (left.n > 0) root.append(section("Files left out", grid(left)));
+    if (left.n > 0) root.append(tableSection("Files left out", null, left, {}));
     root.append(
       section(
         "What was repaired, skipped or odd",
         remarks.n === 0
           ? empty("Nothing: every event was read unchanged.")
-          : grid(remarks, {
-              columns: [
-                { column: "rank" },
-                { column: "source" },
-                { column: "remark" },
-                { column: "class" },
-                { column: "count" },
-                { column: "meaning", draw: (row) => prose(remarks.text(row, "meaning")) },
-              ],
+          : grid(remarks, {}, "rank; source; remark; class; count", {
+              column: "meaning",
+              draw: (row) => prose(remarks.text(row, "meaning")),
             }),
       ),
     );
     root.append(
-      section(
+      tableSection(
         "Ranks",
-        grid(ranks, {
-          exact: true,
-          columns: [
-            { column: "rank" },
-            { column: "host" },
-            { column: "device" },
-            { column: "events" },
-            { column: "skipped_events", label: "skipped" },
-            { column: "repaired_events", label: "repaired" },
-            { column: "truncated" },
-            { column: "format" },
-            { column: "source" },
-          ],
-        }),
+        null,
+        ranks,
+        { exact: true },
+        "rank; host; device; events; skipped_events: skipped; repaired_events: repaired; truncated; format; source",
       ),
       licences(),
     );

@@ -1,12 +1,10 @@
-/** Classes of kernels: which kind of work takes the time, and on which rank does it take longer? */
-import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type Write } from "../grid";
 import { severalRanks } from "../job";
 import { heatMap } from "../map";
-import { note, section } from "../ui";
+import { note, section, lines } from "../ui";
 
 /** Maximum rows of the map; of more ranks those that differ most. */
 const RANKS_MAX = 64;
@@ -26,13 +24,13 @@ function classMap(job: Job): HTMLElement | null {
   const kernels = job.table("classes.kernel"),
     table = job.table("classes.rank");
   if (!severalRanks(job) || table.n === 0) return null;
-  const classes = kernels.rows.map((_, row) => row).filter((row) => (kernels.num(row, "ranks") ?? 0) > 1),
+  const classes = kernels.all.filter((row) => kernels.amount(row, "ranks") > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
   /* a mean, because recordings of different length hold different numbers of calls */
   const mean = (at: number | undefined): number | null => {
     const calls = table.num(at ?? -1, "calls");
-    return calls ? (table.num(at!, "total_ns") ?? 0) / calls : null;
+    return calls ? table.amount(at!, "total_ns") / calls : null;
   };
   const of = table.by("class"),
     middles = new Map(
@@ -44,15 +42,14 @@ function classMap(job: Job): HTMLElement | null {
     return own === null || !middle ? null : 100 * (own / middle - 1);
   };
   const work = classes.filter((row) => name(row) !== "communication"),
-    weight = (rank: number) => f.sum(work.map((row) => Math.max(0, slower(rank, row) ?? 0) * (kernels.num(row, "share_pct") ?? 0)));
+    weight = (rank: number) => f.sum(work.map((row) => Math.max(0, slower(rank, row) ?? 0) * kernels.amount(row, "share_pct")));
   const all = [...new Set(table.nums("rank"))].filter((rank): rank is number => rank !== null),
     weights = new Map(all.map((rank) => [rank, weight(rank)]));
   const order = [...all].sort((a, b) => weights.get(b)! - weights.get(a)! || a - b),
     ranks = all.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : all.sort((a, b) => a - b);
   return h(
     "div",
-    null,
-    h("h3", null, "By rank, against the median rank"),
+    h("h3", "By rank, against the median rank"),
     note(
       `Percent by which the mean call of a class takes longer on a rank than on the median rank; the colours go from 0 to at least ${FULL_COLOUR_PCT}. For communication the rank that waits most takes longest.`,
       ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take longest, not counting communication.`,
@@ -72,11 +69,11 @@ function classMap(job: Job): HTMLElement | null {
         return {
           value: Math.max(0, value),
           text: Math.abs(value) < 0.05 ? "0" : `${value < 0 ? "−" : "+"}${f.grouped(Math.abs(value), Math.abs(value) < 9.95 ? 1 : 0)}`,
-          tip: () => [
-            h("b", null, `rank ${rank}, ${name(row)}`),
-            h("br"),
-            `${f.time(mean(at))} a kernel, the median rank ${f.time(middles.get(row) ?? null)}; ${f.time(table.num(at, "total_ns"))} in ${f.count(table.num(at, "calls") ?? 0, "call")}`,
-          ],
+          tip: () =>
+            lines(
+              `rank ${rank}, ${name(row)}`,
+              `${f.time(mean(at))} a kernel, the median rank ${f.time(middles.get(row) ?? null)}; ${f.time(table.num(at, "total_ns"))} in ${f.count(table.amount(at, "calls"), "call")}`,
+            ),
         };
       },
     }),
@@ -85,7 +82,7 @@ function classMap(job: Job): HTMLElement | null {
 
 /* A dash if the class's names reveal no number format. */
 function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
-  const told = BITS.some(([each]) => (table.num(row, each) ?? 0) > 0);
+  const told = BITS.some(([each]) => table.amount(row, each) > 0);
   return told ? write(table.num(row, column)) : f.NONE;
 }
 
@@ -93,42 +90,23 @@ function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof B
 export function classesOf(job: Job): HTMLElement | null {
   const table = job.table("classes.kernel");
   if (table.n === 0) return null;
-  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);
   return section(
     "Classes of work",
     note("By words in the kernels’ names, which also give the number format of matrix multiplications, convolutions and attention."),
-    grid(table, {
-      columns: [
-        { column: "class" },
-        {
-          column: "total_ns",
-          label: "total",
-          draw: (row, write) =>
-            inlineBar(
-              table.num(row, "total_ns"),
-              most,
-              write(table.num(row, "total_ns")),
-              table.text(row, "class") === "communication" ? "comm" : "compute",
-            ),
-        },
-        { column: "share_pct", label: "share" },
-        { column: "calls" },
-        { column: "names", label: "names" },
-        { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name"), true) },
-        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
-          column,
-          label,
-          draw: (row: number, write: Write) => ofFormat(table, row, column, write),
-        })),
-        ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
-        ...(severalRanks(job)
-          ? ([
-              { column: "spread", label: "total: max over ranks / median" },
-              { column: "slowest_rank", label: "rank" },
-            ] as const)
-          : []),
-      ],
-    }),
+    grid(
+      table,
+      {},
+      "class",
+      { column: "total_ns", label: "total", bar: (row) => (table.text(row, "class") === "communication" ? "comm" : "compute") },
+      "share_pct: share; calls; names: names; top_name<kernel narrow>: the largest",
+      BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
+        column,
+        label,
+        draw: (row: number, write: Write) => ofFormat(table, row, column, write),
+      })),
+      table.sum("flash_ns") > 0 && "flash_ns: flash attention",
+      severalRanks(job) && "spread: total: max over ranks / median; slowest_rank: rank",
+    ),
     classMap(job),
   );
 }

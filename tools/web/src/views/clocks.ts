@@ -1,6 +1,7 @@
 /** Clocks: can the order of arrivals be trusted? */
+import { drawChart } from "../chart";
+import { tablesNamed } from "../view";
 import { band } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -8,7 +9,7 @@ import { grid } from "../grid";
 import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
 import type { ColumnOf } from "../names";
 import { roundTicks } from "../stack";
-import { empty, figure, heading, note, section, tip } from "../ui";
+import { empty, figure, heading, note, section, tip, lines } from "../ui";
 import type { Context, View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
@@ -42,18 +43,13 @@ function domainsOf(job: Job): Domain[] {
 function medianSkew(job: Job): number | null {
   const table = job.table("collectives.kind"),
     groups = job.table("groups.group");
-  const across = new Set(
-    groups.rows
-      .map((_, row) => row)
-      .filter((row) => groups.text(row, "reach") === "inter")
-      .map((row) => groups.text(row, "group")),
-  );
+  const across = new Set(groups.all.filter((row) => groups.text(row, "reach") === "inter").map((row) => groups.text(row, "group")));
   return f.median(
     table.rows.flatMap((_, row) => {
       const skew = table.num(row, "median_skew_ns");
       return skew === null || !across.has(table.text(row, "group"))
         ? []
-        : Array<number>(Math.min(SKEWS_MAX, table.num(row, "count") ?? 0)).fill(skew);
+        : Array<number>(Math.min(SKEWS_MAX, table.amount(row, "count"))).fill(skew);
     }),
   );
 }
@@ -94,22 +90,22 @@ type Check = ColumnOf<"clock.check">;
 
 function checks(job: Job): HTMLElement {
   const table = job.table("clock.check");
-  const doc = (column: Check) => `clock.check ${column}: ${table.columns[table.place(column)]?.doc ?? ""}`;
+  const doc = (column: Check) => `clock.check ${column}: ${table.docOf(column)}`;
   const of = (label: string, column: Check, below: Child) => ({
     label,
     doc: doc(column),
-    value: figure(job, f.grouped(table.num(0, column) ?? 0), { table: "clock.check", row: 0, column }),
+    value: figure(job, f.grouped(table.amount(0, column)), { table: "clock.check", row: 0, column }),
     below: table.num(0, column) === 0 ? "" : below,
   });
   const worst = (column: Check) =>
     table.num(0, column) === null
       ? ""
       : ["by at most ", figure(job, f.time(table.num(0, column)), { table: "clock.check", row: 0, column })];
-  const matched = table.num(0, "matched") ?? 0;
+  const matched = table.amount(0, "matched");
   return section(
     "Does an end come before a begin?",
     note(
-      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
+      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.amount(0, "collectives"), "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
     ),
     band([
       of("Violations as recorded", "violations_before", worst("worst_before_ns")),
@@ -141,7 +137,7 @@ function offsets(job: Job): HTMLElement {
       ),
     );
   }
-  const size = (domain: Domain) => Math.abs(table.num(domain.row, "offset_ns") ?? 0);
+  const size = (domain: Domain) => Math.abs(table.amount(domain.row, "offset_ns"));
   const shown =
     all.length <= ROWS_MAX
       ? all
@@ -150,8 +146,8 @@ function offsets(job: Job): HTMLElement {
           .slice(0, ROWS_MAX)
           .sort((a, b) => a.row - b.row);
   const ends = shown.flatMap(({ row }) => {
-    const offset = table.num(row, "offset_ns") ?? 0,
-      sigma = table.num(row, "uncertainty_ns") ?? 0;
+    const offset = table.amount(row, "offset_ns"),
+      sigma = table.amount(row, "uncertainty_ns");
     return [offset - sigma, offset + sigma];
   });
   const low = Math.min(0, f.least(ends)),
@@ -168,29 +164,23 @@ function offsets(job: Job): HTMLElement {
       shown.length < all.length ? ` The ${ROWS_MAX} clocks farthest off; the table has all.` : "",
     ),
     h(
-      "div",
-      { class: "offsets" },
+      "div.offsets",
       h(
         "div",
-        { attr: { role: "list" } },
+        { role: "list" },
         shown.map((domain) => offsetRow(table, domain, at)),
       ),
       h(
-        "div",
-        { class: "offset axis", attr: { "aria-hidden": true } },
+        "div.offset.axis",
+        { "aria-hidden": true },
         h("span"),
         h(
-          "span",
-          { class: "offset-box" },
+          "span.offset-box",
           offsetTicks(from, to, unit).map((value) =>
-            h(
-              "span",
-              { class: "tick", style: { left: at(value * unit.factor) } },
-              f.grouped(value, Math.abs(to - from) / unit.factor < 5 ? 1 : 0),
-            ),
+            h("span.tick", { style: { left: at(value * unit.factor) } }, f.grouped(value, Math.abs(to - from) / unit.factor < 5 ? 1 : 0)),
           ),
         ),
-        h("span", { class: "unit" }, unit.name),
+        h("span.unit", unit.name),
       ),
     ),
   );
@@ -209,8 +199,8 @@ function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
 }
 
 function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at: (ns: number) => string): HTMLElement {
-  const offset = table.num(row, "offset_ns") ?? 0,
-    sigma = table.num(row, "uncertainty_ns") ?? 0;
+  const offset = table.amount(row, "offset_ns"),
+    sigma = table.amount(row, "uncertainty_ns");
   const low = table.num(row, "low_ns"),
     high = table.num(row, "high_ns"),
     set = table.num(row, "set_ns");
@@ -218,38 +208,35 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
     h("span", { class: cls, style: { left: at(from), width: `calc(${at(to)} - ${at(from)})` } });
   const text = `${f.time(offset)} ± ${f.time(sigma)}`;
   return h(
-    "div",
-    { class: "offset", attr: { role: "listitem", "data-host": label } },
-    h("span", { class: "row-label" }, name(label, 40)),
+    "div.offset",
+    { role: "listitem", "data-host": label },
+    h("span.row-label", name(label, 40)),
     tip(
       h(
-        "span",
-        { class: "offset-box", attr: { role: "img", "aria-label": text } },
-        h("span", { class: "offset-zero", style: { left: at(0) } }),
+        "span.offset-box",
+        { role: "img", "aria-label": text },
+        h("span.offset-zero", { style: { left: at(0) } }),
         low !== null && high !== null && span("offset-bound", low, high),
         span("offset-bar", offset - sigma, offset + sigma),
-        h("span", { class: "offset-dot", style: { left: at(offset) } }),
+        h("span.offset-dot", { style: { left: at(offset) } }),
       ),
-      () => [
-        h("b", null, label),
-        h("br"),
-        `ranks ${f.ranges(ranks)}`,
-        h("br"),
-        `offset ${text}`,
-        h("br"),
-        `drift ${f.grouped(table.num(row, "drift_ppb") ?? 0, 1)} ppb`,
-        h("br"),
-        low !== null && high !== null ? `must be from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
-        set === null ? null : [h("br"), `was changed by about ${f.time(set)} while it was recorded`],
-      ],
+      () =>
+        lines(
+          label,
+          `ranks ${f.ranges(ranks)}`,
+          `offset ${text}`,
+          `drift ${f.grouped(table.amount(row, "drift_ppb"), 1)} ppb`,
+          low !== null && high !== null ? `must be from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
+          set === null ? null : `was changed by about ${f.time(set)} while it was recorded`,
+        ),
     ),
-    h("span", { class: "row-end" }, text),
+    h("span.row-end", text),
   );
 }
 
 // Residuals -----------------------------------------------------------------------------------------
 
-function residuals(job: Job, charts: Charts): HTMLElement {
+function residuals(job: Job): HTMLElement {
   const table = job.table("clock.rank"),
     title = "What remains, by rank";
   const points = table.rows.flatMap((_, row) => {
@@ -273,7 +260,7 @@ function residuals(job: Job, charts: Charts): HTMLElement {
     note(
       `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
     ),
-    charts.add({
+    drawChart({
       label: `Residual by rank, ${unit.name}`,
       height: RESIDUAL_HEIGHT,
       tip: (mark) => `rank ${points[mark]!.rank}: ${f.time(points[mark]!.value)}`,
@@ -305,31 +292,21 @@ function how(job: Job): HTMLElement {
     .map(({ texts: [method], n }) => `${f.count(n, "rank")} ${METHODS[String(method)] ?? String(method)}`);
   const components = table.different("component"),
     early = table.sum("early_kernels"),
-    earliest = f.most(table.rows.map((_, row) => table.num(row, "earliest_ns") ?? 0));
-  const set = [
-    ...new Set(
-      table.rows
-        .map((_, row) => row)
-        .filter((row) => table.num(row, "set_ns") !== null)
-        .map((row) => table.text(row, "host") ?? ""),
-    ),
-  ];
+    earliest = f.most(table.rows.map((_, row) => table.amount(row, "earliest_ns")));
+  const set = [...new Set(table.all.filter((row) => table.num(row, "set_ns") !== null).map((row) => table.text(row, "host") ?? ""))];
   return section(
     "How the clocks were aligned",
     h(
-      "ul",
-      { class: "plain" },
-      h("li", null, `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
+      "ul.plain",
+      h("li", `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
       h(
         "li",
-        null,
         components === 1
           ? "All clocks can be compared."
           : `${f.grouped(components)} parts of the job share no collective: only the hosts’ times of day relate them, so arrivals are compared within a part only.`,
       ),
       h(
         "li",
-        null,
         early === 0
           ? "No GPU event begins before its launch."
           : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: over about 30 µs, a GPU’s clock disagrees with its host’s.`,
@@ -337,10 +314,8 @@ function how(job: Job): HTMLElement {
       table.known("set_ns") > 0 &&
         h(
           "li",
-          null,
           h(
-            "b",
-            { class: "bad" },
+            "b.bad",
             table.leftOut > 0
               ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
               : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `,
@@ -349,41 +324,26 @@ function how(job: Job): HTMLElement {
           ".",
         ),
     ),
-    grid(table, {
-      first: 16,
-      columns: [
-        { column: "rank" },
-        { column: "host" },
-        { column: "method" },
-        { column: "domain", label: "clock" },
-        { column: "component", label: "part" },
-        { column: "offset_ns", label: "offset" },
-        { column: "drift_ppb", label: "drift, ppb", write: (value) => f.grouped(value, f.digitsOf(value)) },
-        { column: "uncertainty_ns", label: "uncertainty" },
-        { column: "low_ns", label: "offset at least" },
-        { column: "high_ns", label: "offset at most" },
-        { column: "residual_ns", label: "residual" },
-        { column: "anchors" },
-        { column: "early_kernels", label: "early events" },
-      ],
-    }),
+    grid(
+      table,
+      { first: 16 },
+      "rank; host; method; domain: clock; component: part; offset_ns: offset",
+      { column: "drift_ppb", label: "drift, ppb", write: (value) => f.grouped(value, f.digitsOf(value)) },
+      "uncertainty_ns: uncertainty; low_ns: offset at least; high_ns: offset at most; residual_ns: residual; anchors",
+      "early_kernels: early events",
+    ),
   );
 }
 
 export const clocks: View = {
   id: "clocks",
   title: "Clocks",
-  needs: ["job.rank", "clock.rank", "clock.check", "collectives.kind", "groups.group"],
-  judges: ["job.rank", "clock.rank", "collectives.kind"],
-  state: (job) => {
-    const state = job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks");
-    return state === "note" ? undefined : state;
-  },
+  needs: tablesNamed("job.rank clock.rank clock.check collectives.kind groups.group"),
+  judges: tablesNamed("job.rank clock.rank collectives.kind"),
+  state: (job) => (job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks")),
   render(root: HTMLElement, { job }: Context) {
-    const charts = new Charts();
     root.append(heading(...answer(job)));
     if (!severalRanks(job)) return void root.append(empty("Merge the traces of all ranks to compare their clocks."), how(job));
-    root.append(checks(job), offsets(job), residuals(job, charts), how(job));
-    return charts.dispose;
+    root.append(checks(job), offsets(job), residuals(job), how(job));
   },
 };

@@ -1,16 +1,15 @@
 /** Communication: how much is hidden behind computation, and how fast is the network? */
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
-import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
-import type { ColumnOf, TableName } from "../names";
+import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
-import { controls, empty, heading, legend, link, note, prose, section, select, segmented, tip } from "../ui";
-import { href, type Context, type View } from "../view";
+import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
 
@@ -29,11 +28,6 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default gr
 
 const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
 
-/* The columns with a value in any row. */
-function filled<N extends TableName>(table: Table<N>, rows: readonly number[], columns: readonly GridColumn<N>[]): GridColumn<N>[] {
-  return columns.filter(({ column }) => rows.some((row) => (table.cell(row, column) ?? "") !== ""));
-}
-
 /** The kind and process group to show; null for all. */
 interface Choice {
   readonly kind: string | null;
@@ -45,7 +39,7 @@ function fits(table: Table, choice: Choice): number[] {
     wanted === null || table.place(column) < 0 ? () => true : (row: number) => table.cell(row, column) === wanted;
   const kind = has("kind", choice.kind),
     group = has("group", choice.group);
-  return [...table.rows.keys()].filter((row) => kind(row) && group(row));
+  return table.all.filter((row) => kind(row) && group(row));
 }
 
 // What is hidden ----------------------------------------------------------------------------------
@@ -53,34 +47,27 @@ function fits(table: Table, choice: Choice): number[] {
 function pair(kind: Kind, scale: number): HTMLElement {
   const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) =>
     h(
-      "div",
-      { class: "overlap-row" },
+      "div.overlap-row",
       tip(
-        h(
-          "span",
-          { class: "overlap-track" },
-          value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } }),
-        ),
-        () => [
-          h("b", null, `${kindWord(kind.kind)}, ${label}`),
-          h("br"),
-          `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`,
-          h("br"),
-          f.exact(value, "ns"),
-        ],
+        h("span.overlap-track", value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
+        () =>
+          lines(
+            `${kindWord(kind.kind)}, ${label}`,
+            `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`,
+            f.exact(value, "ns"),
+          ),
       ),
       h(
-        "span",
-        { class: "overlap-value" },
+        "span.overlap-value",
         sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
-        h("span", null, f.percent(f.share(value, kind.comm), 1)),
+        h("span", f.percent(f.share(value, kind.comm), 1)),
       ),
     );
   return h(
-    "div",
-    { class: "overlap", attr: { role: "listitem", "data-kind": kind.kind } },
-    h("span", { class: "row-label" }, kindWord(kind.kind), " ", h("br"), h("small", null, f.count(kind.count, "kernel"))),
-    h("div", null, half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")),
+    "div.overlap",
+    { role: "listitem", "data-kind": kind.kind },
+    h("span.row-label", kindWord(kind.kind), " ", h("br"), h("small", f.count(kind.count, "kernel"))),
+    h("div", half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")),
   );
 }
 
@@ -91,12 +78,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const none =
     choice.kind === null &&
     first.length === 0 &&
-    h(
-      "div",
-      { class: "overlap", attr: { role: "listitem" } },
-      h("span", { class: "row-label" }, "AllReduce"),
-      h("span", { class: "overlap-none" }, withoutAllReduce(kinds(job))),
-    );
+    h("div.overlap", { role: "listitem" }, h("span.row-label", "AllReduce"), h("span.overlap-none", withoutAllReduce(kinds(job))));
   const table = job.table("overlap.kind");
   return section(
     "What hides behind computation, by kind",
@@ -108,28 +90,21 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
       ["comm", "Exposed: transfer and waiting"],
     ]),
     h(
-      "div",
-      { class: "overlaps", attr: { role: "list" } },
+      "div.overlaps",
+      { role: "list" },
       none,
       [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale)),
     ),
     h(
-      "details",
-      { class: "definitions" },
-      h("summary", null, "The same by rank, as a table"),
-      grid(table, {
-        rows: fits(table, { kind: choice.kind, group: null }),
-        first: ROWS_FIRST,
-        columns: [
-          { column: "rank" },
-          { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-          { column: "count", label: "kernels" },
-          { column: "comm_ns", label: "communication" },
-          { column: "overlap_ns", label: "hidden" },
-          { column: "overlap_pct", label: "overlap" },
-          { column: "exposed_comm_ns", label: "exposed" },
-        ],
-      }),
+      "details.definitions",
+      h("summary", "The same by rank, as a table"),
+      grid(
+        table,
+        { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST },
+        "rank",
+        { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
+        "count: kernels; comm_ns: communication; overlap_ns: hidden; overlap_pct: overlap; exposed_comm_ns: exposed",
+      ),
     ),
   );
 }
@@ -145,19 +120,14 @@ function shapesOf(job: Job): Map<string, number> {
 }
 
 function describePoint(table: Table<"collectives.kind">, row: number): Child {
-  const count = table.num(row, "count") ?? 0;
+  const count = table.amount(row, "count");
   const tail = table.num(row, "p95_transfer_ns");
-  return [
-    h("b", null, `${kindWord(table.text(row, "kind") ?? "")}, ${f.bytes(table.num(row, "bytes"))}`),
-    h("br"),
-    "group ",
-    name(table.text(row, "group") ?? f.NONE, 60),
-    `, ${f.count(table.num(row, "ranks") ?? 0, "rank")}`,
-    h("br"),
+  return lines(
+    `${kindWord(table.text(row, "kind") ?? "")}, ${f.bytes(table.num(row, "bytes"))}`,
+    ["group ", name(table.text(row, "group") ?? f.NONE, 60), `, ${f.count(table.amount(row, "ranks"), "rank")}`],
     `${f.count(count, "operation")}: transfer ${f.time(table.num(row, "median_transfer_ns"))}, ${count < P95_FROM ? "worst" : "p95"} ${f.time(tail)}`,
-    h("br"),
-    `bus bandwidth ${f.significant(table.num(row, "busbw_gbps") ?? 0)} GB/s`,
-  ];
+    `bus bandwidth ${f.significant(table.amount(row, "busbw_gbps"))} GB/s`,
+  );
 }
 
 /* The operations of a point; only those with the longest waits are kept individually. */
@@ -166,7 +136,7 @@ function pointDetails(context: Context, row: number): HTMLElement {
     table = job.table("collectives.kind"),
     worst = job.table("collectives.worst");
   const size = table.num(row, "size_class_bytes");
-  const rows = [...worst.rows.keys()].filter((w) => {
+  const rows = worst.all.filter((w) => {
     const bytes = worst.num(w, "bytes");
     return (
       worst.cell(w, "kind") === table.cell(row, "kind") &&
@@ -174,11 +144,11 @@ function pointDetails(context: Context, row: number): HTMLElement {
       (size === null ? bytes === null : bytes !== null && bytes >= size && bytes < 2 * size)
     );
   });
-  const count = table.num(row, "count") ?? 0;
+  const count = table.amount(row, "count");
   return h(
-    "aside",
-    { class: "point", attr: { "aria-live": "polite" } },
-    h("p", null, describePoint(table, row)),
+    "aside.point",
+    { "aria-live": "polite" },
+    h("p", describePoint(table, row)),
     rows.length === 0
       ? note("None of its operations is among the 100 with the most waiting; only those are kept individually.")
       : [
@@ -187,68 +157,55 @@ function pointDetails(context: Context, row: number): HTMLElement {
           ),
           instances(job, rows, 8),
         ],
-    h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ point: null }) } }, "Close"),
+    h("button", { on: { click: () => context.redraw({ point: null }) } }, "Close"),
   );
 }
 
 function instances(job: Job, rows: readonly number[], first: number): HTMLElement {
   const worst = job.table("collectives.worst");
   const at = (row: number) => {
-    const begin = worst.num(row, "begin_ns") ?? 0;
-    return onTimeline(begin, begin + (worst.num(row, "skew_ns") ?? 0) + (worst.num(row, "transfer_ns") ?? 0), { coll: row });
+    const begin = worst.amount(row, "begin_ns");
+    return onTimeline(begin, begin + worst.amount(row, "skew_ns") + worst.amount(row, "transfer_ns"), { coll: row });
   };
-  return grid(worst, {
-    rows,
-    first,
-    link: at,
-    columns: [
-      { column: "begin_ns", label: "begin, on the timeline" },
-      { column: "kind", draw: (row) => kindWord(worst.text(row, "kind") ?? "") },
-      { column: "group" },
-      { column: "step" },
-      { column: "bytes", label: "size", write: f.bytes },
-      { column: "wait_ns", label: "waited" },
-      { column: "skew_ns", label: "skew" },
-      { column: "transfer_ns", label: "transfer" },
-      { column: "last_rank", label: "last rank" },
-    ],
-  });
+  return grid(
+    worst,
+    { rows, first, link: at },
+    "begin_ns: begin, on the timeline",
+    { column: "kind", draw: (row) => kindWord(worst.text(row, "kind") ?? "") },
+    "group; step; bytes<bytes>: size; wait_ns: waited; skew_ns: skew; transfer_ns: transfer; last_rank: last rank",
+  );
 }
 
 function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
   const table = job.table("collectives.instance");
-  return grid(table, {
-    rows,
-    first: 10,
-    link: (row) => {
-      const begin = table.num(row, "begin_ns") ?? 0;
-      return onTimeline(begin, begin + (table.num(row, "longest_exposed_ns") ?? 0), { coll: `e${row}` });
-    },
-    columns: [
-      { column: "begin_ns", label: "begin, on the timeline" },
-      { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-      { column: "group" },
-      { column: "step" },
-      {
-        column: "bytes",
-        label: "size",
-        write: f.bytes,
-        after: (row) => table.cell(row, "bytes_inferred") === true && h("small", null, " inferred"),
+  return grid(
+    table,
+    {
+      rows,
+      first: 10,
+      link: (row) => {
+        const begin = table.amount(row, "begin_ns");
+        return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
       },
-      { column: "ranks" },
-      { column: "exposed_ns", label: "exposed, all ranks" },
-      { column: "longest_exposed_ns", label: "longest on a rank" },
-      { column: "longest_rank", label: "that rank" },
-      { column: "wait_ns", label: "waited" },
-    ],
-  });
+    },
+    "begin_ns: begin, on the timeline",
+    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
+    "group; step",
+    {
+      column: "bytes",
+      label: "size",
+      write: f.bytes,
+      after: (row) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
+    },
+    "ranks; exposed_ns: exposed, all ranks; longest_exposed_ns: longest on a rank; longest_rank: that rank; wait_ns: waited",
+  );
 }
 
 /* Operations by exposed time, which includes waiting for the last rank. */
 function mostExposed(job: Job, choice: Choice): HTMLElement {
   const table = job.table("collectives.instance"),
     fitting = fits(table, choice),
-    rows = fitting.filter((row) => (table.num(row, "exposed_ns") ?? 0) > 0);
+    rows = fitting.filter((row) => table.amount(row, "exposed_ns") > 0);
   const none =
     table.n === 0
       ? "No operation’s exposed time is known."
@@ -268,7 +225,7 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
   );
 }
 
-function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElement {
+function bandwidth(context: Context, choice: Choice): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
     shapes = shapesOf(job);
@@ -294,7 +251,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
             drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
             "transfer",
           ),
-          bandwidthChart(charts, {
+          bandwidthChart({
             label: "Bus bandwidth against message size",
             size: "message size",
             axis: "bus bandwidth, GB/s",
@@ -313,7 +270,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
       spots.length > 1 && "Click a point for its operations.",
     ),
     chart,
-    spots.length > 0 && h("p", null, link("Over time, rank by rank, on the timeline", "timeline", { counters: "bandwidth" })),
+    spots.length > 0 && h("p", link("Over time, rank by rank, on the timeline", "timeline", { counters: "bandwidth" })),
     chosen !== undefined && pointDetails(context, chosen),
     kindTable(context, rows),
   );
@@ -321,31 +278,28 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
 
 function kindTable({ job, params }: Context, rows: readonly number[]): HTMLElement {
   const table = job.table("collectives.kind");
-  const few = (row: number) => (table.num(row, "count") ?? 0) < P95_FROM;
+  const few = (row: number) => table.amount(row, "count") < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
   /* Groups are named by numbers: 2 sorts before 10. */
   const words = (row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
-  return grid(table, {
-    rows: [...rows].sort((a, b) => BY_NUMBER.compare(words(a), words(b))),
-    first: ROWS_FIRST,
-    link: (row) => href("communication", { ...keep, point: row }),
-    columns: [
-      { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-      { column: "group" },
-      { column: "ranks" },
-      { column: "bytes", label: "size", write: f.bytes },
-      { column: "how", label: "matched", draw: (row) => HOWS[table.text(row, "how") ?? ""] ?? name(table.text(row, "how") ?? f.NONE) },
-      { column: "count" },
-      { column: "median_transfer_ns", label: "median transfer" },
-      {
-        column: "p95_transfer_ns",
-        label: rows.every(few) ? "worst" : "p95",
-        after: (row) => few(row) && !rows.every(few) && h("small", null, " worst"),
-      },
-      { column: "median_skew_ns", label: "median skew" },
-      { column: "busbw_gbps", label: "bus bandwidth, GB/s", write: f.significant },
-    ],
-  });
+  return grid(
+    table,
+    {
+      rows: [...rows].sort((a, b) => BY_NUMBER.compare(words(a), words(b))),
+      first: ROWS_FIRST,
+      link: (row) => href("communication", { ...keep, point: row }),
+    },
+    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
+    "group; ranks; bytes<bytes>: size",
+    { column: "how", label: "matched", draw: (row) => HOWS[table.text(row, "how") ?? ""] ?? name(table.text(row, "how") ?? f.NONE) },
+    "count; median_transfer_ns: median transfer",
+    {
+      column: "p95_transfer_ns",
+      label: rows.every(few) ? "worst" : "p95",
+      after: (row) => few(row) && !rows.every(few) && h("small", " worst"),
+    },
+    "median_skew_ns: median skew; busbw_gbps<significant>: bus bandwidth, GB/s",
+  );
 }
 
 // Groups --------------------------------------------------------------------------------------------
@@ -353,9 +307,9 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
 function slowLinks(job: Job): Child {
   const links = job.table("groups.link");
   if (links.n === 0) return note("No link has two similar ones to compare it with.");
-  const slow = [...links.rows.keys()]
+  const slow = links.all
     .filter((row) => links.cell(row, "slow") === true)
-    .sort((a, b) => (links.num(b, "times_slower") ?? 0) - (links.num(a, "times_slower") ?? 0));
+    .sort((a, b) => links.amount(b, "times_slower") - links.amount(a, "times_slower"));
   if (slow.length === 0) return note(`None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`);
   const named = slow.slice(0, SLOW_NAMED).map((row) => {
     const from = links.num(row, "from_rank"),
@@ -364,20 +318,14 @@ function slowLinks(job: Job): Child {
       from !== null && to !== null ? `Rank ${from} to rank ${to}` : ["The ranks ", name(links.text(row, "members") ?? "", 60)];
     return h(
       "li",
-      null,
-      h("b", null, who),
+      h("b", who),
       `: ${kindWord(links.text(row, "kind") ?? "")} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
-      `${f.times(links.num(row, "times_slower"))} as long as ${f.count(links.num(row, "peers") ?? 0, "similar one")}.`,
+      `${f.times(links.num(row, "times_slower"))} as long as ${f.count(links.amount(row, "peers"), "similar one")}.`,
     );
   });
   return [
-    h(
-      "p",
-      null,
-      h("b", { class: "bad" }, `${f.count(slow.length, "link is", "links are")} slow`),
-      ` of ${f.grouped(links.n)} that can be compared.`,
-    ),
-    h("ul", { class: "plain" }, named),
+    h("p", h("b.bad", `${f.count(slow.length, "link is", "links are")} slow`), ` of ${f.grouped(links.n)} that can be compared.`),
+    h("ul.plain", named),
     slow.length > SLOW_NAMED && note(`${f.grouped(slow.length - SLOW_NAMED)} more in the table.`),
   ];
 }
@@ -386,7 +334,6 @@ function groups(job: Job, choice: Choice): HTMLElement {
   const table = job.table("groups.group"),
     dimension = job.table("groups.dimension"),
     links = job.table("groups.link");
-  const most = Math.max(1, table.most("comm_ns") ?? 0);
   const title = ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
   const rows = fits(table, choice),
     linkRows = fits(links, choice),
@@ -396,73 +343,37 @@ function groups(job: Job, choice: Choice): HTMLElement {
   return section(
     title,
     dimension.n > 1 &&
-      grid(dimension, {
-        columns: filled(
-          dimension,
-          [...dimension.rows.keys()],
-          [
-            { column: "dimension" },
-            { column: "reach", draw: (row) => reach(dimension, row) },
-            { column: "groups" },
-            { column: "complete", label: "operations" },
-            { column: "bytes" },
-            { column: "comm_ns", label: "GPU time" },
-            { column: "comm_share", label: "share" },
-            { column: "wait_ns", label: "waited" },
-            { column: "transfer_ns", label: "transfer" },
-            { column: "busbw_gbps", label: "bus bandwidth" },
-            { column: "slow_links", label: "slow links" },
-          ],
-        ),
-      }),
-    h("h3", null, "Groups"),
-    grid(table, {
-      rows,
-      sort: "-comm_ns",
-      first: ROWS_FIRST,
-      columns: filled(table, rows, [
-        { column: "group" },
-        { column: "members" },
-        {
-          column: rows.some((row) => table.text(row, "dimension") !== null) ? "dimension" : "description",
-          draw: (row) => name(use(row) || f.NONE, 60),
-        },
-        { column: "reach", draw: (row) => reach(table, row) },
-        {
-          column: "comm_ns",
-          label: "GPU time",
-          draw: (row, write) => inlineBar(table.num(row, "comm_ns"), most, write(table.num(row, "comm_ns")), "comm"),
-        },
-        { column: "wait_ns", label: "waited" },
-        { column: "complete" },
-        { column: "incomplete" },
-        { column: "busbw_gbps", label: "bus bandwidth" },
-        { column: "latency_ns", label: "latency" },
-        { column: "slow_operations", label: "slow operations" },
-      ]),
-    }),
-    h("h3", null, "Links"),
+      grid(
+        dimension,
+        { known: true },
+        "dimension",
+        { column: "reach", draw: (row) => reach(dimension, row) },
+        "groups; complete: operations; bytes; comm_ns: GPU time; comm_share: share; wait_ns: waited; transfer_ns: transfer",
+        "busbw_gbps: bus bandwidth; slow_links: slow links",
+      ),
+    h("h3", "Groups"),
+    grid(
+      table,
+      { rows, sort: "-comm_ns", first: ROWS_FIRST, known: true },
+      "group; members",
+      {
+        column: rows.some((row) => table.text(row, "dimension") !== null) ? "dimension" : "description",
+        draw: (row) => name(use(row) || f.NONE, 60),
+      },
+      { column: "reach", draw: (row) => reach(table, row) },
+      "comm_ns<bar comm>: GPU time; wait_ns: waited; complete; incomplete; busbw_gbps: bus bandwidth; latency_ns: latency",
+      "slow_operations: slow operations",
+    ),
+    h("h3", "Links"),
     slowLinks(job),
     links.n > 0 &&
-      grid(links, {
-        rows: linkRows,
-        sort: "-times_slower",
-        first: 10,
-        columns: filled(links, linkRows, [
-          { column: "group" },
-          { column: "members" },
-          { column: "from_rank", label: "from" },
-          { column: "to_rank", label: "to" },
-          { column: "kind", draw: (row) => kindWord(links.text(row, "kind") ?? "") },
-          { column: "bytes", label: "size", write: f.bytes },
-          { column: "count" },
-          { column: "median_ns", label: "median" },
-          { column: "peers_ns", label: "peers" },
-          { column: "times_slower", label: "times slower" },
-          { column: "busbw_gbps", label: "bus bandwidth" },
-          { column: "slow" },
-        ]),
-      }),
+      grid(
+        links,
+        { rows: linkRows, sort: "-times_slower", first: 10, known: true },
+        "group; members; from_rank: from; to_rank: to",
+        { column: "kind", draw: (row) => kindWord(links.text(row, "kind") ?? "") },
+        "bytes<bytes>: size; count; median_ns: median; peers_ns: peers; times_slower: times slower; busbw_gbps: bus bandwidth; slow",
+      ),
   );
 }
 
@@ -499,20 +410,20 @@ function unmatched(job: Job): HTMLElement {
     ),
     legend([["unmatched", "Kernels not matched"]]),
     h(
-      "div",
-      { class: "reasons", attr: { role: "list" } },
+      "div.reasons",
+      { role: "list" },
       reasons.map(({ reason, count }) =>
         h(
-          "div",
-          { class: "reason", attr: { role: "listitem" } },
-          h("span", { class: "row-label" }, reason),
+          "div.reason",
+          { role: "listitem" },
+          h("span.row-label", reason),
           inlineBar(
             count,
             reasons[0]!.count,
             sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }),
             "unmatched",
           ),
-          h("span", { class: "note" }, prose(REASONS[reason] ?? "")),
+          h("span.note", prose(REASONS[reason] ?? "")),
         ),
       ),
     ),
@@ -554,38 +465,22 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
   ];
   if (shown.length < 2 && all.n < 2) return null;
   return controls(
-    shown.length > 1 &&
-      segmented("Kind", kindOptions, choice.kind ?? "all", (v) => context.redraw({ kind: v === "all" ? null : v, point: null })),
-    all.n > 1 && select("Process group", groupOptions, choice.group ?? "", (v) => context.redraw({ group: v || null, point: null })),
+    chooser(context, "Kind", "kind", kindOptions, choice.kind ?? "all", "point"),
+    all.n > 1 && pick(context, "Process group", "group", groupOptions, choice.group ?? "", "point"),
   );
 }
 
 export const communication: View = {
   id: "communication",
   title: "Communication",
-  needs: [
-    "job.rank",
-    "overlap.rank",
-    "overlap.kind",
-    "collectives.kind",
-    "collectives.worst",
-    "collectives.instance",
-    "collectives.pair",
-    "collectives.unmatched",
-    "clock.check",
-    "groups.group",
-    "groups.dimension",
-    "groups.link",
-    "bubble.pair",
-  ],
+  needs: tablesNamed(
+    "job.rank overlap.rank overlap.kind collectives.kind collectives.worst collectives.instance collectives.pair",
+    "collectives.unmatched clock.check groups.group groups.dimension groups.link bubble.pair",
+  ),
   judges: ["overlap.rank", "overlap.kind"],
-  state: (job) => {
-    const state = job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication");
-    return state === "note" ? undefined : state;
-  },
+  state: (job) => (job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication")),
   render(root, context) {
-    const { job, params } = context,
-      charts = new Charts();
+    const { job, params } = context;
     if (!communicates(job)) return nothing(root, job);
     const finding = overlapFinding(job);
     const choice = {
@@ -596,7 +491,7 @@ export const communication: View = {
       heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
       choices(context, choice) ?? "",
       overlapByKind(job, choice),
-      bandwidth(context, charts, choice),
+      bandwidth(context, choice),
       matrix(context) ?? "",
       groups(job, choice),
     );
@@ -610,7 +505,7 @@ export const communication: View = {
           ? instances(job, rows, 10)
           : empty(
               worst.n === 0
-                ? (job.table("clock.check").num(0, "matched") ?? 0) === 0
+                ? job.table("clock.check").amount(0, "matched") === 0
                   ? "No wait is known: no operation is complete, with a kernel of each of its ranks."
                   : "No wait is known: the complete operations are of one rank each, or of kinds that do not make every rank wait for all others."
                 : "None of the selected operations is among the 100 with the most waiting.",
@@ -618,6 +513,5 @@ export const communication: View = {
       ),
       unmatched(job),
     );
-    return charts.dispose;
   },
 };

@@ -1,14 +1,14 @@
 /** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
-import { band, inlineBar, longName, spread } from "../cells";
-import { Charts } from "../chart";
+import { tablesNamed } from "../view";
+import { band, tile } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { type GridColumn, columns, tableSection } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
 import { rooflineChart } from "../roofline";
 import { shapeLegend } from "../shapes";
-import { empty, heading, note, section, segmented } from "../ui";
+import { empty, heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 
@@ -71,94 +71,45 @@ function finding(job: Job): [Child, string] {
 
 function figures(job: Job): HTMLElement {
   const table = job.table("efficiency.rank"),
-    docOf = (column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct") =>
-      table.columns[table.place(column)]?.doc ?? "";
-  const range = (
-    column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct",
-    write: (value: number) => string,
-  ) => {
-    return spread(job, "efficiency.rank", column, write);
-  };
-  const rate = (value: number | null) => (value === null ? f.NONE : `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`),
-    percent = (value: number | null) => f.percent(value, 1);
+    rate = (value: number) => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`,
+    percent = (value: number) => f.percent(value, 1);
+  const whole = table.known("mfu_pct") === 0 && table.known("mfu_window_pct") > 0,
+    ofWindow = `${f.percent(table.median("mfu_window_pct"), 1)} of the ${deviceWord(job)}s’ whole time`;
   return band([
-    {
-      label: "Model FLOP utilisation",
-      doc: docOf("mfu_pct"),
-      value: percent(table.median("mfu_pct")),
-      below:
-        table.known("mfu_pct") === 0 && table.known("mfu_window_pct") > 0
-          ? `${percent(table.median("mfu_window_pct"))} of the ${deviceWord(job)}s’ whole time`
-          : range("mfu_pct", percent),
-    },
-    {
-      label: "In the steps",
-      doc: docOf("achieved_tflops"),
-      value: rate(table.median("achieved_tflops")),
-      below: range("achieved_tflops", rate),
-    },
-    {
-      label: "While its kernels run",
-      doc: docOf("kernel_tflops"),
-      value: rate(table.median("kernel_tflops")),
-      below: range("kernel_tflops", rate),
-    },
-    {
-      label: "Counted of computing",
-      doc: docOf("coverage_pct"),
-      value: percent(table.median("coverage_pct")),
-      below: range("coverage_pct", percent),
-    },
+    tile(job, "efficiency.rank", "mfu_pct", "Model FLOP utilisation", percent, whole ? { below: ofWindow } : {}),
+    tile(job, "efficiency.rank", "achieved_tflops", "In the steps", rate),
+    tile(job, "efficiency.rank", "kernel_tflops", "While its kernels run", rate),
+    tile(job, "efficiency.rank", "coverage_pct", "Counted of computing", percent),
   ]);
 }
 
 function ranks(job: Job): HTMLElement {
   const table = job.table("efficiency.rank");
   const reasons = new Set(table.rows.map((_, row) => table.text(row, "reason")));
-  return section(
+  return tableSection(
     "Ranks",
-    note("The peak is the device’s maximum for the number type, without sparsity."),
-    grid(table, {
-      first: 16,
-      ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}),
-      columns: [
-        { column: "rank" },
-        { column: "device" },
-        { column: "type" },
-        { column: "peak_tflops", label: "peak" },
-        {
-          column: "mfu_pct",
-          label: "of the peak",
-          draw: (row) => inlineBar(table.num(row, "mfu_pct"), 100, f.percent(table.num(row, "mfu_pct"), 1)),
-          write: String,
-        },
-        ...(runsAhead(table) ? ([{ column: "mfu_window_pct", label: "of the device’s window" }] as const) : []),
-        ...(table.sum("at_most_flop") > 0 ? ([{ column: "mfu_at_most_pct", label: "at most" }] as const) : []),
-        ...(table.sum("recomputed_flop") > 0 ? ([{ column: "hfu_pct", label: "with what is recomputed" }] as const) : []),
-        { column: "achieved_tflops", label: "in the steps" },
-        { column: "kernel_tflops", label: "while its kernels run" },
-        { column: "coverage_pct", label: "counted" },
-        { column: "flop", label: "operations", write: f.flop },
-        ...(reasons.size > 1 // a single reason is already in the heading
-          ? ([{ column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" }] as const)
-          : []),
-      ],
-    }),
+    "The peak is the device’s maximum for the number type, without sparsity.",
+    table,
+    { first: 16, ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}) },
+    "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
+    runsAhead(table) && "mfu_window_pct: of the device’s window",
+    table.sum("at_most_flop") > 0 && "mfu_at_most_pct: at most",
+    table.sum("recomputed_flop") > 0 && "hfu_pct: with what is recomputed",
+    "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
+    reasons.size > 1 && { column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" },
   );
 }
 
 // Roofline --------------------------------------------------------------------------------------------
 
 /* Rate against operations per byte; lines show the peak of each number type. */
-function roofline(job: Job, charts: Charts): HTMLElement | null {
+function roofline(job: Job): HTMLElement | null {
   const table = job.table("efficiency.operator");
-  const known = table.rows
-    .map((_, row) => row)
-    .filter((row) => (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_tflops") ?? 0) > 0);
-  const fastest = f.most(known.map((row) => table.num(row, "achieved_tflops") ?? 0)),
-    rows = known.filter((row) => (table.num(row, "achieved_tflops") ?? 0) >= fastest / SLOWEST).slice(0, POINTS_MAX);
+  const known = table.all.filter((row) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_tflops") > 0);
+  const fastest = f.most(known.map((row) => table.amount(row, "achieved_tflops"))),
+    rows = known.filter((row) => table.amount(row, "achieved_tflops") >= fastest / SLOWEST).slice(0, POINTS_MAX);
   if (rows.length === 0) return null;
-  const num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "total_ns") => table.num(row, column) ?? 0;
+  const num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "total_ns") => table.amount(row, column);
   const peaks = new Map<string, number>();
   for (const row of rows) {
     const share = table.num(row, "peak_pct"),
@@ -178,18 +129,18 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
       types.map((type, shape) => ({ shape, label: type })),
       "compute",
     ),
-    rooflineChart(charts, {
+    rooflineChart({
       label: `Rate of ${f.count(rows.length, "operator")} against operations per byte; the table has them`,
+      table,
       rows,
-      name: (row) => table.text(row, "operator"),
+      name: "operator",
+      rate: ["achieved_tflops", 1],
+      time: "total_ns",
       said: (row) => {
         const share = table.num(row, "peak_pct"),
           used = share === null ? "" : `, ${f.percent(share, 1)} of the peak`;
         return `${table.text(row, "type")}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${used}`;
       },
-      flopPerByte: (row) => num(row, "flop_per_byte"),
-      tflops: (row) => num(row, "achieved_tflops"),
-      time: (row) => num(row, "total_ns"),
       shape: (row) => types.indexOf(table.text(row, "type") ?? ""),
       look: (row, theme) => (table.cell(row, "at_most") === true ? { fill: theme.page, edge: theme.compute, edgeWidth: 2 } : {}),
       alsoY: [...peaks.values()],
@@ -210,55 +161,38 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
   );
 }
 
-function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside", longest: number): GridColumn<WorkTable>[] {
+function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside"): GridColumn<WorkTable>[] {
   const rate = (value: number) => f.grouped(value, f.digitsOf(value));
-  return [
-    { column: name, label: name === "inside" ? "inside" : name, draw: (row) => longName(table.text(row, name), true) },
-    ...(table.place("shapes") >= 0
-      ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes"), true) }] as const)
-      : []),
-    {
-      column: "total_ns",
-      label: "time",
-      draw: (row, write) => inlineBar(table.num(row, "total_ns"), longest, write(table.num(row, "total_ns"))),
-    },
-    {
-      column: "peak_pct",
-      label: "of the peak",
-      draw: (row) => inlineBar(table.num(row, "peak_pct"), 100, f.percent(table.num(row, "peak_pct"), 1)),
-      write: String,
-    },
+  return columns(
+    table,
+    { column: name, name: "narrow", kernel: name === "kernel" },
+    table.place("shapes") >= 0 && "shapes<narrow>",
+    "total_ns<bar>: time; peak_pct<percent>: of the peak",
     {
       column: "achieved_tflops",
       label: "rate",
-      after: (row) => (table.cell(row, "at_most") === true ? [" ", h("small", null, "at most")] : ""),
+      after: (row) => (table.cell(row, "at_most") === true ? [" ", h("small", "at most")] : ""),
     },
-    { column: "type" },
-    { column: "flop", label: "operations", write: f.flop },
+    "type; flop<flop>: operations",
     { column: "flop_per_byte", label: "per byte", write: rate, spare: true },
-    { column: "calls" },
-    ...(new Set(table.nums("ranks")).size > 1 ? ([{ column: "ranks", spare: true }] as const) : []),
-    ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
-  ];
+    "calls",
+    new Set(table.nums("ranks")).size > 1 && "ranks<spare>",
+    severalRanks(job) && "max_rank: slowest rank",
+  );
 }
 
 function work(context: Context): HTMLElement {
   const { job, params } = context,
     kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0],
     table = job.table<WorkTable>(kind.table);
-  const longest = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]);
   return section(
     "What is counted",
     filtered<WorkTable>(
       context,
       table,
-      { first: 20, columns: columnsOf(job, table, kind.name, longest) },
-      segmented(
-        "Rows",
-        KINDS.map((each) => [each.key, each.label] as const),
-        kind.key,
-        (v) => context.redraw({ by: v === KINDS[0].key ? null : v, sort: null }),
-      ),
+      { first: 20 },
+      chooser(context, "Rows", "by", KINDS, kind.key, "sort"),
+      columnsOf(job, table, kind.name),
     ),
   );
 }
@@ -266,17 +200,15 @@ function work(context: Context): HTMLElement {
 export const efficiency: View = {
   id: "efficiency",
   title: "Efficiency",
-  needs: ["efficiency.rank", "efficiency.operator", "efficiency.kernel", "efficiency.place"],
+  needs: tablesNamed("efficiency.rank efficiency.operator efficiency.kernel efficiency.place"),
   shown: (job) => job.rowsOf("efficiency.operator") > 0,
   render(root, context) {
-    const { job } = context,
-      charts = new Charts();
+    const { job } = context;
     if (job.table("efficiency.operator").n === 0)
       return void root.append(
         heading("Efficiency"),
         empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),
       );
-    root.append(heading(...finding(job)), figures(job), roofline(job, charts) ?? "", work(context), ranks(job));
-    return charts.dispose;
+    root.append(heading(...finding(job)), figures(job), roofline(job) ?? "", work(context), ranks(job));
   },
 };

@@ -1,27 +1,26 @@
 /** A table with a filter box; filter and order are stored in the address. */
 import type { Table } from "../data";
-import { h, fill } from "../dom";
-import { grid, type GridOptions } from "../grid";
+import { h, fill, type Child } from "../dom";
+import { grid, type ColumnItem, type GridOptions } from "../grid";
 import type { Sort, TableName } from "../names";
 import { controls } from "../ui";
 import type { Context } from "../view";
 
-/** @p options  columns etc. of the table, shared with the filter; @p more  further controls. */
+/** @p tools  further controls; @p items  columns, as of grid() */
 export function filtered<N extends TableName>(
   context: Context,
   table: Table<N>,
   options: Omit<GridOptions<N>, "filter" | "onSort">,
-  ...more: readonly (Node | null)[]
+  tools: Child,
+  ...items: readonly ColumnItem<N>[]
 ): HTMLElement {
   const { params } = context,
     box = h("div");
   const search = h("input", {
-    attr: {
-      type: "search",
-      value: params.get("filter") ?? "",
-      placeholder: "nvjet calls > 100",
-      spellcheck: false,
-    },
+    type: "search",
+    value: params.get("filter") ?? "",
+    placeholder: "nvjet calls > 100",
+    spellcheck: false,
     on: {
       input: () => {
         context.set({ filter: search.value || null });
@@ -32,15 +31,19 @@ export function filtered<N extends TableName>(
   function draw(): void {
     fill(
       box,
-      grid(table, {
-        first: 30,
-        ...options,
-        filter: search.value,
-        sort: (params.get("sort") as Sort<N> | undefined) ?? options.sort,
-        onSort: (sort) => context.set({ sort: sort || null }),
-      }),
+      grid(
+        table,
+        {
+          first: 30,
+          ...options,
+          filter: search.value,
+          sort: (params.get("sort") as Sort<N> | undefined) ?? options.sort,
+          onSort: (sort) => context.set({ sort: sort || null }),
+        },
+        ...items,
+      ),
     );
   }
   draw();
-  return h("div", null, controls(...more, h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search)), box);
+  return h("div", controls(tools, h("label.select", h("span.label", "Filter"), search)), box);
 }

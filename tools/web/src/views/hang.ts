@@ -1,9 +1,8 @@
 /** A job that hung, from the dumps of its flight recorders: who is missing, and who only waits? */
 import { longName } from "../cells";
 import type { Job, Table } from "../data";
-import type { Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid } from "../grid";
 import type { ColumnOf } from "../names";
 import { heading, note, prose, section } from "../ui";
 import type { View } from "../view";
@@ -33,20 +32,14 @@ function operations(job: Job, from: number | null): HTMLElement {
     note(
       "The first operation of each group that some ranks have not reached, or that does not end. Absent: ranks with a dump that did not issue it. Times count from the earliest one on this page.",
     ),
-    grid(table, {
-      columns: [
-        { column: "cause", draw: (row) => (table.cell(row, "cause") === true ? "began here" : "follows") },
-        { column: "group" },
-        { column: "operation", draw: (row) => longName(table.text(row, "operation"), true) },
-        { column: "number" },
-        { column: "problem" },
-        { column: "absent" },
-        { column: "no_dump", label: "no dump" },
-        { column: "waiting" },
-        { column: "begin_ns", label: "first issued", draw: (row) => after(table, row, "begin_ns", from) },
-        { column: "detail", draw: (row) => longName(table.text(row, "detail"), true) },
-      ],
-    }),
+    grid(
+      table,
+      {},
+      { column: "cause", draw: (row) => (table.cell(row, "cause") === true ? "began here" : "follows") },
+      "group; operation<narrow>; number; problem; absent; no_dump: no dump; waiting",
+      { column: "begin_ns", label: "first issued", draw: (row) => after(table, row, "begin_ns", from) },
+      "detail<narrow>",
+    ),
   );
 }
 
@@ -59,22 +52,7 @@ function ranks(job: Job, from: number | null): HTMLElement {
     const [operation, number] = [table.text(row, "operation"), table.num(row, "number")];
     return operation === null || number === null ? operation : `${operation} ${number}`;
   };
-  const code = (row: number, column: "call" | "frames"): Child => longName(table.text(row, column), true);
-  const rows = table.rows.map((_, row) => row),
-    isNamed = (row: number) => table.text(row, "role") === "culprit";
-  const columns: readonly (GridColumn<"hang.rank"> | false)[] = [
-    { column: "rank" },
-    dumped && { column: "role" },
-    has("process") && { column: "process" },
-    has("advanced") && { column: "advanced", label: "launched between answers" },
-    dumped && { column: "operation", label: "waits in", draw: (row) => longName(waitsIn(row), true) },
-    dumped && { column: "begin_ns", label: "since", draw: (row) => after(table, row, "begin_ns", from) },
-    dumped && { column: "last_operation", label: "recorded last", draw: (row) => longName(table.text(row, "last_operation"), true) },
-    dumped && { column: "time_ns", label: "at", draw: (row) => after(table, row, "time_ns", from) },
-    traced && { column: "step", label: "last step" },
-    traced && { column: "call", label: "last call", draw: (row) => code(row, "call") },
-    dumped && { column: "frames", label: "issued at", draw: (row) => code(row, "frames") },
-  ];
+  const isNamed = (row: number) => table.text(row, "role") === "culprit";
   return section(
     "Ranks",
     note(
@@ -82,10 +60,22 @@ function ranks(job: Job, from: number | null): HTMLElement {
       traced && " For ranks with a trace: the step and the call in which it ends.",
       has("advanced") && " Launched: collectives between the two answers of NCCL's RAS.",
     ),
-    grid(table, {
-      rows: [...rows.filter(isNamed), ...rows.filter((row) => !isNamed(row))],
-      columns: columns.filter((column) => column !== false),
-    }),
+    grid(
+      table,
+      { rows: [...table.all.filter(isNamed), ...table.all.filter((row) => !isNamed(row))] },
+      "rank",
+      dumped && "role",
+      has("process") && "process",
+      has("advanced") && "advanced: launched between answers",
+      dumped && [
+        { column: "operation", label: "waits in", draw: (row) => longName(waitsIn(row), true) },
+        { column: "begin_ns", label: "since", draw: (row) => after(table, row, "begin_ns", from) },
+        "last_operation<narrow>: recorded last",
+        { column: "time_ns", label: "at", draw: (row) => after(table, row, "time_ns", from) },
+      ],
+      traced && "step: last step; call<narrow>: last call",
+      dumped && "frames<narrow>: issued at",
+    ),
   );
 }
 
@@ -94,22 +84,15 @@ function answer(job: Job): HTMLElement {
   return section(
     "What NCCL's RAS reports",
     note("Each rank of a communicator that is missing, failed or behind."),
-    grid(table, {
-      columns: [
-        { column: "communicator" },
-        { column: "size" },
-        { column: "member", label: "its rank" },
-        { column: "rank", label: "global rank" },
-        { column: "state" },
-        { column: "operation" },
-        { column: "launched" },
-        { column: "others" },
-        ...(table.nums("advanced").some((n) => n !== null) ? ([{ column: "advanced", label: "between answers" }] as const) : []),
-        { column: "host" },
-        { column: "pid", label: "process", draw: (row) => String(table.num(row, "pid") ?? f.NONE) },
-        { column: "gpu", label: "GPU" },
-      ],
-    }),
+    grid(
+      table,
+      {},
+      "communicator; size; member: its rank; rank: global rank; state; operation; launched; others",
+      table.known("advanced") > 0 && "advanced: between answers",
+      "host",
+      { column: "pid", label: "process", draw: (row) => String(table.num(row, "pid") ?? f.NONE) },
+      "gpu: GPU",
+    ),
   );
 }
 
@@ -118,9 +101,9 @@ export function describeDumps(job: Job): string {
   const table = job.table("hang.job"),
     lost = table.text(0, "no_dump"),
     more = table.cell(0, "ranks_told") === false ? " or more" : "",
-    dumps = table.num(0, "dumps") ?? 0;
+    dumps = table.amount(0, "dumps");
   if (dumps === 0) return "No dumps of flight recorders";
-  return `Dumps of ${dumps} of ${f.count(table.num(0, "ranks") ?? 0, "rank")}${more}${lost === null ? "" : `, none of rank ${prose(lost)}`}`;
+  return `Dumps of ${dumps} of ${f.count(table.amount(0, "ranks"), "rank")}${more}${lost === null ? "" : `, none of rank ${prose(lost)}`}`;
 }
 
 const SEVERAL = "The dumps do not show which of these ranks is the cause.";

@@ -1,14 +1,14 @@
 /** Idle: why are the GPUs idle? */
-import { inlineBar, longName } from "../cells";
+import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { adviceState, onTimeline, ranksOf, severalRanks } from "../job";
 import type { ColumnOf } from "../names";
-import { partsLegend, stacks, type Part, type StackRow } from "../stack";
-import { controls, empty, heading, note, section, segmented } from "../ui";
-import { href, type Context, type View } from "../view";
+import { partsLegend, stacks, type Part, type StackRow, rankRow, byHost } from "../stack";
+import { controls, empty, heading, note, section, chooser } from "../ui";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { holdsUp } from "./input";
 
 interface Cause extends Part {
@@ -19,72 +19,43 @@ interface Cause extends Part {
   readonly text: string;
 }
 
-/* Causes of idle time, distinguished by textures because all are idle. */
-const CAUSES: readonly Cause[] = [
-  {
-    key: "stall",
-    word: "input",
-    short: "input",
-    column: "input_ns",
-    label: "Waiting for a batch",
-    text: "the host waits for the next batch",
-  },
-  {
-    key: "hostcomm",
-    word: "host_comm",
-    short: "host comm.",
-    column: "host_comm_ns",
-    label: "Communication on the host",
-    text: "the host is in a call that communicates",
-  },
-  {
-    key: "alloc",
-    word: "alloc",
-    short: "memory",
-    column: "alloc_ns",
-    label: "Allocating memory, loading code",
-    text: "the host allocates or frees memory, or loads code: do both between steps",
-  },
-  {
-    key: "sync",
-    word: "sync",
-    short: "sync.",
-    column: "sync_ns",
-    label: "Host waited for the GPU",
-    text: "the host waited for the GPU and came back to an empty queue: look for .item(), copies, synchronisation",
-  },
-  {
-    key: "hostwork",
-    word: "host_work",
-    short: "host work",
-    column: "host_work_ns",
-    label: "Other host work",
-    text: "the host is busy with other work and launches too late",
-  },
-  {
-    key: "between",
-    word: "kernel_wait",
-    short: "between kernels",
-    column: "kernel_wait_ns",
-    label: "Between queued kernels",
-    text: "the GPU itself takes time between queued kernels: fewer, larger kernels or graphs help",
-  },
-  {
-    key: "idle",
-    word: "other",
-    short: "other",
-    column: "other_ns",
-    label: "Other",
-    text: "the next event was queued and waited for something else, or its launch is not in the trace",
-  },
-];
+/* Causes of idle time. */
+const CAUSES: readonly Cause[] = (
+  [
+    ["stall", "input", "input", "Waiting for a batch", "the host waits for the next batch"],
+    ["hostcomm", "host_comm", "host comm.", "Communication on the host", "the host is in a call that communicates"],
+    [
+      "alloc",
+      "alloc",
+      "memory",
+      "Allocating memory, loading code",
+      "the host allocates or frees memory, or loads code: do both between steps",
+    ],
+    [
+      "sync",
+      "sync",
+      "sync.",
+      "Host waited for the GPU",
+      "the host waited for the GPU and came back to an empty queue: look for .item(), copies, synchronisation",
+    ],
+    ["hostwork", "host_work", "host work", "Other host work", "the host is busy with other work and launches too late"],
+    [
+      "between",
+      "kernel_wait",
+      "between kernels",
+      "Between queued kernels",
+      "the GPU itself takes time between queued kernels: fewer, larger kernels or graphs help",
+    ],
+    ["idle", "other", "other", "Other", "the next event was queued and waited for something else, or its launch is not in the trace"],
+  ] as const
+).map(([key, word, short, label, text]) => ({ key, word, short, label, text, column: `${word}_ns` as const }));
 const NO_LAUNCHES = "of unknown cause: the traces hold no launch";
 const RANKS_MAX = 32;
 const LITTLE = 1.25; // ratio of the longest idle rank to the median one up to which ranks differ little
 const GAPS_FIRST = 12;
 
 function causesOf(table: Table<"idle.rank">, row: number): number[] {
-  return CAUSES.map((cause) => table.num(row, cause.column) ?? 0);
+  return CAUSES.map((cause) => table.amount(row, cause.column));
 }
 
 function finding(job: Job): [string, string] {
@@ -95,14 +66,14 @@ function finding(job: Job): [string, string] {
   const sums = CAUSES.map((cause) => table.sum(cause.column));
   const top = sums.indexOf(f.most(sums)),
     cause = CAUSES[top]!;
-  const order = [...table.rows.keys()].sort((a, b) => (table.num(b, "idle_ns") ?? 0) - (table.num(a, "idle_ns") ?? 0));
+  const order = table.all.sort((a, b) => table.amount(b, "idle_ns") - table.amount(a, "idle_ns"));
   const worst = order[0]!,
     middle = table.median("idle_ns") ?? 0;
   const why =
     cause.key === "idle" && f.sum(job.table("launches.rank").nums("launches")) === 0
       ? NO_LAUNCHES
       : `because ${cause.text}${cause.key === "stall" && holdsUp(job) ? ": look at the data loader" : ""}`;
-  const most = table.num(worst, "idle_ns") ?? 0;
+  const most = table.amount(worst, "idle_ns");
   return [
     `The GPUs are idle ${f.percent(f.share(idle, window), 1)} of their time`,
     idle === 0
@@ -119,22 +90,9 @@ function finding(job: Job): [string, string] {
 /* All ranks in order, grouped by host; with many ranks those idle longest. */
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
-    { host, hosts } = ranksOf(job);
-  const worst = [...table.rows.keys()].sort((a, b) => (table.num(b, "idle_ns") ?? 0) - (table.num(a, "idle_ns") ?? 0));
-  let last = "";
-  return (sorted ? worst.slice(0, RANKS_MAX) : [...table.rows.keys()]).map((row) => {
-    const rank = table.num(row, "rank") ?? -1,
-      own = host.get(rank) ?? "";
-    const first = !sorted && hosts.length > 1 && own !== last;
-    last = own;
-    return {
-      label: `rank ${rank}`,
-      values: causesOf(table, row),
-      href: href("timeline", { rank }),
-      data: { "data-rank": rank },
-      ...(first ? { heading: own } : {}),
-    };
-  });
+    row = (each: number) => rankRow(table.num(each, "rank") ?? -1, causesOf(table, each));
+  const worst = table.all.sort((a, b) => table.amount(b, "idle_ns") - table.amount(a, "idle_ns"));
+  return sorted ? worst.slice(0, RANKS_MAX).map(row) : byHost(table.all.map(row), ranksOf(job).host);
 }
 
 function byCause(context: Context): HTMLElement {
@@ -146,26 +104,8 @@ function byCause(context: Context): HTMLElement {
   return section(
     "Idle time by cause",
     controls(
-      segmented(
-        "Show",
-        [
-          ["time", "time"],
-          ["share", "share"],
-        ],
-        shares ? "share" : "time",
-        (v) => context.redraw({ show: v === "time" ? null : v }),
-      ),
-      severalRanks(job) &&
-        !many &&
-        segmented(
-          "Sort by",
-          [
-            ["rank", "rank"],
-            ["idle", "idle"],
-          ],
-          sorted ? "idle" : "rank",
-          (v) => context.redraw({ sort: v === "rank" ? null : v }),
-        ),
+      chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time"),
+      severalRanks(job) && !many && chooser(context, "Sort by", "sort", { rank: "rank", idle: "idle" }, sorted ? "idle" : "rank"),
     ),
     partsLegend(shown, CAUSES),
     stacks(shown, { parts: CAUSES, shares, axis: true }),
@@ -175,70 +115,50 @@ function byCause(context: Context): HTMLElement {
 }
 
 function rankTable(job: Job): HTMLElement {
-  return grid(job.table("idle.rank"), {
-    first: 16,
-    ...(job.table("idle.rank").n > RANKS_MAX ? { sort: "-idle_ns" as const } : {}),
-    link: (row) => href("timeline", { rank: job.table("idle.rank").num(row, "rank") ?? 0 }),
-    columns: [
-      { column: "rank" },
-      { column: "idle_ns", label: "idle" },
-      { column: "idle_pct", label: "of its time" },
-      ...CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
-      { column: "gaps" },
-      { column: "longest_ns", label: "longest" },
-    ],
-  });
+  return grid(
+    job.table("idle.rank"),
+    {
+      first: 16,
+      ...(job.table("idle.rank").n > RANKS_MAX ? { sort: "-idle_ns" as const } : {}),
+      link: (row) => href("timeline", { rank: job.table("idle.rank").amount(row, "rank") }),
+    },
+    "rank; idle_ns: idle; idle_pct: of its time",
+    CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
+    "gaps; longest_ns: longest",
+  );
 }
 
 function gaps(job: Job): HTMLElement {
   const table = job.table("idle.gap");
   const title = "The longest gaps";
   if (table.n === 0) return section(title, empty("There is no gap: something runs on every GPU from its first event to its last."));
-  const most = Math.max(1, ...table.nums("duration_ns").map((v) => v ?? 0));
   const at = (row: number) => {
-    const begin = table.num(row, "begin_ns") ?? 0,
-      rank = table.num(row, "rank") ?? 0;
-    return onTimeline(begin, begin + (table.num(row, "duration_ns") ?? 0), { rank, open: rank });
+    const begin = table.amount(row, "begin_ns"),
+      rank = table.amount(row, "rank");
+    return onTimeline(begin, begin + table.amount(row, "duration_ns"), { rank, open: rank });
   };
   const meanwhile = (row: number): Child => {
     const host = table.text(row, "host"),
       unrecorded = table.num(row, "unrecorded_ns");
     return [
       host !== null && longName(host, true),
-      host !== null && h("small", null, f.time(table.num(row, "host_ns"))),
-      unrecorded !== null && unrecorded > 0 && h("small", null, `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
+      host !== null && h("small", f.time(table.num(row, "host_ns"))),
+      unrecorded !== null && unrecorded > 0 && h("small", `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
     ];
   };
-  return section(
+  return tableSection(
     title,
-    note("At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did."),
-    grid(table, {
-      first: GAPS_FIRST,
-      link: at,
-      columns: [
-        { column: "begin_ns", label: "begin" },
-        { column: "rank" },
-        { column: "step" },
-        {
-          column: "duration_ns",
-          label: "gap",
-          draw: (row, write) =>
-            inlineBar(
-              table.num(row, "duration_ns"),
-              most,
-              write(table.num(row, "duration_ns")),
-              CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle",
-            ),
-        },
-        {
-          column: "cause",
-          draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
-        },
-        { column: "after", draw: (row) => longName(table.text(row, "after"), true) },
-        { column: "before", draw: (row) => longName(table.text(row, "before"), true) },
-        { column: "host", label: "meanwhile, on the host", draw: meanwhile },
-      ],
-    }),
+    "At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did.",
+    table,
+    { first: GAPS_FIRST, link: at },
+    "begin_ns: begin; rank; step",
+    { column: "duration_ns", label: "gap", bar: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle" },
+    {
+      column: "cause",
+      draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
+    },
+    "after<kernel narrow>; before<kernel narrow>",
+    { column: "host", label: "meanwhile, on the host", draw: meanwhile },
   );
 }
 
@@ -246,47 +166,28 @@ function gaps(job: Job): HTMLElement {
 function syncs(job: Job): HTMLElement | null {
   const table = job.table("sync.call");
   if (table.n === 0) return null;
-  const most = f.most([1, ...table.nums("lost_ns").map((v) => v ?? 0)]);
-  return section(
+  return tableSection(
     "Calls that wait for the GPU",
-    note(
-      "The host waits in them until the GPU has finished what was launched; a GPU that runs dry meanwhile is idle until the host launches again. Copies and allocations may wait, too.",
-    ),
-    grid(table, {
-      first: 12,
-      columns: [
-        { column: "call", draw: (row) => longName(table.text(row, "call"), true) },
-        { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator"), true) },
-        { column: "inside", label: "inside", draw: (row) => longName(table.text(row, "inside"), true) },
-        {
-          column: "lost_ns",
-          label: "the GPU lost",
-          draw: (row, write) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync"),
-        },
-        { column: "calls" },
-        { column: "calls_per_step", label: "a step, a rank" },
-        { column: "total_ns", label: "host waited" },
-        { column: "mean_ns", label: "mean", spare: true },
-        { column: "max_ns", label: "longest" },
-        ...(severalRanks(job)
-          ? ([
-              { column: "max_rank_lost_ns", label: "most lost" },
-              {
-                column: "max_rank",
-                label: "by rank",
-                draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
-              },
-            ] as const)
-          : []),
-      ],
-    }),
+    "The host waits in them until the GPU has finished what was launched; a GPU that runs dry meanwhile is idle until the host launches again. Copies and allocations may wait, too.",
+    table,
+    { first: 12 },
+    "call<narrow>; operator<narrow>: made by; inside<narrow>: inside; lost_ns<bar sync>: the GPU lost; calls",
+    "calls_per_step: a step, a rank; total_ns: host waited; mean_ns<spare>: mean; max_ns: longest",
+    severalRanks(job) && [
+      "max_rank_lost_ns: most lost",
+      {
+        column: "max_rank",
+        label: "by rank",
+        draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
+      },
+    ],
   );
 }
 
 export const idle: View = {
   id: "idle",
   title: "Idle",
-  needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap", "sync.call", "input.rank", "pod.rank"],
+  needs: tablesNamed("job.rank launches.rank overlap.rank idle.rank idle.stream idle.gap sync.call input.rank pod.rank"),
   of: ["idle.stream"],
   state: (job) => adviceState(job, "idle"),
   render(root, context) {
@@ -302,23 +203,13 @@ export const idle: View = {
       rankTable(job),
       gaps(job),
       syncs(job) ?? "",
-      section(
+      tableSection(
         "Streams",
-        note("Between the events of one stream; others may have been busy."),
-        grid(job.table("idle.stream"), {
-          sort: "-idle_ns",
-          first: 10,
-          columns: [
-            { column: "rank" },
-            { column: "device" },
-            { column: "stream" },
-            { column: "events" },
-            { column: "idle_ns", label: "between events" },
-            { column: "host_wait_ns", label: "launched late" },
-            { column: "kernel_wait_ns", label: "between kernels" },
-            { column: "other_ns", label: "other" },
-          ],
-        }),
+        "Between the events of one stream; others may have been busy.",
+        job.table("idle.stream"),
+        { sort: "-idle_ns", first: 10 },
+        "rank; device; stream; events; idle_ns: between events; host_wait_ns: launched late; kernel_wait_ns: between kernels",
+        "other_ns: other",
       ),
     );
   },

@@ -1,4 +1,5 @@
 /** Input: do steps wait for batches, and what are their phases? */
+import { tablesNamed } from "../view";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -6,13 +7,13 @@ import { grid } from "../grid";
 import { adviceState, hasSteps, ofXla, TO_MARK_STEPS, TO_RECORD_THE_HOST } from "../job";
 import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
-import { controls, empty, heading, legend, note, section, segmented, select } from "../ui";
+import { controls, empty, heading, legend, note, section, pick, chooser } from "../ui";
 import type { Context, View } from "../view";
 
 const STEPS_MAX = 64;
 const RANKS_MAX = 24;
 
-/** Parts of a step by loading; GPU idle time caused by loading has a texture. */
+/** Parts of a step by loading. */
 const LOADING: readonly Part[] = [
   { key: "stall", label: "Waiting for a batch, GPU idle" },
   { key: "hidden", label: "Waiting for a batch, GPU busy" },
@@ -28,20 +29,20 @@ const PHASES: readonly Part[] = [
 ];
 
 function loadingOf(table: Table<"input.rank" | "input.step">, row: number): number[] {
-  const load = table.num(row, "load_ns") ?? 0,
-    stall = table.num(row, "stall_ns") ?? 0;
-  return [stall, load - stall, Math.max(0, (table.num(row, "step_ns") ?? 0) - load)];
+  const load = table.amount(row, "load_ns"),
+    stall = table.amount(row, "stall_ns");
+  return [stall, load - stall, Math.max(0, table.amount(row, "step_ns") - load)];
 }
 
 function phasesOf(table: Table<"phases.step">, row: number): number[] {
-  return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.num(row, column) ?? 0);
+  return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.amount(row, column));
 }
 
 /* Rows that count: with XLA, if some ranks have steps, only those; the others cannot show what steps wait for. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
   const pod = job.table("pod.rank"),
-    all = table.rows.map((_, row) => row),
-    stepped = new Set(pod.rows.map((_, row) => ((pod.num(row, "steps") ?? 0) > 0 ? pod.num(row, "rank") : null)));
+    all = table.all,
+    stepped = new Set(pod.rows.map((_, row) => (pod.amount(row, "steps") > 0 ? pod.num(row, "rank") : null)));
   const own = all.filter((row) => table.num(row, "rank") !== null && stepped.has(table.num(row, "rank")));
   return own.length > 0 ? own : all;
 }
@@ -51,7 +52,7 @@ function longest(job: Job, table: Table<"input.rank">): number {
   const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
     rows = counted(job, table);
   if (marked < 0 || rows.includes(marked)) return marked;
-  return rows.reduce((a, b) => ((table.num(b, "load_ns") ?? 0) > (table.num(a, "load_ns") ?? 0) ? b : a));
+  return rows.reduce((a, b) => (table.amount(b, "load_ns") > table.amount(a, "load_ns") ? b : a));
 }
 
 function sums(job: Job): { readonly step: number; readonly load: number; readonly stall: number } {
@@ -131,21 +132,21 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
           : 'The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. For another loader, wrap its next() in record_function("enumerate(DataLoader)#own").',
       ),
     );
-  const own = [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
+  const own = steps.all.filter((row) => steps.num(row, "rank") === rank);
   const telling = counted(job, ranks),
-    order = [...telling].sort((a, b) => (ranks.num(b, "load_ns") ?? 0) - (ranks.num(a, "load_ns") ?? 0));
+    order = [...telling].sort((a, b) => ranks.amount(b, "load_ns") - ranks.amount(a, "load_ns"));
   const legends = legend(LOADING.map((part) => [part.key, part.label]));
   return section(
     title,
     legends,
-    h("h3", null, `Steps of rank ${rank}`),
+    h("h3", `Steps of rank ${rank}`),
     bars(steps, own.slice(0, STEPS_MAX), (row) => `step ${steps.num(row, "step")}`, loadingOf, LOADING),
     own.length > STEPS_MAX &&
       note(
         `The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`,
       ),
     ranks.n > 1 && [
-      h("h3", null, order.length > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
+      h("h3", order.length > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
       telling.length < ranks.n && note("Without the ranks that have no marked steps."),
       bars(
         ranks,
@@ -162,7 +163,7 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
 function phases(job: Job, rank: number): HTMLElement {
   const table = job.table("phases.step"),
     title = "Phases of the steps";
-  const own = [...table.rows.keys()].filter((row) => table.num(row, "rank") === rank);
+  const own = table.all.filter((row) => table.num(row, "rank") === rank);
   if (own.length === 0)
     return section(
       title,
@@ -186,58 +187,36 @@ function phases(job: Job, rank: number): HTMLElement {
     ),
     legend(PHASES.map((part) => [part.key, part.label])),
     bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
-    grid(table, {
-      rows: own,
-      first: 16,
-      columns: [
-        { column: "rank" },
-        { column: "step" },
-        { column: "step_ns", label: "step time" },
-        { column: "forward_ns", label: "forward" },
-        { column: "backward_ns", label: "backward" },
-        { column: "optimizer_ns", label: "optimizer" },
-        { column: "data_ns", label: "data" },
-        { column: "other_ns", label: "other" },
-        { column: "gpu_idle_ns", label: "GPU idle" },
-      ],
-    }),
+    grid(
+      table,
+      { rows: own, first: 16 },
+      "rank; step; step_ns: step time; forward_ns: forward; backward_ns: backward; optimizer_ns: optimizer; data_ns: data",
+      "other_ns: other; gpu_idle_ns: GPU idle",
+    ),
   );
 }
 
 function tables(job: Job, rank: number, all: boolean): Child {
   const ranks = job.table("input.rank"),
     steps = job.table("input.step");
-  const columns = [
-    { column: "step_ns", label: "step time" },
-    { column: "load_ns", label: "waited" },
-    { column: "load_pct", label: "of the steps" },
-    { column: "stall_ns", label: "GPU idle" },
-    { column: "stall_pct", label: "of the steps" },
-  ] as const;
-  const rows = all ? [...steps.rows.keys()] : [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
+  const columns = "step_ns: step time; load_ns: waited; load_pct: of the steps; stall_ns: GPU idle; stall_pct: of the steps";
+  const rows = all ? steps.all : steps.all.filter((row) => steps.num(row, "rank") === rank);
   return [
-    h("h3", null, all ? "Steps" : `Steps of rank ${rank}`),
-    grid(steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
-    h("h3", null, "Ranks"),
-    grid(ranks, {
-      rows: counted(job, ranks),
-      first: 16,
-      ...(ranks.n > 1 ? { sort: "-load_ns" } : {}),
-      columns: [
-        { column: "rank" },
-        { column: "waits" },
-        ...columns,
-        { column: "slowest_step", label: "slowest step" },
-        { column: "slowest_step_load_ns", label: "waited in it" },
-      ],
-    }),
+    h("h3", all ? "Steps" : `Steps of rank ${rank}`),
+    grid(steps, { rows, first: 16 }, `rank; step; ${columns}`),
+    h("h3", "Ranks"),
+    grid(
+      ranks,
+      { rows: counted(job, ranks), first: 16, ...(ranks.n > 1 ? { sort: "-load_ns" } : {}) },
+      `rank; waits; ${columns}; slowest_step: slowest step; slowest_step_load_ns: waited in it`,
+    ),
   ];
 }
 
 export const input: View = {
   id: "input",
   title: "Input",
-  needs: ["overlap.step", "input.rank", "input.step", "phases.step", "pod.rank"],
+  needs: tablesNamed("overlap.step input.rank input.step phases.step pod.rank"),
   of: ["input.rank"],
   shown: (job) => !ofXla(job) || job.rowsOf("pipeline.stage") > 0,
   state: (job) => adviceState(job, "input"),
@@ -262,22 +241,14 @@ export const input: View = {
     if (ranks.length > 1)
       root.append(
         controls(
-          select(
+          pick(
+            context,
             "Rank",
+            "rank",
             ranks.map((each) => [String(each), `rank ${each}${about(each)}`] as const),
             String(rank),
-            (v) => context.redraw({ rank: v }),
           ),
-          waits &&
-            segmented(
-              "Table of steps",
-              [
-                ["one", "this rank"],
-                ["all", "all ranks"],
-              ],
-              all ? "all" : "one",
-              (v) => context.redraw({ rows: v === "all" ? v : null }),
-            ),
+          waits && chooser(context, "Table of steps", "rows", { one: "this rank", all: "all ranks" }, all ? "all" : "one"),
         ),
       );
     root.append(loading(context, rank, all), ofXla(job) ? "" : phases(job, rank));

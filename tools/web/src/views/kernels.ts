@@ -1,14 +1,13 @@
 /** Kernels: which cost most on the GPU, how well is the GPU used, and which rank differs? */
-import { band, inlineBar, longName, spread, strip, type BandFigure } from "../cells";
-import { Charts } from "../chart";
+import { band, spread, strip, type BandFigure } from "../cells";
 import type { Job, Table } from "../data";
-import { h, cut, visible, type Child } from "../dom";
+import { h, cut, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns, tableSection } from "../grid";
 import { adviceState, hasGrids, severalRanks, tellsTensorCores, communicates } from "../job";
 import type { ColumnOf } from "../names";
-import { empty, figure, heading, legend, note, section, segmented } from "../ui";
-import { href, type View } from "../view";
+import { empty, figure, heading, legend, note, section, lines, chooser } from "../ui";
+import { href, type View, tablesNamed } from "../view";
 import { classesOf } from "./classes";
 import { filtered } from "./filtered";
 import { measured } from "./measured";
@@ -33,7 +32,7 @@ function use(job: Job): HTMLElement {
   );
   const figures: BandFigure[] = told.map(([column, label, why]) => {
     const value = table.num(0, column);
-    const definition = table.columns[table.place(column)]?.doc ?? "";
+    const definition = table.docOf(column);
     return {
       label,
       doc: `overview.job ${column}: ${definition}`,
@@ -51,20 +50,14 @@ function use(job: Job): HTMLElement {
     band(figures),
     severalRanks(job) &&
       h(
-        "details",
-        { class: "definitions" },
-        h("summary", null, "The same by rank, as a table"),
-        grid(job.table("overview.rank"), {
-          first: 20,
-          columns: [
-            { column: "rank" },
-            { column: "steps" },
-            { column: "step_ns", label: "in steps" },
-            { column: "kernel_ns", label: "kernels" },
-            { column: "comm_ns", label: "communication" },
-            ...told.map(([column, label]) => ({ column, label })),
-          ],
-        }),
+        "details.definitions",
+        h("summary", "The same by rank, as a table"),
+        grid(
+          job.table("overview.rank"),
+          { first: 20 },
+          "rank; steps; step_ns: in steps; kernel_ns: kernels; comm_ns: communication",
+          told.map(([column, label]) => ({ column, label })),
+        ),
       ),
   );
 }
@@ -83,100 +76,59 @@ function meanStrip(table: Kernels, row: number): Child {
     far: value("slowest_rank_ns"),
     scale: Math.max(1, value("max_ns") ?? 0),
     label: `calls from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, mean of the median rank ${f.time(value("median_rank_ns"))}, of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}`,
-    tip: () => [
-      h("b", null, "duration of a call"),
-      h("br"),
-      `shortest ${f.time(value("min_ns"))}, longest ${f.time(value("max_ns"))}`,
-      h("br"),
-      `mean of the median rank ${f.time(value("median_rank_ns"))}`,
-      h("br"),
-      `mean of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}: ${f.times(value("spread"))}`,
-    ],
+    tip: () =>
+      lines(
+        "duration of a call",
+        `shortest ${f.time(value("min_ns"))}, longest ${f.time(value("max_ns"))}`,
+        `mean of the median rank ${f.time(value("median_rank_ns"))}`,
+        `mean of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}: ${f.times(value("spread"))}`,
+      ),
   });
 }
 
 function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0));
   const all = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
     const own = all.get(table.cell(row, "name"))?.[0];
     return own !== undefined && job.table("kernels.kernel").cell(own, "communication") === true;
   };
   const shapes = table.name === "kernels.launch_shape";
-  return [
-    { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    ...(shapes ? ([{ column: "grid" }, { column: "block" }] as const) : []),
-    {
-      column: "total_ns",
-      label: "total",
-      draw: (row, write) =>
-        inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
-    },
-    { column: "share_pct", label: "share" },
-    { column: "calls" },
-    { column: "mean_ns", label: "mean" },
-    ...(shapes
-      ? ([
-          { column: "min_ns", label: "shortest" },
-          { column: "max_ns", label: "longest" },
-        ] as const)
-      : ([
-          {
-            column: "max_ns",
-            label: severalRanks(job) ? "calls and ranks" : "calls, least to most",
-            draw: (row: number) => meanStrip(table, row),
-            write: f.time,
-          },
-        ] as const)),
-    ...(severalRanks(job) && !shapes
-      ? ([
-          { column: "spread", label: "spread" },
-          { column: "slowest_rank", label: "rank" },
-        ] as const)
-      : []),
-    ...(tellsTensorCores(job) ? ([{ column: "tensor_cores", label: "tensor cores" }] as const) : []),
-    ...(hasGrids(job) ? ([{ column: "occupancy_pct", label: "occupancy" }] as const) : []),
-    ...(shapes
-      ? ([
-          { column: "blocks_per_sm", label: "blocks per SM" },
-          { column: "registers" },
-          { column: "shared_memory_bytes", label: "shared memory", write: f.bytes },
-        ] as const)
-      : ([{ column: "short_pct", label: "under 100 µs" }] as const)),
-  ];
+  return columns(
+    table,
+    "name<kernel>",
+    shapes && "grid; block",
+    { column: "total_ns", label: "total", bar: (row) => (communicates(row) ? "comm" : "compute") },
+    "share_pct: share; calls; mean_ns: mean",
+    shapes
+      ? "min_ns: shortest; max_ns: longest"
+      : {
+          column: "max_ns",
+          label: severalRanks(job) ? "calls and ranks" : "calls, least to most",
+          draw: (row: number) => meanStrip(table, row),
+          write: f.time,
+        },
+    severalRanks(job) && !shapes && "spread: spread; slowest_rank: rank",
+    tellsTensorCores(job) && "tensor_cores: tensor cores",
+    hasGrids(job) && "occupancy_pct: occupancy",
+    shapes ? "blocks_per_sm: blocks per SM; registers; shared_memory_bytes<bytes>: shared memory" : "short_pct: under 100 µs",
+  );
 }
 
 /* What launches each kernel: the operator, and its context in the program. */
 function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
-  const table = job.table("kernels.launcher"),
-    most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);
+  const table = job.table("kernels.launcher");
   const own = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
     const at = own.get(table.cell(row, "kernel"))?.[0];
     return at !== undefined && job.table("kernels.kernel").cell(at, "communication") === true;
   };
-  return [
-    { column: "kernel", draw: (row) => longName(table.text(row, "kernel"), true) },
-    { column: "operator", label: "launched by", draw: (row) => longName(table.text(row, "operator"), true) },
-    { column: "inside", label: "inside", draw: (row) => longName(table.text(row, "inside"), true) },
-    {
-      column: "total_ns",
-      label: "total",
-      draw: (row, write) =>
-        inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
-    },
-    { column: "share_pct", label: "of the kernel" },
-    { column: "calls" },
-    { column: "mean_ns", label: "mean" },
-    ...(severalRanks(job)
-      ? ([
-          { column: "ranks" },
-          { column: "median_rank_ns", label: "median rank" },
-          { column: "max_rank_ns", label: "max over ranks" },
-          { column: "max_rank", label: "rank" },
-        ] as const)
-      : []),
-  ];
+  return columns(
+    table,
+    "kernel<kernel narrow>; operator<narrow>: launched by; inside<narrow>: inside",
+    { column: "total_ns", label: "total", bar: (row) => (communicates(row) ? "comm" : "compute") },
+    "share_pct: of the kernel; calls; mean_ns: mean",
+    severalRanks(job) && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
+  );
 }
 
 function contention(job: Job): HTMLElement {
@@ -187,31 +139,14 @@ function contention(job: Job): HTMLElement {
       title,
       empty("No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare."),
     );
-  const most = Math.max(1, ...table.nums("extra_ns").map((v) => v ?? 0));
   const lost = f.sum(table.nums("extra_ns").map((v) => v ?? 0));
-  return section(
+  return tableSection(
     title,
-    note(
-      `Kernels that ran both beside communication and alone: ${lost > 0 ? `sharing the GPU cost ${f.time(lost)} of GPU time` : "together they took no longer beside it"}, by their means. The same name and shape may still have different work.`,
-    ),
-    grid(table, {
-      first: CONTENTION_FIRST,
-      columns: [
-        { column: "name", draw: (row) => longName(table.text(row, "name")) },
-        { column: "grid" },
-        {
-          column: "extra_ns",
-          label: "cost",
-          draw: (row, write) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))),
-        },
-        { column: "slowdown" },
-        { column: "beside_ns", label: "median beside" },
-        { column: "alone_ns", label: "median alone" },
-        { column: "beside_calls", label: "calls beside" },
-        { column: "alone_calls", label: "calls alone" },
-        { column: "ranks" },
-      ],
-    }),
+    `Kernels that ran both beside communication and alone: ${lost > 0 ? `sharing the GPU cost ${f.time(lost)} of GPU time` : "together they took no longer beside it"}, by their means. The same name and shape may still have different work.`,
+    table,
+    { first: CONTENTION_FIRST },
+    "name<kernel>; grid; extra_ns<bar>: cost; slowdown; beside_ns: median beside; alone_ns: median alone",
+    "beside_calls: calls beside; alone_calls: calls alone; ranks",
   );
 }
 
@@ -225,22 +160,24 @@ function finding(job: Job): [Child, string] {
     `Of the kernels’ time ${f.percent(share("communication"))} is communication, including its waiting` +
     (tellsTensorCores(job) ? `, and ${f.percent(share("tensor_cores"))} runs on tensor cores.` : ".");
   if (own < 0) return ["All kernels communicate", rest];
-  const text = cut(visible(table.text(own, "name") ?? ""), 60);
-  const slow = table.rows
-    .map((_, row) => row)
+  const text = visible(table.text(own, "name") ?? ""),
+    short = (row: number) => cut(visible(shortName(table.text(row, "name") ?? "")), 60);
+  const slow = table.all
     .filter(
-      (row) =>
-        table.cell(row, "communication") === false && (table.num(row, "spread") ?? 0) > 1.1 && (table.num(row, "share_pct") ?? 0) >= 0.5,
+      (row) => table.cell(row, "communication") === false && table.amount(row, "spread") > 1.1 && table.amount(row, "share_pct") >= 0.5,
     )
-    .sort((a, b) => (table.num(b, "total_ns") ?? 0) - (table.num(a, "total_ns") ?? 0))[0];
+    .sort((a, b) => table.amount(b, "total_ns") - table.amount(a, "total_ns"))[0];
   const differ =
     slow === undefined
       ? severalRanks(job)
         ? " No kernel that matters is over 10 % slower on one rank than on the median one."
         : ""
-      : ` On rank ${table.num(slow, "slowest_rank")} ${cut(visible(table.text(slow, "name") ?? ""), 60)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
+      : ` On rank ${table.num(slow, "slowest_rank")} ${short(slow)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
   return [
-    [h("bdi", null, text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, the most of those that compute`],
+    [
+      h("bdi.name", { title: text }, short(own)),
+      ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, the most of those that compute`,
+    ],
     rest + differ,
   ];
 }
@@ -248,19 +185,10 @@ function finding(job: Job): [Child, string] {
 export const kernels: View = {
   id: "kernels",
   title: "Kernels",
-  needs: [
-    "overview.job",
-    "overview.rank",
-    "kernels.kernel",
-    "kernels.launch_shape",
-    "kernels.launcher",
-    "classes.kernel",
-    "classes.rank",
-    "contention.kernel",
-    "kernels.roofline",
-    "kernels.rule",
-    "kernels.section",
-  ],
+  needs: tablesNamed(
+    "overview.job overview.rank kernels.kernel kernels.launch_shape kernels.launcher classes.kernel classes.rank",
+    "contention.kernel kernels.roofline kernels.rule kernels.section",
+  ),
   of: ["kernels.kernel"],
   state: (job) => adviceState(job, "kernels"),
   render(root, context) {
@@ -270,56 +198,46 @@ export const kernels: View = {
         heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
         empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a CPU-only trace has none."),
       );
-    const charts = new Charts();
     root.append(heading(...finding(job)), use(job));
     const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
       launchers = job.table("kernels.launcher");
     const shapes = by === "shape" && hasGrids(job) && job.table("kernels.launch_shape").n > 0;
-    const choose = segmented(
+    const choose = chooser(
+      context,
       "Rows",
+      "by",
       [
         ["kernel", "kernels"],
         ...(hasGrids(job) ? ([["shape", "kernels and launch shapes"]] as const) : []),
         ["launcher", "kernels and who launches them"],
       ],
       by ?? "kernel",
-      (v) => context.redraw({ by: v === "kernel" ? null : v, sort: null }),
+      "sort",
     );
     const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launcher">, column: "name" | "kernel") => (row: number) =>
       href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
-    const colours = legend([["compute", "Computes"], ...(communicates(job) ? ([["comm", "Communicates, and waits"]] as const) : [])]);
-    if (by === "launcher") {
-      root.append(
-        section(
-          "What costs most",
-          colours,
-          note(
-            "Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline.",
-          ),
-          filtered(context, launchers, { columns: launcherColumns(job), link: link(launchers, "kernel") }, choose),
-        ),
-        measured(context, charts) ?? "",
-        classesOf(job) ?? "",
-        contention(job),
-      );
-      return charts.dispose;
-    }
-    const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
+    const byLauncher = by === "launcher",
+      table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
     root.append(
       section(
         "What costs most",
-        colours,
-        note(
-          "A name leads to its calls on the timeline. ",
-          !shapes &&
-            `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
-        ),
-        filtered(context, table, { columns: columnsOf(job, table), link: link(table, "name") }, choose),
+        legend([["compute", "Computes"], ...(communicates(job) ? ([["comm", "Communicates, and waits"]] as const) : [])]),
+        byLauncher
+          ? note(
+              "Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline.",
+            )
+          : note(
+              "A name leads to its calls on the timeline. ",
+              !shapes &&
+                `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
+            ),
+        byLauncher
+          ? filtered(context, launchers, { link: link(launchers, "kernel") }, choose, launcherColumns(job))
+          : filtered(context, table, { link: link(table, "name") }, choose, columnsOf(job, table)),
       ),
-      measured(context, charts) ?? "",
+      measured(context) ?? "",
       classesOf(job) ?? "",
       contention(job),
     );
-    return charts.dispose;
   },
 };

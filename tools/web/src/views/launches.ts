@@ -1,13 +1,13 @@
 /** Launches: does the host keep ahead of the GPU? */
-import { inlineBar, strip } from "../cells";
-import { Charts } from "../chart";
+import { tablesNamed } from "../view";
+import { strip } from "../cells";
 import type { Job, Table } from "../data";
-import { h, name, type Child } from "../dom";
+import { name, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { adviceState, severalRanks, TO_RECORD_THE_HOST } from "../job";
 import type { ColumnOf } from "../names";
-import { empty, heading, legend, note, section } from "../ui";
+import { empty, heading, legend, note, section, lines } from "../ui";
 import { queueOverTime } from "./over_time";
 import type { View } from "../view";
 
@@ -20,15 +20,15 @@ const IDLE_PCT = 1; // percent of idle time below which hosts are not considered
 /* Rows of the ranks whose hosts are late while others' are not, latest first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
-    own = (row: number) => table.num(row, "host_bound_pct") ?? 0;
-  return [...table.rows.keys()].filter((row) => own(row) >= LATE_PCT && own(row) > 2 * middle).sort((a, b) => own(b) - own(a));
+    own = (row: number) => table.amount(row, "host_bound_pct");
+  return table.all.filter((row) => own(row) >= LATE_PCT && own(row) > 2 * middle).sort((a, b) => own(b) - own(a));
 }
 
 /* Share of idle time [%] caused by hosts, without the given ranks; 0 if there is little idle time. */
 function idleByHosts(job: Job, late: ReadonlySet<number | null>): number {
   const table = job.table("idle.rank"),
     overlap = job.table("overlap.rank"),
-    rows = [...table.rows.keys()].filter((row) => !late.has(table.num(row, "rank")));
+    rows = table.all.filter((row) => !late.has(table.num(row, "rank")));
   const sum = (column: ColumnOf<"idle.rank">) => f.sum(rows.map((row) => table.num(row, column)));
   const idle = sum("idle_ns"),
     hosts = sum("input_ns") + sum("host_comm_ns") + sum("alloc_ns") + sum("sync_ns") + sum("host_work_ns"),
@@ -87,13 +87,12 @@ function latency(table: Table<"launches.rank">, row: number, scale: number): Chi
     far: value("p95_latency_ns"),
     scale,
     label: `median ${f.time(value("median_latency_ns"))}, 95th percentile ${f.time(value("p95_latency_ns"))}`,
-    tip: () => [
-      h("b", null, `rank ${value("rank")}: from the call’s end to the start on the GPU`),
-      h("br"),
-      `mean ${f.time(value("mean_latency_ns"))}, median ${f.time(value("median_latency_ns"))}`,
-      h("br"),
-      `p95 ${f.time(value("p95_latency_ns"))}, longest ${f.time(value("max_latency_ns"))}`,
-    ],
+    tip: () =>
+      lines(
+        `rank ${value("rank")}: from the call’s end to the start on the GPU`,
+        `mean ${f.time(value("mean_latency_ns"))}, median ${f.time(value("median_latency_ns"))}`,
+        `p95 ${f.time(value("p95_latency_ns"))}, longest ${f.time(value("max_latency_ns"))}`,
+      ),
   });
 }
 
@@ -106,72 +105,39 @@ function ranks(job: Job): HTMLElement {
     note(
       "Latency: from the end of the launching call to the start on the GPU; on a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched but not yet started; the mean is over all streams, the longest is of one stream.",
     ),
-    grid(table, {
-      sort: severalRanks(job) ? "-host_bound_pct" : "",
-      first: FIRST,
-      columns: [
-        { column: "rank" },
-        {
-          column: "host_bound_pct",
-          label: "host bound",
-          draw: (row) => inlineBar(table.num(row, "host_bound_pct"), 100, f.percent(table.num(row, "host_bound_pct"), 1), "hostwork"),
-          write: String,
-        },
-        { column: "events" },
-        { column: "launches" },
-        { column: "mean_call_ns", label: "mean call" },
-        { column: "p95_latency_ns", label: "latency", draw: (row) => latency(table, row, scale), write: f.time },
-        { column: "median_latency_ns", label: "median latency" },
-        { column: "mean_queue", label: "mean queue, all streams" },
-        { column: "max_queue", label: "longest queue of one stream" },
-        { column: "short_pct", label: "shorter than its call" },
-        { column: "graph_events", label: "from graphs" },
-        { column: "unlinked", label: "no launch known" },
-      ],
-    }),
+    grid(
+      table,
+      { sort: severalRanks(job) ? "-host_bound_pct" : "", first: FIRST },
+      "rank; host_bound_pct<percent hostwork>: host bound; events; launches; mean_call_ns: mean call",
+      { column: "p95_latency_ns", label: "latency", draw: (row) => latency(table, row, scale), write: f.time },
+      "median_latency_ns: median latency; mean_queue: mean queue, all streams; max_queue: longest queue of one stream",
+      "short_pct: shorter than its call; graph_events: from graphs; unlinked: no launch known",
+    ),
   );
 }
 
 function calls(job: Job): HTMLElement {
   const table = job.table("launches.api");
   if (table.n === 0) return section("Calls of the runtime and driver", empty("None were recorded."));
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0));
-  return section(
+  return tableSection(
     "Calls of the runtime and driver",
-    note(severalRanks(job) && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."),
-    grid(table, {
-      first: 20,
-      columns: [
-        { column: "name", draw: (row) => name(table.text(row, "name") ?? "") },
-        {
-          column: "total_ns",
-          label: "total",
-          draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "host"),
-        },
-        { column: "calls" },
-        { column: "mean_ns", label: "mean" },
-        { column: "max_ns", label: "longest" },
-        ...(severalRanks(job)
-          ? ([
-              { column: "median_rank_ns", label: "median rank" },
-              { column: "max_rank_ns", label: "max over ranks" },
-              { column: "max_rank", label: "rank" },
-            ] as const)
-          : []),
-      ],
-    }),
+    [severalRanks(job) && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."],
+    table,
+    { first: 20 },
+    { column: "name", draw: (row) => name(table.text(row, "name") ?? "") },
+    "total_ns<bar host>: total; calls; mean_ns: mean; max_ns: longest",
+    severalRanks(job) && "median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
   );
 }
 
 export const launches: View = {
   id: "launches",
   title: "Launches",
-  needs: ["launches.rank", "launches.queue", "launches.api", "idle.rank", "overlap.rank"],
+  needs: tablesNamed("launches.rank launches.queue launches.api idle.rank overlap.rank"),
   of: ["launches.queue", "launches.api"],
   state: (job) => adviceState(job, "launches"),
   render(root, context) {
     const { job } = context,
-      charts = new Charts(),
       table = job.table("launches.rank");
     if (table.sum("events") === 0)
       return void root.append(
@@ -182,7 +148,6 @@ export const launches: View = {
         empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch share a number.`),
         calls(job),
       );
-    root.append(heading(...finding(job)), ranks(job), queueOverTime(context, charts) ?? "", calls(job));
-    return charts.dispose;
+    root.append(heading(...finding(job)), ranks(job), queueOverTime(context) ?? "", calls(job));
   },
 };

@@ -5,7 +5,7 @@ import * as f from "../format";
 import { lacksRanks, ranksOf } from "../job";
 import { storeName } from "../left_out";
 import { heatMap } from "../map";
-import { controls, note, section, segmented } from "../ui";
+import { controls, note, section, lines, chooser } from "../ui";
 import type { Context } from "../view";
 
 const RANKS_MOST = 64; // maximum number of ranks for the map by rank
@@ -101,7 +101,7 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
   let cut = 0;
   for (let row = 0; row < group.n; row++) {
     const members = membersOf(group.text(row, "members") ?? "");
-    if (members) addGroup(time, hosts, members, group.num(row, "comm_ns") ?? 0, sum);
+    if (members) addGroup(time, hosts, members, group.amount(row, "comm_ns"), sum);
     else cut++;
   }
   for (let row = 0; row < links.n; row++) {
@@ -116,7 +116,7 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
   for (let row = 0; row < pairs.n; row++) {
     const from = pairs.num(row, "from_rank") ?? -1,
       to = pairs.num(row, "to_rank") ?? -1,
-      value = pairs.num(row, column) ?? 0;
+      value = pairs.amount(row, column);
     for (const [square, places] of [
       [sent, hosts],
       [ranks, each],
@@ -200,7 +200,7 @@ export function matrix(context: Context): HTMLElement | null {
       "Who communicates with whom",
       note(
         "The page holds only some ranks, and so not all pairs. All of them: ",
-        h("code", null, `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
+        h("code", `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
         ".",
       ),
     );
@@ -208,16 +208,7 @@ export function matrix(context: Context): HTMLElement | null {
     shown = all.find(({ key }) => key === params.get("pairs")) ?? all[0];
   if (!shown) return null;
   const { square, places, write, one } = shown;
-  const choice =
-    all.length > 1 &&
-    controls(
-      segmented(
-        "Pairs",
-        all.map(({ key, label }) => [key, label] as const),
-        shown.key,
-        (v) => context.redraw({ pairs: v === all[0]!.key ? null : v }),
-      ),
-    );
+  const choice = all.length > 1 && controls(chooser(context, "Pairs", "pairs", all, shown.key));
   if (square.even && cut === 0)
     return section(
       "Who communicates with whom",
@@ -244,11 +235,11 @@ export function matrix(context: Context): HTMLElement | null {
         return {
           value: cell.value,
           text: write(cell.value),
-          tip: () => [
-            h("b", null, `${places.names[r]} ${shown.key === "sent" || shown.key === "ranks" ? "to" : "and"} ${places.names[c]}`),
-            h("br"),
-            `${write(cell.value)}, ${shown.key === "slow" ? "the most of" : "of"} ${f.count(cell.of, one)}`,
-          ],
+          tip: () =>
+            lines(
+              `${places.names[r]} ${shown.key === "sent" || shown.key === "ranks" ? "to" : "and"} ${places.names[c]}`,
+              `${write(cell.value)}, ${shown.key === "slow" ? "the most of" : "of"} ${f.count(cell.of, one)}`,
+            ),
         };
       },
     }),

@@ -1,15 +1,13 @@
 /** Kernels measured with Nsight Compute: the roofline, and the rules for the chosen kernel. */
-import { inlineBar, longName } from "../cells";
-import type { Charts } from "../chart";
+import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import { fill, h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns } from "../grid";
 import type { ColumnOf, TableName } from "../names";
 import type { PlotLine } from "../plot";
-import { rooflineChart } from "../roofline";
-import { shapeLegend } from "../shapes";
-import { link, note, prose, section } from "../ui";
+import { rooflineChart, boundShapes } from "../roofline";
+import { link, note, prose, section, factsList } from "../ui";
 import { href, type Context } from "../view";
 
 const BOUNDS = ["compute", "memory", "latency"];
@@ -21,8 +19,7 @@ type Roof = ColumnOf<"kernels.roofline"> & `${string}roof${string}`;
 type Keyed = TableName & ("kernels.rule" | "kernels.section");
 
 const tera = (giga: number | null) => (giga === null ? f.NONE : `${f.significant(giga / 1e3)}${f.SPACE}TFLOP/s`);
-const isPoint = (table: Roofline, row: number) =>
-  (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_gflops") ?? 0) > 0;
+const isPoint = (table: Roofline, row: number) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_gflops") > 0;
 
 /* Distinct roofs, lowest first: the median of each cluster of similar values. */
 function roofsOf(table: Roofline, column: Roof): number[] {
@@ -36,12 +33,9 @@ function roofsOf(table: Roofline, column: Roof): number[] {
   return alike.map((values) => f.median(values)!);
 }
 
-function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: number) => void): HTMLElement | null {
-  const rows = table.rows
-      .map((_, row) => row)
-      .filter((row) => isPoint(table, row))
-      .sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last, on top
-    num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.num(row, column) ?? 0;
+function chart(table: Roofline, chosen: number, choose: (row: number) => void): HTMLElement | null {
+  const rows = table.all.filter((row) => isPoint(table, row)).sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last, on top
+    num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.amount(row, column);
   if (rows.length === 0) return null;
   const bandwidth = f.most([0, ...roofsOf(table, "roof_bw_gbps")]),
     levels = [
@@ -49,13 +43,9 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
       ...roofsOf(table, "tensor_roof_gflops").map((roof) => ({ roof, of: "tensor cores" })),
     ];
   const ridges = bandwidth > 0 ? levels.map(({ roof }) => roof / bandwidth) : [];
-  const shape = (row: number) => {
-    const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
-    return bound < 0 ? BOUNDS.length : bound;
-  };
+  const { shape, legend } = boundShapes(table, rows, BOUNDS);
   return h(
     "div",
-    null,
     note(
       "A point is a kernel with its launch shape; a larger one takes more time in the job. Operations and bytes are Nsight Compute’s; the rate uses the job’s durations. ",
       levels.length > 0 || bandwidth > 0
@@ -63,19 +53,16 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
         : "The file has no peaks, so there are no roofs: ncu’s section SpeedOfLight_RooflineChart has them. ",
       "Click a point, or a name in the table, for what Nsight Compute says about it; the chosen one has a thick edge.",
     ),
-    shapeLegend(
-      [...new Set(rows.map(shape))].sort().map((n) => ({ shape: n, label: BOUNDS[n] ? `bound by ${BOUNDS[n]}` : "bound not known" })),
-      "compute",
-    ),
-    rooflineChart(charts, {
+    legend,
+    rooflineChart({
       label: `Rate of ${f.count(rows.length, "measured kernel")} against floating-point operations per byte; the table has them`,
+      table,
       rows,
-      name: (row) => table.text(row, "name"),
+      name: "name",
+      rate: ["achieved_gflops", 1e-3],
+      time: "total_ns",
       said: (row) =>
         `${tera(num(row, "achieved_gflops"))}, multiprocessors ${f.percent(table.num(row, "sm_pct"), 1)}, memory ${f.percent(table.num(row, "memory_pct"), 1)} of their peak`,
-      flopPerByte: (row) => num(row, "flop_per_byte"),
-      tflops: (row) => num(row, "achieved_gflops") / 1e3,
-      time: (row) => num(row, "total_ns"),
       shape,
       look: (row, theme) => (row === chosen ? { edge: theme.ink, edgeWidth: 3, opacity: 1 } : {}),
       alsoX: ridges,
@@ -124,35 +111,29 @@ function panel(job: Job, table: Roofline, row: number): Child {
     lines = rowsOf(job, "kernels.section", table, row);
   const facts: readonly (readonly [string, string])[] = [
     ["grid and block", `${table.text(row, "grid") ?? f.NONE}; ${table.text(row, "block") ?? f.NONE}`],
-    ["measured", f.count(table.num(row, "launches") ?? 0, "launch", "launches")],
+    ["measured", f.count(table.amount(row, "launches"), "launch", "launches")],
     [
       "in the job",
       table.num(row, "calls") === null
         ? "no kernel of this name and shape"
-        : `${f.count(table.num(row, "calls") ?? 0, "call")}, ${f.time(table.num(row, "total_ns"))}`,
+        : `${f.count(table.amount(row, "calls"), "call")}, ${f.time(table.num(row, "total_ns"))}`,
     ],
     ["rate", `${tera(table.num(row, "achieved_gflops"))} in the job`],
     ["roofs", `single precision ${tera(table.num(row, "roof_gflops"))}, tensor cores ${tera(table.num(row, "tensor_roof_gflops"))}`],
   ];
   return [
-    h("h3", null, longName(table.text(row, "name"))),
-    h(
-      "dl",
-      { class: "facts-list" },
-      facts.map(([label, text]) => [h("dt", null, label), h("dd", null, text)]),
-    ),
+    h("h3", longName(table.text(row, "name"))),
+    factsList(facts),
     table.num(row, "calls") !== null &&
-      h("p", null, link("Its calls on the timeline", "timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) })),
+      h("p", link("Its calls on the timeline", "timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) })),
     said.length === 0
       ? note("The file has no rule about it: ncu’s page “details” has them.")
       : h(
-          "ul",
-          { class: "rules" },
+          "ul.rules",
           said.map((at) =>
             h(
               "li",
-              null,
-              h("b", null, rules.text(at, "rule") ?? ""),
+              h("b", rules.text(at, "rule") ?? ""),
               ` (${[rules.text(at, "section"), speedup(rules, at)].filter(Boolean).join("; ")}): `,
               prose(rules.text(at, "text")),
             ),
@@ -160,54 +141,39 @@ function panel(job: Job, table: Roofline, row: number): Child {
         ),
     lines.length > 0 &&
       h(
-        "details",
-        { class: "definitions" },
-        h("summary", null, `Everything that was measured: ${f.count(lines.length, "line")}`),
-        grid(sections, {
-          rows: lines,
-          columns: [
-            { column: "section" },
-            { column: "metric" },
-            { column: "value", write: (value) => f.grouped(value, f.digitsOf(value)) },
-            { column: "unit" },
-            ...(lines.some((at) => sections.text(at, "text") !== null) ? ([{ column: "text" }] as const) : []),
-          ],
-        }),
+        "details.definitions",
+        h("summary", `Everything that was measured: ${f.count(lines.length, "line")}`),
+        grid(
+          sections,
+          { rows: lines },
+          "section; metric",
+          { column: "value", write: (value) => f.grouped(value, f.digitsOf(value)) },
+          "unit",
+          lines.some((at) => sections.text(at, "text") !== null) && "text",
+        ),
       ),
   ];
 }
 
 function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
-  const most = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]),
-    rate = (value: number) => f.grouped(value, f.digitsOf(value));
-  return [
-    { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    { column: "grid" },
-    { column: "block" },
-    {
-      column: "total_ns",
-      label: "total in the job",
-      draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns"))),
-    },
-    { column: "calls" },
-    { column: "bound", label: "bound by" },
-    { column: "sm_pct", label: "multiprocessors" },
-    { column: "memory_pct", label: "memory" },
-    { column: "dram_pct", label: "DRAM" },
-    { column: "occupancy_pct", label: "occupancy" },
+  const rate = (value: number) => f.grouped(value, f.digitsOf(value));
+  return columns(
+    table,
+    "name<kernel>; grid; block; total_ns<bar>: total in the job; calls; bound: bound by; sm_pct: multiprocessors",
+    "memory_pct: memory; dram_pct: DRAM; occupancy_pct: occupancy",
     { column: "achieved_gflops", label: "rate", write: (value) => tera(value) },
     { column: "flop_per_byte", label: "per byte", write: rate },
-  ];
+  );
 }
 
 /** Returns null if nothing was measured; the address keeps the chosen kernel as "measured". */
-export function measured(context: Context, charts: Charts): HTMLElement | null {
+export function measured(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");
   if (table.n === 0) return null;
-  const box = h("div", { class: "chosen", attr: { role: "region", "aria-label": "The chosen kernel", "aria-live": "polite" } });
+  const box = h("div.chosen", { role: "region", "aria-label": "The chosen kernel", "aria-live": "polite" });
   const chosen = Number(params.get("measured") ?? NaN);
-  const drawn = chart(table, charts, chosen, (row) => context.redraw({ measured: String(row) }));
+  const drawn = chart(table, chosen, (row) => context.redraw({ measured: String(row) }));
   if (chosen in table.rows) fill(box, panel(job, table, chosen));
   const apart = table.rows.filter((_, row) => !isPoint(table, row)).length;
   return section(
@@ -219,11 +185,10 @@ export function measured(context: Context, charts: Charts): HTMLElement | null {
         `Only in the table: ${f.count(apart, "kernel")} without operations or bytes in the file, without floating-point operations, or not in the job.`,
       ),
     box,
-    grid(table, {
-      first: 10,
-      columns: columnsOf(table),
-      current: (row) => row === chosen,
-      link: (row) => href("kernels", { ...Object.fromEntries(params), measured: row }),
-    }),
+    grid(
+      table,
+      { first: 10, current: (row) => row === chosen, link: (row) => href("kernels", { ...Object.fromEntries(params), measured: row }) },
+      columnsOf(table),
+    ),
   );
 }

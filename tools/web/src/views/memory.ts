@@ -1,15 +1,15 @@
 /** Memory: peak, growth, headroom. */
-import { inlineBar, longName } from "../cells";
-import { Charts } from "../chart";
+import { tablesNamed } from "../view";
+import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
 import { byCategory, byModule } from "./memory_category";
-import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
+import { controls, empty, figure, heading, note, section, pick, setting } from "../ui";
 import type { Context, View } from "../view";
 
 const UNUSED = 50, // % of the reserved memory
@@ -43,7 +43,7 @@ function devicesOf(job: Job, type: string): Device[] {
     const device = found.get(`${curve.num(row, "rank")} ${curve.text(row, "device")}`),
       time = curve.num(row, "time_ns");
     if (!device || time === null) continue;
-    device.allocated.push([time, curve.num(row, "allocated_bytes") ?? 0]);
+    device.allocated.push([time, curve.amount(row, "allocated_bytes")]);
     const reserved = curve.num(row, "reserved_bytes");
     if (reserved !== null) device.reserved.push([time, reserved]);
   }
@@ -64,7 +64,7 @@ function capacityOf(table: Table<"memory.device">, row: number): number | null {
 
 /* The fullest device: by its share of the capacity, or by its peak if the capacity is unknown. */
 function fullest(table: Table<"memory.device">, rows: readonly number[]): number {
-  const value = (row: number) => table.num(row, "capacity_pct") ?? (table.num(row, "peak_bytes") ?? 0) / 1e15;
+  const value = (row: number) => table.num(row, "capacity_pct") ?? table.amount(row, "peak_bytes") / 1e15;
   return rows.reduce((a, b) => (value(b) > value(a) ? b : a));
 }
 
@@ -75,18 +75,18 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const step = table.num(row, "peak_step"),
     operator = table.text(row, "peak_operator");
   const capacity = capacityOf(table, row),
-    used = table.num(row, "peak_reserved_bytes") ?? table.num(row, "peak_bytes") ?? 0;
+    used = table.num(row, "peak_reserved_bytes") ?? table.amount(row, "peak_bytes");
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));
-  const growing = rows.filter((each) => (table.num(each, "growth_bytes") ?? 0) > 0);
+  const growing = rows.filter((each) => table.amount(each, "growth_bytes") > 0);
   const worst =
-    growing.length > 0 ? growing.reduce((a, b) => ((table.num(b, "growth_bytes") ?? 0) > (table.num(a, "growth_bytes") ?? 0) ? b : a)) : -1;
+    growing.length > 0 ? growing.reduce((a, b) => (table.amount(b, "growth_bytes") > table.amount(a, "growth_bytes") ? b : a)) : -1;
   const title =
     growing.length > 0
       ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
       : share !== null && share >= FULL
         ? `A device is ${f.percent(share)} full`
         : share !== null && share >= WELL_USED
-          ? (table.num(row, "fragmentation_pct") ?? 0) >= UNUSED
+          ? table.amount(row, "fragmentation_pct") >= UNUSED
             ? `A device is ${f.percent(share)} full, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was not used in this recording`
             : `Memory is well used: a device is ${f.percent(share)} full`
           : `The most that a device holds is ${f.bytes(used, true)}`;
@@ -96,7 +96,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
     figure(job, f.bytes(table.num(row, "peak_bytes"), true), cell("peak_bytes")),
     " allocated at its peak",
     step === null ? "" : ` in step ${step}`,
-    operator === null ? "" : [", reached by an allocation of ", h("bdi", null, cut(visible(operator), 80))],
+    operator === null ? "" : [", reached by an allocation of ", h("bdi", cut(visible(operator), 80))],
     ". ",
     capacity === null
       ? "The device’s capacity is not in the trace. "
@@ -130,13 +130,13 @@ function chosenOf({ job, params }: Context, devices: readonly Device[]): Device 
   );
 }
 
-function curves(context: Context, charts: Charts, devices: readonly Device[], chosen: Device): HTMLElement {
+function curves(context: Context, devices: readonly Device[], chosen: Device): HTMLElement {
   const { job, params } = context,
     table = job.table("memory.device");
   const many = devices.length > LINES_MAX;
   const capacity = capacityOf(table, chosen.row);
   const top = f.most(
-    devices.flatMap((device) => [table.num(device.row, "peak_bytes") ?? 0, table.num(device.row, "peak_reserved_bytes") ?? 0]),
+    devices.flatMap((device) => [table.amount(device.row, "peak_bytes"), table.amount(device.row, "peak_reserved_bytes")]),
   );
   const wanted = params.get("to") === "capacity" || (params.get("to") !== "used" && capacity !== null && top >= NEAR * capacity);
   const limit = capacity !== null && wanted ? { value: capacity, label: `capacity ${f.bytes(capacity, true)}` } : undefined;
@@ -150,23 +150,15 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
   return section(
     "Memory over time",
     controls(
-      devices.length > 1 &&
-        select(
-          "Device",
-          devices.map((device) => [`${device.rank} ${device.device}`, label(device)] as const),
-          `${chosen.rank} ${chosen.device}`,
-          (v) => context.redraw({ device: v }),
-        ),
+      pick(
+        context,
+        "Device",
+        "device",
+        devices.map((device) => [`${device.rank} ${device.device}`, label(device)] as const),
+        `${chosen.rank} ${chosen.device}`,
+      ),
       capacity !== null &&
-        segmented(
-          "Scale",
-          [
-            ["used", "to what was used"],
-            ["capacity", "to the capacity"],
-          ],
-          limit ? "capacity" : "used",
-          (v) => context.redraw({ to: v }),
-        ),
+        setting(context, "Scale", "to", { used: "to what was used", capacity: "to the capacity" }, limit ? "capacity" : "used"),
     ),
     note(
       `Thick: ${label(chosen)}, allocated`,
@@ -181,7 +173,7 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
         ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times this chart’s highest value.`
         : "",
     ),
-    lineChart(charts, {
+    lineChart({
       label: `Memory of ${label(chosen)} over time, ${unit.name}`,
       lines,
       band: many ? bandOf(devices.map((device) => device.allocated)) : undefined,
@@ -196,103 +188,66 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
 // The tables ----------------------------------------------------------------------------------------
 
 function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
-  const table = job.table("memory.device"),
-    bytes = (value: number) => f.bytes(value, true);
-  const columns: readonly GridColumn<"memory.device">[] = [
-    { column: "rank" },
-    { column: "device" },
-    { column: "allocator" },
-    { column: "peak_bytes", label: "peak" },
-    { column: "peak_step", label: "in step" },
-    { column: "peak_operator", label: "reached by" },
-    { column: "peak_reserved_bytes", label: "reserved" },
-    { column: "fragmentation_pct", label: "unused part" },
-    { column: "capacity_bytes", label: "capacity" },
-    { column: "limit_bytes", label: "limit", write: bytes },
+  const table = job.table("memory.device");
+  return tableSection(
+    "Devices",
+    null,
+    table,
+    { rows, first: 16, known: true },
+    "rank; device; allocator; peak_bytes: peak; peak_step: in step; peak_operator: reached by; peak_reserved_bytes: reserved",
+    "fragmentation_pct: unused part; capacity_bytes: capacity; limit_bytes<memory>: limit",
     { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },
-    { column: "growth_bytes", label: "growth by step", write: bytes },
-    { column: "growing_steps", label: "growing steps" },
-    { column: "pattern" },
-    { column: "steps_left", label: "steps until full" },
-  ];
-  const told = columns.filter(({ column }) => rows.some((row) => table.cell(row, column) !== null));
-  return section("Devices", grid(table, { rows, first: 16, columns: told }));
+    "growth_bytes<memory>: growth by step; growing_steps: growing steps; pattern; steps_left: steps until full",
+  );
 }
 
 function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
   const table = job.table("memory.step"),
     wanted = new Set(chosen.map((device) => `${device.rank} ${device.device}`));
-  const rows = [...table.rows.keys()].filter((row) => wanted.has(`${table.num(row, "rank")} ${table.text(row, "device")}`));
+  const rows = table.all.filter((row) => wanted.has(`${table.num(row, "rank")} ${table.text(row, "device")}`));
   return section(
     "Steps",
     rows.length === 0
       ? empty(`No record is in a marked step. ${TO_MARK_STEPS}`)
-      : grid(table, {
-          rows,
-          first: 16,
-          columns: [
-            { column: "rank" },
-            { column: "device" },
-            { column: "step" },
-            { column: "allocated_bytes", label: "allocations" },
-            { column: "peak_bytes", label: "peak" },
-            { column: "peak_reserved_bytes", label: "reserved" },
-            { column: "end_bytes", label: "at its end" },
-            { column: "growth_bytes", label: "growth", write: (v) => f.bytes(v, true) },
-          ],
-        }),
+      : grid(
+          table,
+          { rows, first: 16 },
+          "rank; device; step; allocated_bytes: allocations; peak_bytes: peak; peak_reserved_bytes: reserved; end_bytes: at its end",
+          "growth_bytes<memory>: growth",
+        ),
   );
 }
 
 function operatorTable(job: Job, type: string): HTMLElement {
   const table = job.table("memory.operator"),
-    rows = [...table.rows.keys()].filter((row) => table.text(row, "device") === type);
-  const most = Math.max(1, ...rows.map((row) => table.num(row, "self_bytes") ?? 0));
-  return section(
+    rows = table.all.filter((row) => table.text(row, "device") === type);
+  return tableSection(
     "Which operators take memory",
-    note("All that they allocated over the trace, freed or not. What a result keeps is freed elsewhere, so an increase is not a leak."),
-    grid(table, {
-      rows,
-      first: 16,
-      columns: [
-        {
-          column: "operator",
-          draw: (row) => (table.text(row, "operator") === null ? "outside of any" : longName(table.text(row, "operator"))),
-        },
-        {
-          column: "self_bytes",
-          label: "itself",
-          draw: (row, write) => inlineBar(table.num(row, "self_bytes"), most, write(table.num(row, "self_bytes")), "held"),
-        },
-        { column: "self_increase_bytes", label: "minus freed" },
-        { column: "bytes", label: "with what it calls" },
-        { column: "self_allocations", label: "allocations" },
-        { column: "calls" },
-        ...(severalRanks(job) ? ([{ column: "ranks" }] as const) : []),
-      ],
-    }),
+    "All that they allocated over the trace, freed or not. What a result keeps is freed elsewhere, so an increase is not a leak.",
+    table,
+    { rows, first: 16 },
+    {
+      column: "operator",
+      draw: (row) => (table.text(row, "operator") === null ? "outside of any" : longName(table.text(row, "operator"))),
+    },
+    "self_bytes<bar held>: itself; self_increase_bytes: minus freed; bytes: with what it calls; self_allocations: allocations",
+    "calls",
+    severalRanks(job) && "ranks",
   );
 }
 
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  needs: [
-    "memory.device",
-    "memory.curve",
-    "memory.operator",
-    "memory.step",
-    "memory.category",
-    "memory.category_curve",
-    "memory.live",
+  needs: tablesNamed(
+    "memory.device memory.curve memory.operator memory.step memory.category memory.category_curve memory.live",
     "memory.module",
-  ],
+  ),
   of: ["memory.device"],
   shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),
   render(root, context) {
     const { job, params } = context,
-      charts = new Charts(),
       table = job.table("memory.device");
     if (table.n === 0)
       return void root.append(
@@ -308,25 +263,19 @@ export const memory: View = {
       chosen = chosenOf(context, devices);
     root.append(
       heading(...finding(job, rows)),
-      types.length > 1
-        ? controls(
-            segmented(
-              "Memory of",
-              types.map((each) => [each, each] as const),
-              type,
-              (v) => context.redraw({ of: v, device: null, to: null }),
-            ),
-          )
-        : "",
-      curves(context, charts, devices, chosen),
+      controls(
+        setting(
+          context,
+          "Memory of",
+          "of",
+          types.map((each) => [each, each] as const),
+          type,
+          "device",
+          "to",
+        ),
+      ),
+      curves(context, devices, chosen),
     );
-    append(root, [
-      byCategory(job, charts, chosen),
-      deviceTable(job, rows),
-      stepTable(job, devices),
-      operatorTable(job, type),
-      byModule(job, type),
-    ]);
-    return charts.dispose;
+    append(root, [byCategory(job, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);
   },
 };

@@ -1,10 +1,8 @@
-/** Parts of the memory view: what each block is for, over time and at the peak. */
-import { inlineBar, longName } from "../cells";
-import type { Charts } from "../chart";
+import { drawChart } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { onTimeline, severalRanks } from "../job";
 import { empty, note, section } from "../ui";
 
@@ -12,21 +10,8 @@ const HEIGHT = 260;
 const COLOURS = 8;
 const FIRST = 16;
 
-type Category =
-  | "preexisting"
-  | "temporary"
-  | "optimizer_state"
-  | "gradient"
-  | "autograd_detail"
-  | "input"
-  | "activation"
-  | "forward_only"
-  | "other"
-  | "stack"
-  | "unrecorded";
-
 /** Labels of the categories, in the order of memory.category_curve. */
-const WORDS: Readonly<Record<Category, string>> = {
+const WORDS = {
   preexisting: "there before the recording",
   temporary: "temporary, within an operator",
   optimizer_state: "optimizer state",
@@ -39,6 +24,7 @@ const WORDS: Readonly<Record<Category, string>> = {
   stack: "programs’ own (stack)",
   unrecorded: "not recorded",
 };
+type Category = keyof typeof WORDS;
 
 function wordOf(category: string | null): string {
   return category === null ? f.NONE : ((WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " "));
@@ -51,7 +37,7 @@ export interface Of {
 }
 
 function rowsOf(table: Table<"memory.category" | "memory.category_curve" | "memory.live">, of: Of): number[] {
-  return table.rows.map((_, row) => row).filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
+  return table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 }
 
 interface Layer {
@@ -63,7 +49,7 @@ interface Layer {
 /* The categories present; if there are more than colours, the smallest are merged into one. */
 function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]): Layer[] {
   const all = (Object.keys(WORDS) as Category[])
-    .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.num(row, `${category}_bytes`) ?? 0) }))
+    .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.amount(row, `${category}_bytes`)) }))
     .filter(({ values }) => f.most(values) > 0);
   const order = [...all].sort((a, b) => f.most(b.values) - f.most(a.values)),
     own = order.length > COLOURS ? order.slice(0, COLOURS - 1) : order,
@@ -82,28 +68,25 @@ function peakOf(job: Job, of: Of): readonly [number, number] | null {
 }
 
 /* Stacked categories over time, with the device's peak marked. */
-function stacked(job: Job, charts: Charts, of: Of): Child {
+function stacked(job: Job, of: Of): Child {
   const curve = job.table("memory.category_curve"),
     rows = rowsOf(curve, of),
     layers = layersOf(curve, rows),
     peak = peakOf(job, of);
   if (rows.length < 2 || layers.length === 0) return null;
-  const times = rows.map((row) => curve.num(row, "time_ns") ?? 0),
+  const times = rows.map((row) => curve.amount(row, "time_ns")),
     sums = layers.map((_, l) => rows.map((_, i) => f.sum(layers.slice(0, l + 1).map(({ values }) => values[i]!))));
   const most = f.most([...sums[sums.length - 1]!, peak?.[1] ?? 0]),
     span = f.timeUnit(times),
     unit = f.byteUnit([most], true),
     near = (times[times.length - 1]! - times[0]!) / 50; // margin around the peak on the timeline
-  const chart = charts.add({
+  const chart = drawChart({
     label: `Memory over time by category, up to ${f.bytes(most, true)}`,
     height: HEIGHT,
     read: (x) => {
       const after = times.findIndex((time) => time / span.factor > x),
         at = after < 0 || x * span.factor >= times[times.length - 1]! ? rows.length - 1 : Math.max(0, after - 1);
-      return [
-        h("b", null, `at ${f.time(times[at]!)}`),
-        layers.map(({ label, values }) => [h("br"), `${label}: ${f.bytes(values[at]!, true)}`]),
-      ];
+      return [h("b", `at ${f.time(times[at]!)}`), layers.map(({ label, values }) => [h("br"), `${label}: ${f.bytes(values[at]!, true)}`])];
     },
     plot: (theme) => ({
       x: { name: `time, ${span.name}`, min: times[0]! / span.factor, max: Math.max(times[times.length - 1]!, times[0]! + 1) / span.factor },
@@ -132,15 +115,13 @@ function stacked(job: Job, charts: Charts, of: Of): Child {
   });
   return [
     h(
-      "ul",
-      { class: "legend below" },
-      layers.map(({ color, label }) => h("li", null, h("span", { class: "swatch", style: { background: `var(--${color})` } }), label)),
+      "ul.legend.below",
+      layers.map(({ color, label }) => h("li", h("span.swatch", { style: { background: `var(--${color})` } }), label)),
       peak &&
         h(
           "li",
-          null,
           "Dashed: the peak, ",
-          h("a", { class: "go", attr: { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) } }, "on the timeline →"),
+          h("a.go", { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) }, "on the timeline →"),
         ),
     ),
     chart,
@@ -149,29 +130,18 @@ function stacked(job: Job, charts: Charts, of: Of): Child {
 
 function categories(job: Job, of: Of): HTMLElement {
   const table = job.table("memory.category"),
-    rows = rowsOf(table, of).sort((a, b) => (table.num(b, "peak_bytes") ?? 0) - (table.num(a, "peak_bytes") ?? 0));
-  const most = f.most([1, ...rows.map((row) => table.num(row, "peak_bytes") ?? 0)]);
-  return grid(table, {
-    rows,
-    columns: [
-      { column: "category", draw: (row) => wordOf(table.text(row, "category")) },
-      {
-        column: "peak_bytes",
-        label: "at the peak",
-        draw: (row, write) => inlineBar(table.num(row, "peak_bytes"), most, write(table.num(row, "peak_bytes")), "held"),
-      },
-      { column: "peak_pct", label: "of the peak" },
-      { column: "mean_bytes", label: "mean" },
-      { column: "most_bytes", label: "most at any time" },
-      { column: "end_bytes", label: "at the end" },
-      { column: "blocks", label: "blocks allocated" },
-      { column: "allocated_bytes", label: "their sum" },
-    ],
-  });
+    rows = rowsOf(table, of).sort((a, b) => table.amount(b, "peak_bytes") - table.amount(a, "peak_bytes"));
+  return grid(
+    table,
+    { rows },
+    { column: "category", draw: (row) => wordOf(table.text(row, "category")) },
+    "peak_bytes<bar held>: at the peak; peak_pct: of the peak; mean_bytes: mean; most_bytes: most at any time",
+    "end_bytes: at the end; blocks: blocks allocated; allocated_bytes: their sum",
+  );
 }
 
 /** Sections on what fills a device; empty if the records have no addresses. */
-export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
+export function byCategory(job: Job, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
     who = `rank ${of.rank}, ${of.device}`;
@@ -182,7 +152,6 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
         empty("Not known: the records have no addresses, so no block can be followed from its allocation to its release."),
       ),
     ];
-  const most = f.most([1, ...rows.map((row) => live.num(row, "bytes") ?? 0)]);
   return [
     section(
       "What fills it",
@@ -190,7 +159,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
         `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
       ),
       categories(job, of),
-      stacked(job, charts, of),
+      stacked(job, of),
     ),
     section(
       "What is alive at the peak",
@@ -199,24 +168,13 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
       ),
       rows.length === 0
         ? empty("No block is known.")
-        : grid(live, {
-            rows,
-            first: FIRST,
-            columns: [
-              { column: "category", draw: (row) => wordOf(live.text(row, "category")) },
-              { column: "operator", label: "allocated by", draw: (row) => longName(live.text(row, "operator"), true) },
-              { column: "shapes", draw: (row) => longName(live.text(row, "shapes"), true) },
-              { column: "module", draw: (row) => longName(live.text(row, "module"), true) },
-              { column: "step", label: "in step" },
-              {
-                column: "bytes",
-                draw: (row, write) => inlineBar(live.num(row, "bytes"), most, write(live.num(row, "bytes")), "held"),
-              },
-              { column: "share_pct", label: "of the peak" },
-              { column: "blocks" },
-              { column: "block_bytes", label: "each", write: (value) => f.bytes(value, true) },
-            ],
-          }),
+        : grid(
+            live,
+            { rows, first: FIRST },
+            { column: "category", draw: (row) => wordOf(live.text(row, "category")) },
+            "operator<narrow>: allocated by; shapes<narrow>; module<narrow>; step: in step; bytes<bar held>; share_pct: of the peak",
+            "blocks; block_bytes<memory>: each",
+          ),
     ),
   ];
 }
@@ -224,30 +182,15 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
 /** Modules of the model that take memory of devices of a type; null if no trace names them. */
 export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.table("memory.module"),
-    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "device") === type);
+    rows = table.all.filter((row) => table.text(row, "device") === type);
   if (rows.length === 0) return null;
-  const most = f.most([1, ...rows.map((row) => table.num(row, "bytes") ?? 0)]);
-  return section(
+  return tableSection(
     "Which modules take memory",
-    note("All that a module and those inside it allocated over the trace, freed or not."),
-    grid(table, {
-      rows,
-      first: FIRST,
-      sort: "-bytes",
-      columns: [
-        { column: "module", draw: (row) => longName(table.text(row, "module")) },
-        {
-          column: "bytes",
-          label: "with what it holds",
-          draw: (row, write) => inlineBar(table.num(row, "bytes"), most, write(table.num(row, "bytes")), "held"),
-        },
-        { column: "self_bytes", label: "itself" },
-        { column: "increase_bytes", label: "minus freed" },
-        { column: "peak_bytes", label: "held at the peak" },
-        { column: "allocations" },
-        { column: "calls" },
-        ...(severalRanks(job) ? ([{ column: "ranks" }] as const) : []),
-      ],
-    }),
+    "All that a module and those inside it allocated over the trace, freed or not.",
+    table,
+    { rows, first: FIRST, sort: "-bytes" },
+    "module<name>; bytes<bar held>: with what it holds; self_bytes: itself; increase_bytes: minus freed",
+    "peak_bytes: held at the peak; allocations; calls",
+    severalRanks(job) && "ranks",
   );
 }

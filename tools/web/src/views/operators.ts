@@ -1,11 +1,12 @@
 /** Operators: which cost most, on the GPU and on the host, and which rank differs? */
-import { inlineBar, longName, strip } from "../cells";
+import { tablesNamed } from "../view";
+import { inlineBar, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { type GridColumn, columns, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, tellsTensorCores } from "../job";
-import { empty, heading, legend, note, section, segmented } from "../ui";
+import { empty, heading, legend, note, section, lines, chooser, setting } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 
@@ -78,13 +79,12 @@ function rankStrip(table: Calls, row: number, side: Side): Child {
     far: value("max_ns"),
     scale: Math.max(1, value("max_ns") ?? 0),
     label: `ranks from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, median ${f.time(value("median_ns"))}, most on rank ${value("max_rank")}`,
-    tip: () => [
-      h("b", null, `over ${f.count(table.num(row, "ranks") ?? 0, "rank")}`),
-      h("br"),
-      `least ${f.time(value("min_ns"))}, median ${f.time(value("median_ns"))}`,
-      h("br"),
-      `most ${f.time(value("max_ns"))}, rank ${value("max_rank")}`,
-    ],
+    tip: () =>
+      lines(
+        `over ${f.count(table.amount(row, "ranks"), "rank")}`,
+        `least ${f.time(value("min_ns"))}, median ${f.time(value("median_ns"))}`,
+        `most ${f.time(value("max_ns"))}, rank ${value("max_rank")}`,
+      ),
   });
 }
 
@@ -93,9 +93,10 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
     most = Math.max(1, ...table.nums(self).map((v) => v ?? 0));
   const other = side === "device" ? "host" : "device";
   const where = (each: string) => (each === "device" ? "GPU" : "host");
-  return [
-    { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    ...(table.place("shapes") >= 0 ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] as const) : []),
+  return columns(
+    table,
+    "name<name>",
+    table.place("shapes") >= 0 && "shapes<name>",
     {
       column: self,
       label: `${where(side)}, itself`,
@@ -108,68 +109,56 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
         ),
     },
     { column: `${side}_total_ns`, label: "with what it calls" },
-    ...(side === "device" && table.place("backward_device_total_ns") >= 0
-      ? ([{ column: "backward_device_total_ns", label: "backward, likewise" }] as const)
-      : []),
-    { column: "calls" },
-    ...(severalRanks(job)
-      ? ([
-          { column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
-          {
-            column: `${side}_max_rank`,
-            label: "most on",
-            draw: (row: number) => (table.num(row, `${side}_max_ns`) ? f.exact(table.num(row, `${side}_max_rank`)) : f.NONE),
-          },
-        ] as const)
-      : []),
+    side === "device" && table.place("backward_device_total_ns") >= 0 && "backward_device_total_ns: backward, likewise",
+    "calls",
+    severalRanks(job) && [
+      { column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
+      {
+        column: `${side}_max_rank`,
+        label: "most on",
+        draw: (row: number) => (table.num(row, `${side}_max_ns`) ? f.exact(table.num(row, `${side}_max_rank`)) : f.NONE),
+      },
+    ],
     { column: `${other}_self_ns`, label: `${where(other)}, itself` },
-    { column: "tensor_self_pct", label: "on tensor cores" },
-  ];
+    "tensor_self_pct: on tensor cores",
+  );
 }
 
 /* Operators that have tensor-core kernels but used none. */
 function unused(job: Job): HTMLElement | null {
   const table = job.table("operators.op");
-  const rows = [...table.rows.keys()]
+  const rows = table.all
     .filter(
       (row) =>
-        table.cell(row, "tensor_cores_fit") === true &&
-        table.num(row, "tensor_total_pct") === 0 &&
-        (table.num(row, "device_self_ns") ?? 0) > 0,
+        table.cell(row, "tensor_cores_fit") === true && table.num(row, "tensor_total_pct") === 0 && table.amount(row, "device_self_ns") > 0,
     )
-    .sort((a, b) => (table.num(b, "device_self_ns") ?? 0) - (table.num(a, "device_self_ns") ?? 0));
+    .sort((a, b) => table.amount(b, "device_self_ns") - table.amount(a, "device_self_ns"));
   if (rows.length === 0 || !tellsTensorCores(job)) return null;
-  return section(
+  return tableSection(
     "Operators that could use tensor cores and did not",
-    note("Tensor-core kernels exist for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 enable these."),
-    grid(table, {
-      rows,
-      first: UNUSED_FIRST,
-      columns: [
-        { column: "name" },
-        { column: "device_self_ns", label: "GPU, itself" },
-        { column: "calls" },
-        ...(severalRanks(job) ? ([{ column: "ranks" }] as const) : []),
-      ],
-    }),
+    "Tensor-core kernels exist for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 enable these.",
+    table,
+    { rows, first: UNUSED_FIRST },
+    "name; device_self_ns: GPU, itself; calls",
+    severalRanks(job) && "ranks",
   );
 }
 
 function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string] {
   const self = `${side}_self_ns` as const,
-    rows = [...table.rows.keys()].sort((a, b) => (table.num(b, self) ?? 0) - (table.num(a, self) ?? 0)),
+    rows = table.all.sort((a, b) => table.amount(b, self) - table.amount(a, self)),
     own = rows.filter((row) => !COMMUNICATES.test(table.text(row, "name") ?? ""));
   const order = own.length > 0 ? own : rows,
     first = order[0]!,
     all = f.sum(order.map((row) => table.num(row, self)));
   let half = 0;
-  for (let taken = 0; half < order.length && 2 * taken < all; half++) taken += table.num(order[half]!, self) ?? 0;
+  for (let taken = 0; half < order.length && 2 * taken < all; half++) taken += table.amount(order[half]!, self);
   const what = side === "device" ? `of the GPU time that ${kind.what} launched` : `of the ${kind.what}’ time on the host`;
   const tensor = table.num(first, "tensor_self_pct");
   return [
     [
-      h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)),
-      ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all), 1)} ${what}${order.length < rows.length ? ", without communication" : ""}`,
+      h("bdi", cut(visible(table.text(first, "name") ?? ""), 60)),
+      ` takes ${f.percent(f.share(table.amount(first, self), all), 1)} ${what}${order.length < rows.length ? ", without communication" : ""}`,
     ],
     (side === "device" && tensor !== null && tellsTensorCores(job)
       ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. `
@@ -180,45 +169,21 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
 }
 
 /* Kernels that each operator launches. */
-function launched(context: Context, choose: HTMLElement): HTMLElement {
+function launched(context: Context, choose: Child): HTMLElement {
   const { job } = context,
     table = job.table("operators.kernel");
-  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);
   return section(
     "Which kernels operators launch",
     note("By the innermost operator whose call put the kernel on its stream."),
     filtered(
       context,
       table,
-      {
-        columns: [
-          { column: "operator", draw: (row) => longName(table.text(row, "operator")) },
-          { column: "kernel", draw: (row) => longName(table.text(row, "kernel")) },
-          {
-            column: "total_ns",
-            label: "GPU",
-            draw: (row, write) =>
-              inlineBar(
-                table.num(row, "total_ns"),
-                most,
-                write(table.num(row, "total_ns")),
-                COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute",
-              ),
-          },
-          { column: "share_pct", label: "of the operator" },
-          { column: "calls" },
-          { column: "mean_ns", label: "mean" },
-          ...(severalRanks(job)
-            ? ([
-                { column: "ranks" },
-                { column: "median_rank_ns", label: "median rank" },
-                { column: "max_rank_ns", label: "max over ranks" },
-                { column: "max_rank", label: "rank" },
-              ] as const)
-            : []),
-        ],
-      },
+      {},
       choose,
+      "operator<name>; kernel<kernel>",
+      { column: "total_ns", label: "GPU", bar: (row) => (COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute") },
+      "share_pct: of the operator; calls; mean_ns: mean",
+      severalRanks(job) && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
     ),
   );
 }
@@ -226,8 +191,8 @@ function launched(context: Context, choose: HTMLElement): HTMLElement {
 export const operators: View = {
   id: "operators",
   title: "Operators",
-  needs: ["operators.op", "operators.shape", "modules.module", "modules.annotation", "operators.kernel"],
-  of: ["operators.op", "modules.module", "modules.annotation"],
+  needs: tablesNamed("operators.op operators.shape modules.module modules.annotation operators.kernel"),
+  of: tablesNamed("operators.op modules.module modules.annotation"),
   shown: (job) => !ofXla(job) || job.rowsOf("operators.op") > 0,
   state: (job) => adviceState(job, "operators"),
   render(root, context) {
@@ -237,14 +202,15 @@ export const operators: View = {
     const table = job.table(kind.table),
       side = sideOf(context);
     const wants = params.get("by") === LAUNCHED && job.table("operators.kernel").n > 0;
-    const choose = segmented(
+    const choose = chooser(
+      context,
       "Rows",
-      [...kinds.map((each) => [each.key, each.label] as const), [LAUNCHED, "operators and their kernels"] as const],
+      "by",
+      [...kinds, { key: LAUNCHED, label: "operators and their kernels" }],
       wants ? LAUNCHED : kind.key,
-      (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }),
+      "sort",
     );
-    if (table.n === 0)
-      return void root.append(heading(`No ${kind.label} were recorded`), h("div", { class: "controls" }, choose), empty(kind.missing));
+    if (table.n === 0) return void root.append(heading(`No ${kind.label} were recorded`), h("div.controls", choose), empty(kind.missing));
     root.append(heading(...finding(job, table, kind, side)));
     if (wants) return void root.append(launched(context, choose));
     const list = section(
@@ -263,17 +229,9 @@ export const operators: View = {
       filtered(
         context,
         table,
-        { columns: columnsOf(job, table, side), sort: `-${side}_self_ns` },
-        choose,
-        segmented(
-          "Time",
-          [
-            ["device", "GPU"],
-            ["host", "host"],
-          ],
-          side,
-          (v) => context.redraw({ time: v, sort: null }),
-        ),
+        { sort: `-${side}_self_ns` },
+        [choose, setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "sort")],
+        columnsOf(job, table, side),
       ),
     );
     root.append(list, (kind.key === "op" && unused(job)) || "");

@@ -1,9 +1,8 @@
 /** Values of ranks over time as lines: parts of the launches and transfers views. */
-import type { Charts } from "../chart";
 import type { Table } from "../data";
 import * as f from "../format";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
-import { controls, note, section, select, segmented } from "../ui";
+import { controls, note, section, pick, setting } from "../ui";
 import type { Child } from "../dom";
 import type { Context } from "../view";
 
@@ -23,7 +22,7 @@ interface Ranks {
 }
 
 /* The chosen rank as a strong line, the others as thin lines, or as a band if there are many. */
-function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
+function lines(context: Context, of: Ranks): HTMLElement {
   const ranks = [...of.byRank.keys()].sort((a, b) => a - b),
     wanted = ranks.find((rank) => String(rank) === context.params.get("rank")) ?? of.first;
   const many = ranks.length > LINES_MAX,
@@ -35,13 +34,13 @@ function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
     of.title,
     controls(
       of.tools,
-      ranks.length > 1 &&
-        select(
-          "Rank",
-          ranks.map((rank) => [String(rank), `rank ${rank}`] as const),
-          String(wanted),
-          (v) => context.redraw({ rank: v }),
-        ),
+      pick(
+        context,
+        "Rank",
+        "rank",
+        ranks.map((rank) => [String(rank), `rank ${rank}`] as const),
+        String(wanted),
+      ),
     ),
     note(
       `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. `,
@@ -52,7 +51,7 @@ function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
           : "",
       of.leftOut,
     ),
-    lineChart(charts, {
+    lineChart({
       label: `${of.what}, rank ${wanted}, over time`,
       lines: all,
       band: many ? bandOf([...of.byRank.values()]) : undefined,
@@ -71,14 +70,14 @@ function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<nu
 }
 
 /** Number of events waiting in the queues of a rank; null if no launch is known. */
-export function queueOverTime(context: Context, charts: Charts): HTMLElement | null {
+export function queueOverTime(context: Context): HTMLElement | null {
   const { job } = context,
     table = job.table("launches.queue"),
     byRank = new Map<number, Points>();
   for (let row = 0; row < table.n; row++) {
     const rank = table.num(row, "rank") ?? -1,
       points = byRank.get(rank) ?? [];
-    points.push([table.num(row, "time_ns") ?? 0, table.num(row, "mean_queue") ?? 0]);
+    points.push([table.amount(row, "time_ns"), table.amount(row, "mean_queue")]);
     byRank.set(rank, points);
   }
   if (byRank.size === 0) return null;
@@ -87,10 +86,10 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
   const ranks = job.table("launches.rank"),
     all = job.allRowsOf("launches.rank"),
     unlinked = ranks.sum("unlinked"),
-    bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "host_bound_pct") ?? 0]));
-  return lines(context, charts, {
+    bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.amount(row, "host_bound_pct")]));
+  return lines(context, {
     title: "Queue over time",
-    what: "Events launched and not yet begun, of all streams",
+    what: "Events launched and not yet started, of all streams",
     byRank,
     leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${unlinked > 0 ? ` ${f.count(unlinked, "event")} whose launch was not recorded ${unlinked === 1 ? "is" : "are"} not counted: while they wait the queue is longer.` : ""}${byRank.size < all ? ` ${byRank.size} of ${f.count(all, "rank")}${haveMost(byRank, bound, all) ? ", the most host-bound ones" : ""}.` : ""}`,
     first: least[0],
@@ -105,12 +104,12 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
     ends = new Map<number, number>();
   for (let row = 0; row < table.n; row++) {
     const rank = table.num(row, "rank") ?? -1,
-      time = table.num(row, "time_ns") ?? 0,
-      rate = table.num(row, "bw_gbps") ?? 0,
+      time = table.amount(row, "time_ns"),
+      rate = table.amount(row, "bw_gbps"),
       points = byRank.get(rank) ?? [],
       end = ends.get(rank);
     if (table.text(row, "kind") !== kind || !(rate > 0)) continue;
-    const width = (table.num(row, "bytes") ?? 0) / rate;
+    const width = table.amount(row, "bytes") / rate;
     if (end === undefined || time - end > width / 2) points.push([end ?? Math.max(0, time - width / 2), 0]);
     points.push([time, rate]);
     ends.set(rank, time + width);
@@ -123,11 +122,11 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
 const PARTS_LEAST = 3; // with fewer parts that contain the kind, a chart shows no more than the table
 
 /** Bandwidth of each kind of copy over time; null if no copy's size is known, or almost nothing is copied. */
-export function rateOverTime(context: Context, charts: Charts, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
+export function rateOverTime(context: Context, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
   const { job, params } = context,
     table = job.table("transfers.rate");
   const often = (kind: string) => {
-    const copied = (row: number) => table.text(row, "kind") === kind && (table.num(row, "bw_gbps") ?? 0) > 0;
+    const copied = (row: number) => table.text(row, "kind") === kind && table.amount(row, "bw_gbps") > 0;
     return [...table.by("rank").values()].some((rows) => rows.filter(copied).length >= PARTS_LEAST);
   };
   const there = kinds.filter(([kind]) => often(kind)),
@@ -141,10 +140,10 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
     false,
   );
   const copies = job.table("transfers.kind"),
-    copied = new Map([...copies.by("rank")].map(([rank, rows]) => [Number(rank), f.sum(rows.map((row) => copies.num(row, "bytes") ?? 0))]));
+    copied = new Map([...copies.by("rank")].map(([rank, rows]) => [Number(rank), f.sum(rows.map((row) => copies.amount(row, "bytes")))]));
   const all = copies.leftOut > 0 ? job.allRowsOf("job.rank") : copied.size,
     shown = new Set(table.nums("rank").map((rank) => rank ?? -1));
-  return lines(context, charts, {
+  return lines(context, {
     title: "Bandwidth over time",
     what: `Copies, ${kind[1].toLowerCase()}, ${unit.name}/s`,
     byRank,
@@ -152,6 +151,6 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
     first: busiest[0],
     unit: { name: `${unit.name}/s`, factor: unit.factor / 1e9 },
     write: (value) => `${f.bytes(1e9 * value)}/s`,
-    tools: there.length > 1 && segmented("Kind", there, kind[0], (v) => context.redraw({ kind: v, rank: null })),
+    tools: setting(context, "Kind", "kind", there, kind[0], "rank"),
   });
 }

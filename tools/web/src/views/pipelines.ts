@@ -1,14 +1,15 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
-import { band, inlineBar } from "../cells";
+import { tableSection } from "../grid";
+import { tablesNamed } from "../view";
+import { band, tile } from "../cells";
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type Write } from "../grid";
 import { onTimeline, stepWord } from "../job";
 import { heatMap } from "../map";
 import type { ColumnOf } from "../names";
 import { passColors, Passes, type Pass } from "../passes";
-import { controls, empty, heading, note, section, select } from "../ui";
+import { controls, empty, heading, note, section, lines, pick } from "../ui";
 import type { Context, View } from "../view";
 
 const UNEVEN = 1.1; // ratio to the median stage from which stages are said to differ
@@ -23,10 +24,10 @@ function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
     bubble = 0,
     ideal = 0;
   for (let row = 0; row < table.n; row++) {
-    const own = (table.num(row, "span_ns") ?? 0) * (table.num(row, "ranks") ?? 0);
+    const own = table.amount(row, "span_ns") * table.amount(row, "ranks");
     span += own;
-    bubble += own * (table.num(row, "bubble_pct") ?? 0);
-    ideal += own * (table.num(row, "ideal_pct") ?? 0);
+    bubble += own * table.amount(row, "bubble_pct");
+    ideal += own * table.amount(row, "ideal_pct");
   }
   return { span, bubble: bubble / Math.max(1, span), ideal: ideal / Math.max(1, span) };
 }
@@ -34,12 +35,12 @@ function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
 /* Time of a micro-batch in a stage: forward and backward. */
 function passTime(job: Job, row: number): number {
   const table = job.table("bubble.stage");
-  return (table.num(row, "forward_ns") ?? 0) + (table.num(row, "backward_ns") ?? 0);
+  return table.amount(row, "forward_ns") + table.amount(row, "backward_ns");
 }
 
 function unevenness(job: Job): string {
   const table = job.table("bubble.stage"),
-    rows = [...table.rows.keys()],
+    rows = table.all,
     middle = f.median(rows.map((row) => passTime(job, row))) ?? 0;
   const slowest = rows.reduce((a, b) => (passTime(job, b) > passTime(job, a) ? b : a), 0);
   const most = passTime(job, slowest);
@@ -61,24 +62,21 @@ function finding(job: Job): [Child, ...Child[]] {
 
 function figures(job: Job): HTMLElement {
   const { bubble, ideal } = bubbles(job),
-    table = job.table("bubble.step"),
-    doc = (column: ColumnOf<"bubble.step">) => table.columns[table.place(column)]?.doc ?? "";
-  const range = (column: ColumnOf<"bubble.step">, write: (value: number) => string) => {
-    const low = write(table.least(column) ?? 0),
-      high = write(table.most(column) ?? 0);
-    return low === high ? "in all steps" : `${low} to ${high}`;
-  };
+    table = job.table("bubble.step");
+  const percent = (value: number) => f.percent(value, 1),
+    range = (column: ColumnOf<"bubble.step">) => {
+      const low = percent(table.least(column) ?? 0),
+        high = percent(table.most(column) ?? 0);
+      return low === high ? "in all steps" : `${low} to ${high}`;
+    };
   const late = job.table("bubble.stage").sum("late_sender_ns"),
     known = job.table("bubble.stage").known("late_sender_ns") > 0;
   return band([
-    { label: "Bubble", doc: doc("bubble_pct"), value: f.percent(bubble, 1), below: range("bubble_pct", (v) => f.percent(v, 1)) },
-    { label: "Ideal bubble", doc: doc("ideal_pct"), value: f.percent(ideal, 1), below: range("ideal_pct", (v) => f.percent(v, 1)) },
-    {
-      label: "Forward passes of a rank",
-      doc: doc("forward_passes"),
-      value: f.grouped(table.median("forward_passes") ?? 0),
+    tile(job, "bubble.step", "bubble_pct", "Bubble", percent, { value: percent(bubble), below: range("bubble_pct") }),
+    tile(job, "bubble.step", "ideal_pct", "Ideal bubble", percent, { value: percent(ideal), below: range("ideal_pct") }),
+    tile(job, "bubble.step", "forward_passes", "Forward passes of a rank", f.grouped, {
       below: "a step: micro-batches, times the parts of the model that a stage has",
-    },
+    }),
     {
       label: "Waited for senders",
       doc: "How long receivers waited for the sender.",
@@ -94,13 +92,12 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
     all = job.table("bubble.step");
   const steps = [...new Set(table.nums("step"))].filter((step): step is number => step !== null);
   if (steps.length === 0) return { element: section("What stages do when", empty("No pass is kept.")), dispose: () => undefined };
-  const longest = all.rows
-    .map((_, row) => row)
+  const longest = all.all
     .filter((row) => steps.includes(all.num(row, "step") ?? NaN))
-    .reduce((a, b) => ((all.num(b, "span_ns") ?? 0) > (all.num(a, "span_ns") ?? 0) ? b : a), 0);
+    .reduce((a, b) => (all.amount(b, "span_ns") > all.amount(a, "span_ns") ? b : a), 0);
   const step = steps.find((each) => String(each) === params.get("step")) ?? all.num(longest, "step") ?? steps[0]!;
-  const rows = [...table.rows.keys()].filter((row) => table.num(row, "step") === step),
-    value = (row: number, column: ColumnOf<"bubble.pass">) => table.num(row, column) ?? 0;
+  const rows = table.all.filter((row) => table.num(row, "step") === step),
+    value = (row: number, column: ColumnOf<"bubble.pass">) => table.amount(row, column);
   const ranks = [...new Map(rows.map((row) => [value(row, "rank"), value(row, "stage")]))].sort(([a, x], [b, y]) => x - y || a - b),
     places = new Map(ranks.map(([rank], i) => [rank, i]));
   const begin = f.least(rows.map((row) => value(row, "begin_ns"))),
@@ -117,11 +114,11 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
     rows: ranks.map(([rank, stage]) => `stage ${stage} · rank ${rank}`),
     passes,
     span,
-    words: (pass) => [
-      h("b", null, `${pass.backward ? "backward" : "forward"} pass ${pass.number}, rank ${ranks[pass.row]![0]}`),
-      h("br"),
-      `${f.time(pass.to - pass.from)}, from ${f.time(pass.from)} after the first pass began`,
-    ],
+    words: (pass) =>
+      lines(
+        `${pass.backward ? "backward" : "forward"} pass ${pass.number}, rank ${ranks[pass.row]![0]}`,
+        `${f.time(pass.to - pass.from)}, from ${f.time(pass.from)} after the first pass began`,
+      ),
     choose: (pass) => {
       location.hash = onTimeline(begin + pass.from, begin + pass.to);
     },
@@ -129,19 +126,18 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
   const element = section(
     "What stages do when",
     controls(
-      steps.length > 1 &&
-        select(
-          "Step",
-          steps.map((each) => [String(each), stepWord(job, each)] as const),
-          String(step),
-          (v) => context.redraw({ step: v }),
-        ),
+      pick(
+        context,
+        "Step",
+        "step",
+        steps.map((each) => [String(each), stepWord(job, each)] as const),
+        String(step),
+      ),
     ),
     h(
-      "ul",
-      { class: "legend" },
-      passColors().map(([color, label]) => h("li", null, h("span", { class: "swatch", style: { background: color } }), label)),
-      h("li", null, h("span", { class: "swatch fill-idle" }), "In no pass: the bubble"),
+      "ul.legend",
+      passColors().map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),
+      h("li", h("span.swatch.fill-idle"), "In no pass: the bubble"),
     ),
     note(
       "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes in that direction, and is the micro-batch where a stage has one part of the model.",
@@ -153,25 +149,13 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
 
 function stages(job: Job): HTMLElement {
   const table = job.table("bubble.stage");
-  return section(
+  return tableSection(
     "Stages",
-    note("Over all pipelines and steps. A stage whose passes take longer than those of others makes them wait."),
-    grid(table, {
-      columns: [
-        { column: "stage" },
-        { column: "ranks" },
-        { column: "forward_ns", label: "forward pass, median" },
-        { column: "backward_ns", label: "backward pass, median" },
-        {
-          column: "bubble_pct",
-          label: "bubble",
-          draw: (row) => inlineBar(table.num(row, "bubble_pct"), 100, f.percent(table.num(row, "bubble_pct"), 1), "idle"),
-          write: String,
-        },
-        { column: "late_sender_ns", label: "waited for senders" },
-        { column: "transfer_ns", label: "receives" },
-      ],
-    }),
+    "Over all pipelines and steps. A stage whose passes take longer than those of others makes them wait.",
+    table,
+    {},
+    "stage; ranks; forward_ns: forward pass, median; backward_ns: backward pass, median; bubble_pct<percent idle>: bubble",
+    "late_sender_ns: waited for senders; transfer_ns: receives",
   );
 }
 
@@ -179,9 +163,9 @@ function stages(job: Job): HTMLElement {
 function bySteps(job: Job): HTMLElement | null {
   const table = job.table("bubble.step"),
     cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));
-  const steps = [...new Set(table.nums("step"))].filter((step): step is number => step !== null).sort((a, b) => a - b),
+  const steps = table.values("step"),
     all = [...new Set(table.nums("pipeline"))].filter((first): first is number => first !== null);
-  const mean = (first: number) => f.median(steps.map((step) => table.num(cells.get(`${first}/${step}`) ?? -1, "bubble_pct") ?? 0)) ?? 0;
+  const mean = (first: number) => f.median(steps.map((step) => table.amount(cells.get(`${first}/${step}`) ?? -1, "bubble_pct"))) ?? 0;
   const shown = [...all]
     .sort((a, b) => mean(b) - mean(a))
     .slice(0, PIPELINES_MOST)
@@ -209,13 +193,12 @@ function bySteps(job: Job): HTMLElement | null {
         return {
           value,
           text: f.grouped(value ?? 0, 1),
-          tip: () => [
-            h("b", null, `pipeline from rank ${shown[r]}, ${stepWord(job, steps[c]!)}`),
-            h("br"),
-            `bubble ${f.percent(value, 1)}, ideal ${f.percent(table.num(row, "ideal_pct"), 1)}`,
-            h("br"),
-            `${f.time(table.num(row, "span_ns"))} from the first pass to the last`,
-          ],
+          tip: () =>
+            lines(
+              `pipeline from rank ${shown[r]}, ${stepWord(job, steps[c]!)}`,
+              `bubble ${f.percent(value, 1)}, ideal ${f.percent(table.num(row, "ideal_pct"), 1)}`,
+              `${f.time(table.num(row, "span_ns"))} from the first pass to the last`,
+            ),
         };
       },
     }),
@@ -224,56 +207,27 @@ function bySteps(job: Job): HTMLElement | null {
 
 function senders(job: Job): HTMLElement {
   const table = job.table("bubble.pair"),
-    rows = [...table.rows.keys()].filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
+    rows = table.all.filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
   const known = rows.some((row) => table.num(row, "late_sender_ns") !== null),
     key = known ? "late_sender_ns" : "transfer_ns";
-  const most = f.most([1, ...rows.map((row) => table.num(row, key) ?? 0)]);
-  return section(
+  return tableSection(
     "Late sender or slow transfer",
-    note(
-      known
-        ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
-        : "The traces do not show how long ranks waited for one another: only the transfer is known.",
-    ),
-    grid(table, {
-      rows,
-      first: FIRST,
-      sort: `-${key}`,
-      columns: [
-        { column: "from_rank", label: "from rank" },
-        { column: "to_rank", label: "to rank" },
-        { column: "from_stage", label: "from stage" },
-        { column: "to_stage", label: "to stage" },
-        { column: "count", label: "transfers" },
-        { column: "bytes", label: "size", write: f.bytes },
-        ...(known
-          ? ([
-              {
-                column: "late_sender_ns",
-                label: "late sender",
-                draw: (row: number, write: Write) =>
-                  inlineBar(table.num(row, "late_sender_ns"), most, write(table.num(row, "late_sender_ns")), "wait"),
-              },
-              { column: "late_receiver_ns", label: "late receiver" },
-              { column: "transfer_ns", label: "transfer" },
-            ] as const)
-          : ([
-              {
-                column: "transfer_ns",
-                label: "transfer",
-                draw: (row: number, write: Write) =>
-                  inlineBar(table.num(row, "transfer_ns"), most, write(table.num(row, "transfer_ns")), "transfer"),
-              },
-            ] as const)),
-      ],
-    }),
+    known
+      ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
+      : "The traces do not show how long ranks waited for one another: only the transfer is known.",
+    table,
+    { rows, first: FIRST, sort: `-${key}` },
+    "from_rank: from rank; to_rank: to rank; from_stage: from stage; to_stage: to stage; count: transfers; bytes<bytes>: size",
+    known
+      ? "late_sender_ns<bar wait>: late sender; late_receiver_ns: late receiver; transfer_ns: transfer"
+      : "transfer_ns<bar transfer>: transfer",
   );
 }
 
 export const pipelines: View = {
   id: "pipelines",
   title: "Pipelines",
-  needs: ["bubble.stage", "bubble.step", "bubble.pass", "bubble.pair"],
+  needs: tablesNamed("bubble.stage bubble.step bubble.pass bubble.pair"),
   shown: (job) => job.rowsOf("bubble.step") > 0,
   render(root, context) {
     const { job } = context;

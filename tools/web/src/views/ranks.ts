@@ -1,11 +1,11 @@
 /** Ranks: who computes, waits or idles. */
 import type { Job, Table } from "../data";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
-import { PARTS, partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { controls, empty, heading, note, prose, section, segmented } from "../ui";
-import { href, type Context, type View } from "../view";
+import { PARTS, partsLegend, partsOf, stacks, type StackRow, rankRow, byHost } from "../stack";
+import { controls, empty, heading, note, prose, section, segmented, chooser, showAll, plainTable, moreButton } from "../ui";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h } from "../dom";
 
@@ -46,27 +46,17 @@ function sorted(job: Job, sources: Source[], by: string): Source[] {
 
 /* In rank order, hosts are headings and ranks without a trace keep their place. */
 function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
-  const { host, hosts, missing } = ranksOf(job);
+  const { host, missing } = ranksOf(job);
   const torn = cutShort(job);
   const rows: (StackRow & { rank: number })[] = sorted(job, sources, by).map((source) => ({
-    rank: source.rank,
-    label: `rank ${source.rank}`,
-    values: source.values,
-    href: href("timeline", { rank: source.rank }),
-    data: { "data-rank": source.rank },
+    ...rankRow(source.rank, source.values),
     ...(torn.has(source.rank) ? { state: "torn" as const } : {}),
   }));
   if (by !== "rank") return rows;
   for (const rank of job.facts.missing ? [] : missing)
     rows.push({ rank, label: `rank ${rank}`, values: [], state: "missing", note: "no trace" });
   rows.sort((a, b) => a.rank - b.rank);
-  let last = "";
-  return rows.map((row) => {
-    const own = host.get(row.rank) ?? "";
-    const first = hosts.length > 1 && own !== "" && own !== last;
-    last = own || last;
-    return first ? { ...row, heading: own } : row;
-  });
+  return byHost(rows, host);
 }
 
 function bars(root: HTMLElement, context: Context, sources: Source[], shares: boolean, by: string): void {
@@ -74,40 +64,21 @@ function bars(root: HTMLElement, context: Context, sources: Source[], shares: bo
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   const scale = Math.max(1, ...sources.map((source) => f.sum(source.values)));
   root.append(partsLegend(rows), stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }));
-  if (!all)
-    root.append(
-      h(
-        "p",
-        { class: "more" },
-        h(
-          "button",
-          { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
-          `Show all ${f.grouped(rows.length)} ranks`,
-        ),
-      ),
-    );
+  if (!all) root.append(showAll(context, `Show all ${f.grouped(rows.length)} ranks`));
 }
 
 function table(job: Job): HTMLElement {
-  return section(
+  return tableSection(
     "The same as a table, of the whole job",
-    grid(job.table("overlap.rank"), {
+    null,
+    job.table("overlap.rank"),
+    {
       first: job.table("overlap.rank").n > SHOWN ? TABLE_FIRST : SHOWN,
-      link: (row) => href("timeline", { rank: job.table("overlap.rank").num(row, "rank") ?? 0 }),
-      columns: [
-        { column: "rank" },
-        { column: "window_ns", label: "window" },
-        { column: "compute_ns", label: "compute" },
-        { column: "comm_ns", label: "comm." },
-        { column: "overlap_pct", label: "overlap" },
-        { column: "exposed_comm_ns", label: "exposed comm." },
-        { column: "exposed_wait_ns", label: "wait" },
-        { column: "exposed_transfer_ns", label: "transfer" },
-        { column: "exposed_unmatched_ns", label: "not split" },
-        { column: "exposed_memory_ns", label: "copies" },
-        { column: "idle_ns", label: "idle" },
-      ],
-    }),
+      link: (row) => href("timeline", { rank: job.table("overlap.rank").amount(row, "rank") }),
+    },
+    "rank; window_ns: window; compute_ns: compute; comm_ns: comm.; overlap_pct: overlap; exposed_comm_ns: exposed comm.",
+    "exposed_wait_ns: wait; exposed_transfer_ns: transfer; exposed_unmatched_ns: not split; exposed_memory_ns: copies",
+    "idle_ns: idle",
   );
 }
 
@@ -118,41 +89,29 @@ function hostTable(job: Job): HTMLElement | null {
   const { hosts, host_count: count } = job.facts;
   if (!hosts || !count || count < 2) return null;
   const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]),
-    time = (ns: number) => h("td", { class: "right" }, f.time(ns));
-  const box = h("tbody"),
-    more = h("p", { class: "more" });
-  const draw = (shown: number): void => {
+    box = h("div");
+  const draw = (shown: number): void =>
     fill(
       box,
-      order
-        .slice(0, shown)
-        .map(([name, ranks, first, compute, idle, waited, caused, worst]) =>
-          h(
-            "tr",
-            null,
-            h("td", null, prose(name) || f.NONE),
-            h("td", { class: "right" }, f.grouped(ranks)),
-            h("td", { class: "right" }, String(first)),
-            time(compute / ranks),
-            time(idle / ranks),
-            time(waited / ranks),
-            time(caused),
-            h("td", { class: "right" }, caused > 0 ? String(worst) : f.NONE),
-          ),
+      h(
+        "div.grid-scroll",
+        { tabindex: 0, role: "region", "aria-label": "Hosts" },
+        plainTable(
+          ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"],
+          order
+            .slice(0, shown)
+            .map(([name, ranks, first, compute, idle, waited, caused, worst]) => [
+              prose(name) || f.NONE,
+              f.grouped(ranks),
+              String(first),
+              ...[compute / ranks, idle / ranks, waited / ranks, caused].map((ns) => f.time(ns)),
+              caused > 0 ? String(worst) : f.NONE,
+            ]),
         ),
+      ),
+      order.length > shown && moreButton(`Show more (${f.grouped(order.length - shown)} left)`, () => draw(4 * shown)),
     );
-    fill(
-      more,
-      order.length > shown &&
-        h(
-          "button",
-          { attr: { type: "button" }, on: { click: () => draw(4 * shown) } },
-          `Show more (${f.grouped(order.length - shown)} left)`,
-        ),
-    );
-  };
   draw(HOSTS_FIRST);
-  const head = ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"];
   return section(
     "Hosts",
     note(
@@ -160,25 +119,7 @@ function hostTable(job: Job): HTMLElement | null {
         ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.`
         : "All hosts with all of their ranks, those that made others wait most first.",
     ),
-    h(
-      "div",
-      { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": "Hosts" } },
-      h(
-        "table",
-        { class: "grid" },
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            head.map((label, i) => h("th", { class: i === 0 ? "" : "right", attr: { scope: "col" } }, label)),
-          ),
-        ),
-        box,
-      ),
-    ),
-    more,
+    box,
   );
 }
 
@@ -189,26 +130,16 @@ function sources(job: Job): HTMLElement {
     "What the ranks were read from",
     formats.rows.map((_, row) => {
       const lacks = formats.text(row, "cannot_tell");
-      return note(`${formats.text(row, "format")}, ${f.count(formats.num(row, "ranks") ?? 0, "rank")}${lacks ? `: ${prose(lacks)}` : ""}`);
+      return note(`${formats.text(row, "format")}, ${f.count(formats.amount(row, "ranks"), "rank")}${lacks ? `: ${prose(lacks)}` : ""}`);
     }),
-    grid(job.table("job.rank"), {
-      columns: [
-        { column: "rank" },
-        { column: "host" },
-        { column: "device" },
-        { column: "device_kind", label: "kind of device" },
-        { column: "format" },
-        { column: "events" },
-        { column: "source" },
-      ],
-    }),
+    grid(job.table("job.rank"), {}, "rank; host; device; device_kind: kind of device; format; events; source"),
   );
 }
 
 export const ranks: View = {
   id: "ranks",
   title: "Ranks",
-  needs: ["job.rank", "job.format", "overlap.rank", "overlap.step", "stragglers.rank"],
+  needs: tablesNamed("job.rank job.format overlap.rank overlap.step stragglers.rank"),
   render(root, context) {
     const { job, params } = context;
     root.append(
@@ -230,15 +161,7 @@ export const ranks: View = {
     const inSteps = marked && params.get("of") === "steps";
     root.append(
       controls(
-        segmented(
-          "Show",
-          [
-            ["time", "time"],
-            ["share", "share"],
-          ],
-          shares ? "share" : "time",
-          (v) => context.redraw({ show: v === "time" ? null : v }),
-        ),
+        chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time"),
         severalRanks(job) &&
           segmented(
             "Sort by",
@@ -253,16 +176,7 @@ export const ranks: View = {
             by,
             (v) => context.redraw({ sort: v === usual ? null : v }),
           ),
-        marked &&
-          segmented(
-            "Of",
-            [
-              ["job", "whole job"],
-              ["steps", "steps only"],
-            ],
-            inSteps ? "steps" : "job",
-            (v) => context.redraw({ of: v === "job" ? null : v }),
-          ),
+        marked && chooser(context, "Of", "of", { job: "whole job", steps: "steps only" }, inSteps ? "steps" : "job"),
       ),
     );
     bars(root, context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by);

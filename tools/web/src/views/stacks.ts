@@ -1,11 +1,10 @@
-/** Call trees of functions, modules and operators: which calls take the time, and on which rank do they take longer? */
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { cut, h, type Child } from "../dom";
 import * as f from "../format";
 import { callName, findCalls, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
-import { controls, empty, heading, note, section, segmented } from "../ui";
+import { controls, empty, heading, note, section, lines, setting } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { COMMUNICATES } from "./operators";
@@ -21,12 +20,7 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
-  {
-    key: "stack",
-    label: "Python functions",
-    what: "Python function",
-    table: "stacks.frame",
-  },
+  { key: "stack", label: "Python functions", what: "Python function", table: "stacks.frame" },
   { key: "module", label: "modules", what: "module", table: "modules.tree" },
   { key: "operator", label: "operators", what: "operator", table: "operators.tree" },
 ];
@@ -40,7 +34,7 @@ const TELLING = 5; // minimum percentage for a title
 
 function treeOf(table: Table<TreeTable>, side: Side): Tree {
   const rows = new Map(table.rows.map((_, row) => [table.num(row, "node"), row]));
-  const all = table.rows.map((_, row) => row);
+  const all = table.all;
   return {
     n: table.n,
     parent: all.map((row) => {
@@ -48,11 +42,11 @@ function treeOf(table: Table<TreeTable>, side: Side): Tree {
       return parent === null ? -1 : (rows.get(parent) ?? -1);
     }),
     name: all.map((row) => callName(table.text(row, "name") ?? "")),
-    time: all.map((row) => table.num(row, `${side}_total_ns`) ?? 0),
+    time: all.map((row) => table.amount(row, `${side}_total_ns`)),
     heat: all.map((row) => {
       const most = table.num(row, `${side}_max_ns`),
         middle = table.num(row, `${side}_median_ns`);
-      if ((table.num(row, "ranks") ?? 0) < 2 || most === null || middle === null) return null;
+      if (table.amount(row, "ranks") < 2 || most === null || middle === null) return null;
       return middle > 0 ? (most / middle - 1) / (HOTTEST - 1) : most > 0 ? 1 : 0;
     }),
   };
@@ -62,28 +56,25 @@ function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): 
   const where = side === "host" ? "on the host" : `of ${deviceWord(job)} time that it launched`;
   return (row) => {
     const time = (column: "total" | "self" | "median" | "max") => table.num(row, `${side}_${column}_ns`);
-    const ranks = table.num(row, "ranks") ?? 0,
+    const ranks = table.amount(row, "ranks"),
       [total, self] = f.timesTogether([time("total"), time("self")]),
       [median, most] = f.timesTogether([time("median"), time("max")]);
-    return [
-      h("b", null, callName(table.text(row, "name") ?? "")),
-      h("br"),
-      `${total} ${where}, ${f.percent(f.share(time("total") ?? 0, whole), 1)} of all; itself ${self}; ${f.count(table.num(row, "calls") ?? 0, "call")}`,
-      ranks > 1 && [h("br"), `on ${f.count(ranks, "rank")}: median ${median}, most ${most} on rank ${table.num(row, `${side}_max_rank`)}`],
-    ];
+    return lines(
+      callName(table.text(row, "name") ?? ""),
+      `${total} ${where}, ${f.percent(f.share(time("total") ?? 0, whole), 1)} of all; itself ${self}; ${f.count(table.amount(row, "calls"), "call")}`,
+      ranks > 1 && `on ${f.count(ranks, "rank")}: median ${median}, most ${most} on rank ${table.num(row, `${side}_max_rank`)}`,
+    );
   };
 }
 
 /* Highlights calls by name, and shows their total share of the time. */
 function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTMLElement {
   const box = h("input", {
-      attr: {
-        type: "search",
-        value: context.params.get("find") ?? "",
-        placeholder: "aten::mm",
-        "aria-label": "Find calls",
-        spellcheck: false,
-      },
+      type: "search",
+      value: context.params.get("find") ?? "",
+      placeholder: "aten::mm",
+      "aria-label": "Find calls",
+      spellcheck: false,
       on: {
         input: () => {
           context.set({ find: box.value || null });
@@ -91,14 +82,14 @@ function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTML
         },
       },
     }),
-    said = h("output", { class: "note", attr: { "aria-live": "polite" } });
+    said = h("output.note", { "aria-live": "polite" });
   function find(): void {
     const { rows, time } = findCalls(tree, box.value);
     flame.mark(box.value.trim() === "" ? null : rows);
     said.textContent = box.value.trim() === "" ? "" : `${f.count(rows.size, "path")}, ${f.percent(f.share(time, whole), 1)} of all`;
   }
   find();
-  return h("label", { class: "select" }, h("span", { class: "label" }, "Find"), box, said);
+  return h("label.select", h("span.label", "Find"), box, said);
 }
 
 /* The callers of the zoomed call, to go back to. */
@@ -107,21 +98,14 @@ function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: 
   for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
   const shown = rows.length > 6 ? [rows[0]!, ...rows.slice(-5)] : rows;
   return h(
-    "ul",
-    { class: "trail", attr: { "aria-label": "Callers" } },
+    "ul.trail",
+    { "aria-label": "Callers" },
     shown.map((row) =>
       h(
         "li",
-        null,
         h(
           "button",
-          {
-            attr: {
-              type: "button",
-              "aria-current": row === root ? "true" : undefined,
-            },
-            on: { click: () => choose(row) },
-          },
+          { "aria-current": row === root ? "true" : undefined, on: { click: () => choose(row) } },
           row < 0 ? "All calls" : callName(table.text(row, "name") ?? ""),
         ),
       ),
@@ -165,47 +149,42 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
     note(
       "A row is a path of calls: what is called from two places has two rows, with the callers in which the paths differ, the nearest first.",
     ),
-    filtered(context, table, {
-      first: 20,
-      sort: `-${side}_self_ns`,
-      columns: [
-        {
-          column: "name",
-          draw: (row) => [
-            longName(table.text(row, "name")),
-            callers[row] !== "" &&
-              h("small", { class: "inside", title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
-          ],
-        },
-        {
-          column: self,
-          label: "itself",
-          draw: (row, write) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
-        },
-        { column: `${side}_total_ns`, label: "with what it calls" },
-        { column: "calls" },
-        {
-          column: `${other}_total_ns`,
-          label: other === "host" ? "on the host" : "GPU time",
-        },
-        ...(severalRanks(context.job)
-          ? ([
-              { column: "ranks" },
-              { column: `${side}_median_ns`, label: "median rank" },
-              { column: `${side}_max_ns`, label: "max over ranks" },
-              { column: `${side}_max_rank`, label: "rank" },
-            ] as const)
-          : []),
+    filtered(
+      context,
+      table,
+      { first: 20, sort: `-${side}_self_ns` },
+      null,
+      {
+        column: "name",
+        draw: (row) => [
+          longName(table.text(row, "name")),
+          callers[row] !== "" && h("small.inside", { title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
+        ],
+      },
+      {
+        column: self,
+        label: "itself",
+        draw: (row, write) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
+      },
+      { column: `${side}_total_ns`, label: "with what it calls" },
+      "calls",
+      {
+        column: `${other}_total_ns`,
+        label: other === "host" ? "on the host" : "GPU time",
+      },
+      severalRanks(context.job) && [
+        "ranks",
+        { column: `${side}_median_ns`, label: "median rank" },
+        { column: `${side}_max_ns`, label: "max over ranks" },
+        { column: `${side}_max_rank`, label: "rank" },
       ],
-    }),
+    ),
   );
 }
 
 /* Rows of actual calls; the other rows hold time that no call launched. */
 function callsOf(table: Table<TreeTable>): number[] {
-  return table.rows
-    .map((_, row) => row)
-    .filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
+  return table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }
 
 /* How much device time no call of the tree launched, and why. */
@@ -223,7 +202,7 @@ function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
 }
 
 function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side: Side, whole: number): [Child, string] {
-  const self = (row: number) => table.num(row, `${side}_self_ns`) ?? 0,
+  const self = (row: number) => table.amount(row, `${side}_self_ns`),
     name = (row: number) => table.text(row, "name") ?? "",
     calls = callsOf(table),
     own = calls.filter((row) => !COMMUNICATES.test(name(row)));
@@ -241,8 +220,8 @@ function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side
     share < TELLING
       ? "No call by itself takes much of the time"
       : [
-          h("bdi", null, callName(name(row))),
-          callers !== "" && [" in ", h("bdi", null, cut(callers, CALLERS_LENGTH))],
+          h("bdi", callName(name(row))),
+          callers !== "" && [" in ", h("bdi", cut(callers, CALLERS_LENGTH))],
           ` itself takes ${f.percent(share, 1)} ${of}`,
         ];
   const together =
@@ -267,9 +246,7 @@ export const stacks: View = {
       table = job.table(kind.table);
     const sums = (side: Side) =>
       f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
-    const sides = (["device", "host"] as const).filter((side) =>
-        callsOf(table).some((row) => (table.num(row, `${side}_total_ns`) ?? 0) > 0),
-      ),
+    const sides = (["device", "host"] as const).filter((side) => callsOf(table).some((row) => table.amount(row, `${side}_total_ns`) > 0)),
       side = sides.find((each) => each === params.get("time")) ?? sides[0];
     if (!side) return void root.append(heading("Call trees"), empty("The recorded calls took no time."));
     const tree = treeOf(table, side),
@@ -287,23 +264,8 @@ export const stacks: View = {
     root.append(
       heading(...finding(job, table, tree, kind, side, whole)),
       controls(
-        there.length > 1 &&
-          segmented(
-            "Calls of",
-            there.map((each) => [each.key, each.label] as const),
-            kind.key,
-            (v) => context.redraw({ of: v, node: null, sort: null }),
-          ),
-        sides.length > 1 &&
-          segmented(
-            "Time",
-            [
-              ["device", "GPU"],
-              ["host", "host"],
-            ],
-            side,
-            (v) => context.redraw({ time: v, node: null, sort: null }),
-          ),
+        setting(context, "Calls of", "of", there, kind.key, "node", "sort"),
+        sides.length > 1 && setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "node", "sort"),
         finder(context, flame, tree, whole),
       ),
       note(

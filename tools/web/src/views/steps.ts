@@ -1,84 +1,43 @@
 /** Steps: is it a rank, a step, or chance? */
 import type { Job, Table } from "../data";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, tableSection } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
-import { partsLegend, partsOf, stacks } from "../stack";
-import { controls, empty, heading, note, section, segmented } from "../ui";
-import { href, type Context, type View } from "../view";
-import { h } from "../dom";
-import { Charts } from "../chart";
+import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
+import { href, type Context, type View, tablesNamed } from "../view";
+import type { ColumnOf } from "../names";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";
 
+type Metrics = "stragglers.rank_step" | "overlap.step";
+
 interface Metric {
   readonly key: string;
   readonly label: string;
-  readonly table: "stragglers.rank_step" | "overlap.step";
+  readonly table: Metrics;
   readonly ramp: "wait" | "work";
+  /** The column, and one added to it where it is known. */
+  readonly column: ColumnOf<Metrics>;
+  readonly plus?: ColumnOf<Metrics>;
   readonly doc: string;
-  /** Set if the metric depends on step marks: an unmarked step is as long as the recording of the host. */
-  readonly ofSteps?: true;
-  readonly value: (table: Table<Metric["table"]>, row: number) => number | null;
 }
 
+const BLAME = { table: "stragglers.rank_step", ramp: "wait" } as const,
+  WORK = { table: "overlap.step", ramp: "work" } as const;
+const CAUSED = "Waiting of other ranks that the rank causes, by itself or through others.",
+  EXPOSED = "Communication with no computation beside it.";
 const METRICS: readonly Metric[] = [
-  {
-    key: "caused",
-    label: "made others wait",
-    table: "stragglers.rank_step",
-    ramp: "wait",
-    doc: "Waiting of other ranks that the rank causes, by itself or through others.",
-    value: (t, row) => {
-      const d = t.num(row, "direct_ns");
-      return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0);
-    },
-  },
-  {
-    key: "wait",
-    label: "waited",
-    table: "stragglers.rank_step",
-    ramp: "wait",
-    doc: "Its waiting for the last rank of each collective.",
-    value: (t, row) => t.num(row, "wait_ns"),
-  },
-  {
-    key: "compute",
-    label: "compute",
-    table: "overlap.step",
-    ramp: "work",
-    doc: "Time in which the GPU computes.",
-    value: (t, row) => t.num(row, "compute_ns"),
-  },
-  {
-    key: "exposed",
-    label: "exposed communication",
-    table: "overlap.step",
-    ramp: "wait",
-    doc: "Communication with no computation beside it.",
-    value: (t, row) => t.num(row, "exposed_comm_ns"),
-  },
-  {
-    key: "idle",
-    label: "idle",
-    table: "overlap.step",
-    ramp: "work",
-    doc: "Time in which the GPU is idle.",
-    ofSteps: true,
-    value: (t, row) => t.num(row, "idle_ns"),
-  },
-  {
-    key: "step",
-    label: "step time",
-    table: "overlap.step",
-    ramp: "work",
-    doc: "From the step’s start to its end.",
-    ofSteps: true,
-    value: (t, row) => t.num(row, "window_ns"),
-  },
+  { ...BLAME, key: "caused", label: "made others wait", column: "direct_ns", plus: "indirect_ns", doc: CAUSED },
+  { ...BLAME, key: "wait", label: "waited", column: "wait_ns", doc: "Its waiting for the last rank of each collective." },
+  { ...WORK, key: "compute", label: "compute", column: "compute_ns", doc: "Time in which the GPU computes." },
+  { ...WORK, ramp: "wait", key: "exposed", label: "exposed communication", column: "exposed_comm_ns", doc: EXPOSED },
+  { ...WORK, key: "idle", label: "idle", column: "idle_ns", doc: "Time in which the GPU is idle." },
+  { ...WORK, key: "step", label: "step time", column: "window_ns", doc: "From the step’s start to its end." },
 ];
+/** Keys of those that depend on step marks: an unmarked step is as long as the recording of the host. */
+const OF_STEPS: readonly string[] = ["idle", "step"];
 
 const MANY = 64;
 /** Minimum range of the colours, as a fraction of a step. */
@@ -113,7 +72,8 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
     partial = new Set<string>();
   for (let r = 0; r < table.n; r++) {
     const key = `${table.num(r, "rank")}/${table.num(r, "step")}`,
-      v = metric.value(table, r);
+      own = table.num(r, metric.column),
+      v = own === null || !metric.plus ? own : own + table.amount(r, metric.plus);
     row.set(key, r);
     if (v !== null) value.set(key, v);
   }
@@ -153,13 +113,12 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
     text: value === null ? f.NONE : f.short(value, unit),
     partial,
     ...(window ? { href: href("timeline", { rank: worst, t: `${window[0]}-${window[1]}` }) } : {}),
-    tip: () => [
-      h("b", null, `${label}, step ${step}`),
-      h("br"),
-      `${metric.label}: ${f.time(value)}`,
-      ranks.length > 1 ? ` (rank ${worst}, the largest)` : "",
-      partial ? [h("br"), "The recording began or ended inside this step."] : "",
-    ],
+    tip: () =>
+      lines(
+        `${label}, step ${step}`,
+        [`${metric.label}: ${f.time(value)}`, ranks.length > 1 ? ` (rank ${worst}, the largest)` : ""],
+        partial ? "The recording began or ended inside this step." : null,
+      ),
   };
 }
 
@@ -221,69 +180,22 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   );
 }
 
-/* Small multiples: one per step, with the ranks' stacks on one scale. */
-function multiples(job: Job): HTMLElement | null {
-  const table = job.table("overlap.step");
-  if (!hasSteps(job)) return null;
-  const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
-  if (table.leftOut > 0 || job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
-  const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
-  return section(
-    `Each step’s time${severalRanks(job) ? " by rank" : ""}`,
-    partsLegend(steps.flatMap(([, rows]) => rows.map((row) => ({ values: partsOf(table, row) })))),
-    h(
-      "div",
-      { class: "multiples" },
-      steps.map(([step, rows]) =>
-        h(
-          "section",
-          null,
-          h("h3", null, stepWord(job, Number(step))),
-          stacks(
-            rows.map((row) => ({
-              label: `rank ${table.num(row, "rank")}`,
-              values: partsOf(table, row),
-              data: { "data-rank": table.num(row, "rank") ?? "", "data-step": Number(step) },
-              ...(table.cell(row, "partial") === true ? { state: "partial" as const } : {}),
-            })),
-            { scale },
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
 function leaders(table: Table<"stragglers.step">): HTMLElement {
-  return grid(table, {
-    columns: [
-      { column: "step" },
-      { column: "rank" },
-      { column: "direct_ns", label: "made others wait by itself" },
-      { column: "indirect_ns", label: "through others" },
-      { column: "lateness_ns", label: "later than the last but one" },
-    ],
-  });
+  return grid(
+    table,
+    {},
+    "step; rank; direct_ns: made others wait by itself; indirect_ns: through others; lateness_ns: later than the last but one",
+  );
 }
 
 export const steps: View = {
   id: "steps",
   title: "Steps",
-  needs: [
-    "job.rank",
-    "overlap.rank",
-    "overlap.step",
-    "stragglers.rank",
-    "stragglers.rank_step",
-    "stragglers.step",
-    "imbalance.step",
-    "structure.step",
-    "stragglers.finding",
-  ],
-  state: (job) => {
-    const { state } = balanceFinding(job);
-    return state === "note" ? undefined : state;
-  },
+  needs: tablesNamed(
+    "job.rank overlap.rank overlap.step stragglers.rank stragglers.rank_step stragglers.step imbalance.step",
+    "structure.step stragglers.finding",
+  ),
+  state: (job) => balanceFinding(job).state,
   render(root, context) {
     const { job, params } = context;
     const table = job.table("overlap.step");
@@ -305,66 +217,33 @@ export const steps: View = {
       return undefined;
     }
     if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`));
-    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !metric.ofSteps));
+    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !OF_STEPS.includes(metric.key)));
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
     root.append(
       controls(
-        segmented(
-          "Metric",
-          metrics.map((m) => [m.key, m.label] as const),
-          metric.key,
-          (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v }),
-        ),
+        chooser(context, "Metric", "metric", metrics, metric.key),
         severalRanks(job) &&
-          segmented(
-            "Order",
-            [
-              ["name", "by name"],
-              ["worst", "worst first"],
-            ],
-            params.get("sort") === "worst" ? "worst" : "name",
-            (v) => context.redraw({ sort: v === "name" ? null : v }),
-          ),
-        canFold &&
-          segmented(
-            "Rows",
-            [
-              ["hosts", "hosts"],
-              ["ranks", "ranks"],
-            ],
-            byHost ? "hosts" : "ranks",
-            (v) => context.redraw({ rows: v }),
-          ),
+          chooser(context, "Order", "sort", { name: "by name", worst: "worst first" }, params.get("sort") === "worst" ? "worst" : "name"),
+        canFold && setting(context, "Rows", "rows", { hosts: "hosts", ranks: "ranks" }, byHost ? "hosts" : "ranks"),
       ),
     );
     drawMap(root, context, metric, byHost);
-    const charts = new Charts(),
-      lengths = trend(job, charts);
+    const lengths = trend(job);
     if (lengths) root.append(lengths);
-    const small = multiples(job);
-    if (small) root.append(small);
     const made = structure(job);
     if (made) root.append(made);
     if (job.table("stragglers.step").n > 0)
       root.append(section("Who made others wait most in each step", leaders(job.table("stragglers.step"))));
     if (severalRanks(job))
       root.append(
-        section(
+        tableSection(
           "How even the steps are",
-          grid(job.table("imbalance.step"), {
-            columns: [
-              { column: "step" },
-              { column: "mean_compute_ns", label: "mean compute" },
-              { column: "max_compute_ns", label: "largest" },
-              { column: "max_rank", label: "of rank" },
-              { column: "imbalance_pct", label: "imbalance" },
-              { column: "load_balance", label: "load balance" },
-              { column: "step_ns", label: "step" },
-              { column: "parallel_efficiency", label: "parallel efficiency" },
-            ],
-          }),
+          null,
+          job.table("imbalance.step"),
+          {},
+          "step; mean_compute_ns: mean compute; max_compute_ns: largest; max_rank: of rank; imbalance_pct: imbalance",
+          "load_balance: load balance; step_ns: step; parallel_efficiency: parallel efficiency",
         ),
       );
-    return charts.dispose;
   },
 };

@@ -1,4 +1,5 @@
 /** Stragglers: who causes waiting, for whom, and is it proven? */
+import { tablesNamed } from "../view";
 import type { Cell, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
@@ -17,7 +18,7 @@ import {
 } from "../job";
 import { heatMap } from "../map";
 import type { TableName } from "../names";
-import { controls, empty, heading, legend, link, note, prose, section, segmented, tip } from "../ui";
+import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, showAll } from "../ui";
 import type { Context, View } from "../view";
 
 const ROWS_MAX = 32;
@@ -33,7 +34,7 @@ const VALUE_PARTS = 18; // width of a value, where the longest bar is 100 wide
 const BESIDE_MAX = 16; // with more ranks the two maps need the whole width each
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
-  (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
+  table.amount(row, "direct_ns") + table.amount(row, "indirect_ns");
 
 /* A rank, or all ranks of a host. */
 interface Side {
@@ -58,21 +59,19 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
-    "div",
+    "div.butterfly",
     {
-      class: "butterfly",
       style: {
         "--left": `minmax(0, ${parts.left}fr)`,
         "--right": `minmax(0, ${parts.right}fr)`,
       },
     },
     h(
-      "div",
-      { class: "fly head" },
+      "div.fly.head",
       h("span"),
-      h("span", { class: "left" }, `waited, ${unit.name}`),
-      h("span", { class: "right" }, `made others wait, ${unit.name} of GPU time`),
-      h("span", { class: "words" }, words),
+      h("span.left", `waited, ${unit.name}`),
+      h("span.right", `made others wait, ${unit.name} of GPU time`),
+      h("span.words", words),
     ),
   );
   for (const each of sides) {
@@ -81,17 +80,15 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
         "span",
         { class: side },
         h(
-          "span",
+          "span.fly-value",
           {
-            class: "fly-value",
-            attr:
-              each.row === undefined
-                ? { "data-value": value }
-                : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column },
+            ...(each.row === undefined
+              ? { "data-value": value }
+              : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column }),
           },
           f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
         ),
-        tip(h("span", { class: "fly-bar", style: { width: `calc((${room(side)}) * ${value / most})` } }), () => [
+        tip(h("span.fly-bar", { style: { width: `calc((${room(side)}) * ${value / most})` } }), () => [
           `${each.label}: `,
           f.exact(value, "ns"),
         ]),
@@ -100,10 +97,10 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
       h(
         "div",
         { class: `fly ${each.strong ? "straggler" : ""}` },
-        h("span", { class: "row-label" }, each.label),
+        h("span.row-label", each.label),
         half("left", each.wait, "wait_ns"),
         half("right", each.cost, "direct_ns"),
-        h("span", { class: "words" }, each.words),
+        h("span.words", each.words),
       ),
     );
   }
@@ -115,7 +112,7 @@ type Order = "cost" | "rank";
 /* Rows of the ranks that cost most, by cost or in rank order. */
 function costly(job: Job, order: Order): number[] {
   const table = job.table("stragglers.rank");
-  const chosen = [...table.rows.keys()].sort((a, b) => cost(table, b) - cost(table, a)).slice(0, ROWS_MAX);
+  const chosen = table.all.sort((a, b) => cost(table, b) - cost(table, a)).slice(0, ROWS_MAX);
   return order === "cost" ? chosen : chosen.sort((a, b) => a - b);
 }
 
@@ -126,22 +123,11 @@ function butterfly(context: Context, order: Order): HTMLElement {
   const left = table.n + table.leftOut - chosen.length;
   return h(
     "div",
-    null,
-    controls(
-      segmented<Order>(
-        "Order",
-        [
-          ["cost", "by what they cost"],
-          ["rank", "by rank"],
-        ],
-        order,
-        (value) => context.redraw({ order: value === "cost" ? null : value }),
-      ),
-    ),
+    controls(chooser(context, "Order", "order", { cost: "by what they cost", rank: "by rank" }, order)),
     flies(
       chosen.map((row) => ({
         label: `rank ${table.num(row, "rank")}`,
-        wait: table.num(row, "wait_ns") ?? 0,
+        wait: table.amount(row, "wait_ns"),
         cost: cost(table, row),
         strong: table.text(row, "verdict") === "straggler",
         words: evidence(job, row),
@@ -162,7 +148,7 @@ function hostButterfly(job: Job): HTMLElement | null {
   table.rows.forEach((_, row) => {
     const sum = sums.get(host.get(table.num(row, "rank") ?? -1) ?? "");
     if (!sum) return;
-    sum.wait += table.num(row, "wait_ns") ?? 0;
+    sum.wait += table.amount(row, "wait_ns");
     sum.cost += cost(table, row);
     sum.ranks++;
     if (sum.worst < 0 || cost(table, row) > cost(table, sum.worst)) sum.worst = row;
@@ -170,7 +156,6 @@ function hostButterfly(job: Job): HTMLElement | null {
   const chosen = [...sums].sort(([, a], [, b]) => b.cost - a.cost).slice(0, HOSTS_SHOWN);
   return h(
     "div",
-    null,
     flies(
       chosen.map(([label, { wait, cost: all, ranks, worst }]) => ({
         label,
@@ -188,12 +173,12 @@ function hostButterfly(job: Job): HTMLElement | null {
 function evidence(job: Job, row: number): string {
   const table = job.table("stragglers.rank");
   const speed = table.num(row, "relative_speed");
-  const tied = table.num(row, "tied") ?? 0,
-    led = table.num(row, "steps_led") ?? 0;
-  const indirect = table.num(row, "indirect_ns") ?? 0,
+  const tied = table.amount(row, "tied"),
+    led = table.amount(row, "steps_led");
+  const indirect = table.amount(row, "indirect_ns"),
     all = cost(table, row);
   return [
-    `last in ${f.grouped(table.num(row, "last_arrivals") ?? 0)} of ${f.grouped(table.num(row, "collectives") ?? 0)}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
+    `last in ${f.grouped(table.amount(row, "last_arrivals"))} of ${f.grouped(table.amount(row, "collectives"))}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
     speed === null ? "" : `speed ${f.times(speed)}`,
     led > 0 && job.table("stragglers.step").n > 1 ? `most in ${f.count(led, "step")}` : "",
     all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
@@ -250,7 +235,7 @@ function matrix(job: Job): HTMLElement {
     sums = new Map<string, number>();
   for (let r = 0; r < pairs.n; r++) {
     const key = `${nameOf(pairs.num(r, "for_rank")!)}\n${nameOf(pairs.num(r, "rank")!)}`;
-    sums.set(key, (sums.get(key) ?? 0) + (pairs.num(r, "wait_ns") ?? 0));
+    sums.set(key, (sums.get(key) ?? 0) + pairs.amount(r, "wait_ns"));
   }
   const unit = f.mapUnit(sums.values()),
     everything = pairs.sum("wait_ns"),
@@ -271,11 +256,8 @@ function matrix(job: Job): HTMLElement {
         return {
           value,
           text: value === 0 ? "·" : f.short(value, unit),
-          tip: () => [
-            h("b", null, `${names[r]} waits for ${names[c]}`),
-            h("br"),
-            `${f.time(value)}, ${f.percent(f.share(value, everything), 1)} of all waiting`,
-          ],
+          tip: () =>
+            lines(`${names[r]} waits for ${names[c]}`, `${f.time(value)}, ${f.percent(f.share(value, everything), 1)} of all waiting`),
         };
       },
     }),
@@ -290,7 +272,7 @@ function matrix(job: Job): HTMLElement {
 
 function stepMap(job: Job, order: Order): HTMLElement {
   const table = job.table("stragglers.rank_step");
-  const steps = [...new Set(table.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
+  const steps = table.values("step");
   if (table.n === 0 || steps.length === 0) return section("Which step, which rank", empty("No operation with waits is in a step."));
   const costs = job.table("stragglers.rank");
   const ranks = costly(job, order).map((row) => costs.num(row, "rank")!);
@@ -315,11 +297,8 @@ function stepMap(job: Job, order: Order): HTMLElement {
         return {
           value,
           text: value === 0 ? "·" : f.short(value, unit),
-          tip: () => [
-            h("b", null, `rank ${ranks[r]}, step ${steps[c]}`),
-            h("br"),
-            `made others wait ${f.time(value)}, waited ${f.time(table.num(row, "wait_ns"))}`,
-          ],
+          tip: () =>
+            lines(`rank ${ranks[r]}, step ${steps[c]}`, `made others wait ${f.time(value)}, waited ${f.time(table.num(row, "wait_ns"))}`),
         };
       },
     }),
@@ -359,75 +338,57 @@ function instance(
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
     return h(
-      "div",
-      { class: "lane" },
-      h("span", { class: "row-label" }, `rank ${a.rank}`),
+      "div.lane",
+      h("span.row-label", `rank ${a.rank}`),
       tip(
         h(
-          "span",
-          { class: "lane-box" },
-          h("span", { class: "piece fill-wait", style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
-          h("span", { class: "piece fill-transfer", style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
+          "span.lane-box",
+          h("span.piece.fill-wait", { style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
+          h("span.piece.fill-transfer", { style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
           u > 0 &&
-            h("span", {
-              class: "arrival-whisker",
+            h("span.arrival-whisker", {
               style: { left: at(Math.max(first, a.begin - u)), right: `${(100 * (end - Math.min(end, a.begin + u))) / length}%` },
-              attr: { "data-uncertainty": u },
+              "data-uncertainty": u,
             }),
           last === null &&
             release - a.begin <= 2 * Math.SQRT2 * u &&
-            h("span", { class: "tied-mark", style: { left: at(a.begin) }, attr: { "aria-label": "may share the last place" } }, "▷"),
-          a.rank === last && h("span", { class: "last-mark", style: { left: at(a.begin) }, attr: { "aria-label": "came last" } }, "▶"),
+            h("span.tied-mark", { style: { left: at(a.begin) }, "aria-label": "may share the last place" }, "▷"),
+          a.rank === last && h("span.last-mark", { style: { left: at(a.begin) }, "aria-label": "came last" }, "▶"),
         ),
         () => [
-          h("b", null, `rank ${a.rank}`),
+          h("b", `rank ${a.rank}`),
           ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`,
         ],
       ),
     );
   });
-  const what: Child[] = [
-    h(
-      "b",
-      null,
-      `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
-    ),
-    h("br"),
+  const what = lines(
+    `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`,
-    h("br"),
-    last === null ? "the last place is tied" : `rank ${last} last`,
-    `, transfer ${f.time(worst.num(row, "transfer_ns"))}`,
-    h("br"),
+    [last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`],
     [bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`].filter((part) => part !== "").join(", "),
-    h("br"),
-    h("a", { attr: { href: onTimeline(first, end, { coll: row }) } }, "on the timeline"),
-  ];
+    h("a", { href: onTimeline(first, end, { coll: row }) }, "on the timeline"),
+  );
   return h(
-    "article",
-    { class: "instance" },
-    h("div", { class: "instance-words" }, what),
+    "article.instance",
+    h("div.instance-words", what),
     h(
-      "div",
+      "div.lanes",
       {
-        class: "lanes",
-        attr: {
-          role: "img",
-          "aria-label": `${shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
-        },
+        role: "img",
+        "aria-label": `${shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
       },
-      h("div", { class: "release-box" }, h("span", { class: "release", style: { left: at(release) } })),
+      h("div.release-box", h("span.release", { style: { left: at(release) } })),
       lanes,
       h(
-        "div",
-        { class: "lane foot" },
+        "div.lane.foot",
         h("span"),
         h(
-          "span",
-          { class: "lane-box" },
-          h("span", { class: "zero" }, "0"),
+          "span.lane-box",
+          h("span.zero", "0"),
           h(
-            "span",
-            { class: "release-text", style: { right: `${100 - (100 * (release - first)) / length}%` } },
+            "span.release-text",
+            { style: { right: `${100 - (100 * (release - first)) / length}%` } },
             `last arrival +${f.time(release - first)}`,
           ),
         ),
@@ -451,7 +412,7 @@ function sizesOf(job: Job, byInstance: ReadonlyMap<Cell, readonly number[]>): (r
     key = (table: Table<"collectives.worst" | "collectives.kind">, row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
   const whole = new Map<string, number>();
   if (job.table("collectives.arrival").leftOut > 0)
-    kinds.rows.forEach((_, row) => whole.set(key(kinds, row), Math.max(kinds.num(row, "ranks") ?? 0, whole.get(key(kinds, row)) ?? 0)));
+    kinds.rows.forEach((_, row) => whole.set(key(kinds, row), Math.max(kinds.amount(row, "ranks"), whole.get(key(kinds, row)) ?? 0)));
   return (row) => Math.max(byInstance.get(worst.num(row, "instance"))?.length ?? 0, whole.get(key(worst, row)) ?? 0);
 }
 
@@ -465,7 +426,7 @@ function worstInstances(context: Context): HTMLElement {
     clocks = job.table("clock.rank"),
     domains = new Map(clocks.rows.map((_, row) => [clocks.num(row, "rank"), clocks.num(row, "domain")]));
   const all = params.get("all") === "1";
-  const rows = [...worst.rows.keys()].slice(0, all ? worst.n : WORST_SHOWN);
+  const rows = worst.all.slice(0, all ? worst.n : WORST_SHOWN);
   const size = sizesOf(job, byInstance),
     some = rows.some((row) => size(row) > ARRIVALS_MAX);
   return section(
@@ -490,13 +451,7 @@ function worstInstances(context: Context): HTMLElement {
         domains,
       ),
     ),
-    !all &&
-      worst.n > WORST_SHOWN &&
-      h(
-        "p",
-        { class: "more" },
-        h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${worst.n}`),
-      ),
+    !all && worst.n > WORST_SHOWN && showAll(context, `Show all ${worst.n}`),
   );
 }
 
@@ -504,7 +459,7 @@ function worstInstances(context: Context): HTMLElement {
 function named(table: Table<"stragglers.finding">, row: number): string {
   const level = table.text(row, "level"),
     rank = table.num(row, "rank"),
-    ranks = table.num(row, "ranks") ?? 0;
+    ranks = table.amount(row, "ranks");
   if (level === "job") return rank === null ? "no one rank" : `rank ${rank}, last in each`;
   const host = table.text(row, "host");
   if (level === "host") return `host ${host}`;
@@ -516,25 +471,23 @@ function windowOf(table: Table<"stragglers.finding">, row: number): string {
   const from = table.num(row, "from"),
     to = table.num(row, "to"),
     unit = table.text(row, "unit"),
-    units = table.num(row, "units") ?? 0;
+    units = table.amount(row, "units");
   const range = from === null ? "" : from === to ? `step ${from}` : `steps ${from}–${to}`;
   if (unit === "stretch") return `${f.count(units, "stretch", "stretches")} between operations ${from} and ${to} of its group`;
   return unit === "operation" ? `${f.count(units, "operation")}${range && `, in ${range}`}` : range || f.NONE;
 }
 
 function findingTable(table: Table<"stragglers.finding">): HTMLElement {
-  return grid(table, {
-    columns: [
-      { column: "level", label: "who", draw: (row) => named(table, row) },
-      { column: "shape" },
-      { column: "from", label: "where", draw: (row) => windowOf(table, row) },
-      { column: "excess_ns", label: "longer by" },
-      { column: "excess_pct", label: "of the steps" },
-      { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },
-      { column: "p", label: "p" },
-      { column: "certainty" },
-    ],
-  });
+  return grid(
+    table,
+    {},
+    { column: "level", label: "who", draw: (row) => named(table, row) },
+    "shape",
+    { column: "from", label: "where", draw: (row) => windowOf(table, row) },
+    "excess_ns: longer by; excess_pct: of the steps",
+    { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },
+    "p: p; certainty",
+  );
 }
 
 function title(job: Job): string {
@@ -562,28 +515,13 @@ function nothingKnown(job: Job): Child[] {
 export const stragglers: View = {
   id: "stragglers",
   title: "Stragglers",
-  needs: [
-    "job.rank",
-    "stragglers.job",
-    "stragglers.finding",
-    "stragglers.rank",
-    "stragglers.pair",
-    "stragglers.rank_step",
-    "stragglers.step",
-    "collectives.worst",
-    "collectives.arrival",
-    "clock.check",
-    "clock.rank",
-    "overlap.kind",
-    "overlap.rank",
-    "overlap.step",
+  needs: tablesNamed(
+    "job.rank stragglers.job stragglers.finding stragglers.rank stragglers.pair stragglers.rank_step stragglers.step",
+    "collectives.worst collectives.arrival clock.check clock.rank overlap.kind overlap.rank overlap.step",
     "collectives.kind",
-  ],
+  ),
   shown: severalRanks,
-  state: (job) => {
-    const { state } = straggling(job);
-    return state === "note" ? undefined : state;
-  },
+  state: (job) => straggling(job).state,
   render(root, context) {
     const { job, params } = context,
       order: Order = params.get("order") === "rank" ? "rank" : "cost";

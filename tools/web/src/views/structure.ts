@@ -3,9 +3,9 @@ import { band, type BandFigure } from "../cells";
 import type { Job, Table } from "../data";
 import { h } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns } from "../grid";
 import { hasSteps } from "../job";
-import { note, prose, section, sign, tip } from "../ui";
+import { note, prose, section, sign, tip, lines } from "../ui";
 
 type Steps = Table<"structure.step">;
 
@@ -51,44 +51,40 @@ function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement 
   if (middle === null) return null;
   if (!isRecorded(table, phase))
     return h(
-      "div",
-      { class: "usual" },
-      h("span", { class: "row-label" }, phase.label),
-      h("span", { class: "usual-track", attr: { "data-phase": phase.column } }),
-      h("span", { class: "usual-value" }, f.NONE),
-      h("span", { class: "usual-words" }, "not recorded"),
+      "div.usual",
+      h("span.row-label", phase.label),
+      h("span.usual-track", { "data-phase": phase.column }),
+      h("span.usual-value", f.NONE),
+      h("span.usual-words", "not recorded"),
     );
   const at = (value: number): string => `${Math.max(0, Math.min(100, value))}%`,
     over = comparable && middle > phase.most,
     several = table.n + table.leftOut > 1;
   const words = `${f.percent(middle, 1)}${comparable ? `, usual ${usual(phase)}` : ""}`;
   const track = h(
-    "span",
-    { class: "usual-track", attr: { role: "img", "aria-label": `${phase.label}: ${words}`, "data-phase": phase.column } },
-    comparable && h("span", { class: "usual-range", style: { left: at(phase.least), width: at(phase.most - phase.least) } }),
-    table
-      .nums(phase.column)
-      .map((value) => value !== null && h("span", { class: "usual-step", attr: { "data-value": value }, style: { left: at(value) } })),
+    "span.usual-track",
+    { role: "img", "aria-label": `${phase.label}: ${words}`, "data-phase": phase.column },
+    comparable && h("span.usual-range", { style: { left: at(phase.least), width: at(phase.most - phase.least) } }),
+    table.nums(phase.column).map((value) => value !== null && h("span.usual-step", { "data-value": value, style: { left: at(value) } })),
     h("span", { class: `usual-middle ${over ? "over" : ""}`, style: { left: at(middle) } }),
   );
   return h(
-    "div",
-    { class: "usual" },
-    h("span", { class: "row-label" }, phase.label),
-    tip(track, () => [
-      h("b", null, `${phase.label}: ${words}`),
-      h("br"),
-      several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
-      h("br"),
-      table.columns[table.place(phase.column)]?.doc ?? "",
-    ]),
-    h("span", { class: "usual-value" }, f.percent(middle, 1)),
-    h("span", { class: "usual-words" }, comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
+    "div.usual",
+    h("span.row-label", phase.label),
+    tip(track, () =>
+      lines(
+        `${phase.label}: ${words}`,
+        several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
+        table.docOf(phase.column),
+      ),
+    ),
+    h("span.usual-value", f.percent(middle, 1)),
+    h("span.usual-words", comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
   );
 }
 
 function figures(table: Steps): readonly BandFigure[] {
-  const doc = (column: Parameters<Steps["place"]>[0]): string => table.columns[table.place(column)]?.doc ?? "";
+  const doc = (column: Parameters<Steps["place"]>[0]): string => table.docOf(column);
   const passes = table.median("micro_batches"),
     most = table.most("max_micro_batches"),
     at = table.rows.findIndex((_, row) => table.num(row, "max_micro_batches") === most);
@@ -128,33 +124,19 @@ function figures(table: Steps): readonly BandFigure[] {
 function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"structure.step">[] {
   const uneven = (table.most("max_micro_batches") ?? 0) > (table.least("micro_batches") ?? 0),
     again = (table.most("recomputed_ns") ?? 0) > 0;
-  return [
-    { column: "step" },
-    { column: "micro_batches", label: "micro-batches" },
-    ...(uneven
-      ? ([
-          { column: "max_micro_batches", label: "at most" },
-          { column: "max_rank", label: "on rank" },
-        ] as const)
-      : []),
-    { column: "updates" },
-    ...(again
-      ? ([
-          { column: "recomputed_ns", label: "computed again" },
-          { column: "recomputed_pct", label: "of the work" },
-        ] as const)
-      : []),
-    ...PHASES.filter((phase) => isRecorded(table, phase)).map(({ column, label }) => ({ column, label: label.toLowerCase() })),
-    ...(comparable
-      ? [
-          {
-            column: "beyond" as const,
-            label: "more than usual",
-            draw: (row: number) => prose(table.text(row, "beyond")).replace("data", "waiting for a batch"),
-          },
-        ]
-      : []),
-  ];
+  return columns(
+    table,
+    "step; micro_batches: micro-batches",
+    uneven && "max_micro_batches: at most; max_rank: on rank",
+    "updates",
+    again && "recomputed_ns: computed again; recomputed_pct: of the work",
+    PHASES.filter((phase) => isRecorded(table, phase)).map(({ column, label }) => ({ column, label: label.toLowerCase() })),
+    comparable && {
+      column: "beyond" as const,
+      label: "more than usual",
+      draw: (row: number) => prose(table.text(row, "beyond")).replace("data", "waiting for a batch"),
+    },
+  );
 }
 
 /** The part of the steps view; null if no trace shows a backward pass or an update. */
@@ -169,8 +151,8 @@ export function structure(job: Job): HTMLElement | null {
     "What a step is made of",
     band(figures(table)),
     phases.length > 0 && [
-      h("h3", null, "Phases, share of the step’s time"),
-      h("div", { class: "usual-rows" }, phases),
+      h("h3", "Phases, share of the step’s time"),
+      h("div.usual-rows", phases),
       note(
         comparable
           ? "The filled range is what published guides call usual; each thin line is a step, the bar is their median. "
@@ -181,6 +163,6 @@ export function structure(job: Job): HTMLElement | null {
           : "",
       ),
     ],
-    grid(table, { first: GRID_ROWS, columns: columnsOf(table, comparable) }),
+    grid(table, { first: GRID_ROWS }, columnsOf(table, comparable)),
   );
 }

@@ -25,7 +25,7 @@ import {
 import type { ColumnOf, TableName } from "../names";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, link, note, prose, section, sign, term, type Origin } from "../ui";
-import { href, type Context, type State, type View } from "../view";
+import { href, type Context, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
 const ADVICE_MAX = 5;
@@ -44,34 +44,30 @@ function doFirst(job: Job, evidence: string | null): string | null {
 function title(job: Job): HTMLElement {
   const found = verdict(job),
     first = doFirst(job, found.text),
-    evidence = found.text && h("p", { class: "evidence" }, sentence(found.text));
+    evidence = found.text && h("p.evidence", sentence(found.text));
   const text = savedText(job),
-    saved = text !== null && h("p", { class: "saved" }, sentence(text)),
+    saved = text !== null && h("p.saved", sentence(text)),
     leads = text !== job.table("whatif.job").text(0, "headline"), // the headline is a saving
     checked = checks(job);
   return h(
-    "header",
-    { class: "verdict" },
+    "header.verdict",
     sign(found.state),
     h(
       "div",
-      null,
-      h("h1", { attr: { tabindex: -1 } }, prose(found.title)),
-      first === null ? evidence : h("p", null, sentence(first)),
+      h("h1", { tabindex: -1 }, prose(found.title)),
+      first === null ? evidence : h("p", sentence(first)),
       !leads && saved,
       h(
-        "ul",
-        { class: "checks" },
-        checked.map(({ state, title, link: [, view] }) => h("li", null, sign(state), h("a", { attr: { href: href(view) } }, title))),
+        "ul.checks",
+        checked.map(({ state, title, link: [, view] }) => h("li", sign(state), h("a", { href: href(view) }, title))),
       ),
       h(
-        "details",
-        { class: "why" },
-        h("summary", null, "Why"),
+        "details.why",
+        h("summary", "Why"),
         leads && saved,
         first !== null && evidence,
-        h("p", null, link(found.link, found.view), text !== null && [" ", link("What would help most", "whatif")]),
-        h("div", { class: "findings" }, checked.map(findingBox)),
+        h("p", link(found.link, found.view), text !== null && [" ", link("What would help most", "whatif")]),
+        h("div.findings", checked.map(findingBox)),
       ),
     ),
   );
@@ -106,7 +102,7 @@ function differs(job: Job): Child {
 
 /* A problem of the traces, shown above all figures that it may affect. */
 function wrong(title: string, text: string, to: string, name: TableName): HTMLElement {
-  return h("div", { class: "findings" }, findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
+  return h("div.findings", findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
 }
 
 /* What is missing or impossible in the recording, shown before figures that it may affect. */
@@ -181,7 +177,7 @@ export function balanceFinding(job: Job): Finding {
   const most = Math.max(...values),
     worst = steps.nums("imbalance_pct").indexOf(most);
   const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
-  const left = job.allRowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
+  const left = job.allRowsOf("job.rank") - whole.amount(0, "ranks");
   const [state, how]: readonly [State, string] =
     middle >= 25
       ? ["bad", "uneven"]
@@ -220,8 +216,8 @@ export function clockFinding(job: Job): Finding {
     hosts = ranksOf(job).hostCount;
   const to: readonly [string, string] = ["Clocks", "clocks"];
   const uncertainty = worstUncertainty(job);
-  const matched = check.num(0, "matched") ?? 0,
-    after = check.num(0, "violations_after") ?? 0;
+  const matched = check.amount(0, "matched"),
+    after = check.amount(0, "violations_after");
   if (!severalRanks(job)) return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
   if (uncertainty === null)
     return { state: "warn", title: "Clocks are not compared", text: "Numbers that compare ranks in time are left out.", link: to };
@@ -266,10 +262,9 @@ function checks(job: Job): Finding[] {
 
 function findingBox(found: Finding): HTMLElement {
   return h(
-    "section",
-    { class: "finding" },
+    "section.finding",
     sign(found.state),
-    h("div", null, h("h2", null, found.title), found.text !== "" && h("p", null, found.text), link(...found.link)),
+    h("div", h("h2", found.title), found.text !== "" && h("p", found.text), link(...found.link)),
   );
 }
 
@@ -304,12 +299,12 @@ function ratioFigure(
   scale = 1,
 ): HTMLElement {
   const value = total(job, whole) > 0 ? (scale * total(job, part)) / total(job, whole) : null;
-  return h("span", { class: "figure", attr: { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" } }, write(value));
+  return h("span.figure", { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" }, write(value));
 }
 
 function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overlap.rank">): number[] {
   const table = job.table("overlap.rank");
-  return known(table.rows.map((_, row) => f.share(table.num(row, part) ?? 0, table.num(row, whole) ?? 0)));
+  return known(table.rows.map((_, row) => f.share(table.amount(row, part), table.amount(row, whole))));
 }
 
 /** Step times in step order, averaged over ranks, without partial windows. */
@@ -317,8 +312,7 @@ export function stepTimes(job: Job): Map<number, number> {
   const overview = job.table("overview.step"),
     overlap = job.table("overlap.step");
   const partial = new Set(
-    overlap.rows
-      .map((_, row) => row)
+    overlap.all
       .filter((row) => overlap.cell(row, "partial") === true)
       .map((row) => `${overlap.num(row, "rank")}/${overlap.num(row, "step")}`),
   );
@@ -341,21 +335,21 @@ function throughput(job: Job): Child[] {
       return value === null ? f.NONE : figure(job, f.grouped(value, value < 1000 ? 1 : 0), { table: "overview.job", row: 0, column });
     };
     if (table.num(0, `${what}_per_s`) === null) return [];
-    return [h("div", null, rate(`${what}_per_s`), ` ${what} a second, `, rate(`device_${what}_per_s`), " each rank")];
+    return [h("div", rate(`${what}_per_s`), ` ${what} a second, `, rate(`device_${what}_per_s`), " each rank")];
   });
 }
 
 /* With several kinds of step there is no meaningful median over all steps. */
 function kindsFigure(job: Job): Figure {
   const table = job.table("steps.kind"),
-    rows = table.rows.map((_, row) => row).sort((a, b) => (table.num(b, "share_pct") ?? 0) - (table.num(a, "share_pct") ?? 0));
+    rows = table.all.sort((a, b) => table.amount(b, "share_pct") - table.amount(a, "share_pct"));
   const median = (row: number): Child =>
     figure(job, f.time(table.num(row, "median_ns")), { table: "steps.kind", row, column: "median_ns" });
   return {
     label: `Median step, ${table.text(rows[0]!, "kind") ?? ""}`,
     doc: "Of the kind of steps that takes most of the time; below the other kinds: steps.kind median_ns.",
     value: median(rows[0]!),
-    below: [rows.slice(1).map((row) => h("div", null, `${table.text(row, "kind") ?? ""} `, median(row))), throughput(job)],
+    below: [rows.slice(1).map((row) => h("div", `${table.text(row, "kind") ?? ""} `, median(row))), throughput(job)],
   };
 }
 
@@ -367,7 +361,7 @@ function stepFigure(job: Job): Figure {
   return {
     label: marked ? "Median step" : "Step time",
     doc: "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
-    value: h("span", { class: "figure", attr: { "data-value": f.median(times) ?? "" } }, marked ? f.time(f.median(times)) : f.NONE),
+    value: h("span.figure", { "data-value": f.median(times) ?? "" }, marked ? f.time(f.median(times)) : f.NONE),
     below: [marked ? span(times, f.time, "by step") : "no steps marked", throughput(job)],
   };
 }
@@ -444,17 +438,15 @@ function incomplete(job: Job): boolean {
 }
 
 function figureBand(job: Job): HTMLElement {
-  const dagger = incomplete(job) ? h("sup", { class: "bad", title: "Traces are missing or cut short" }, "†") : null;
+  const dagger = incomplete(job) ? h("sup.bad", { title: "Traces are missing or cut short" }, "†") : null;
   return h(
-    "dl",
-    { class: "figures" },
+    "dl.figures",
     figures(job).map((each) =>
       h(
         "div",
-        null,
-        h("dt", null, term(each.label, each.doc)),
-        h("dd", { class: "value" }, each.value, dagger?.cloneNode(true), each.small && h("small", null, ` ${each.small}`)),
-        h("dd", { class: "below" }, each.below),
+        h("dt", term(each.label, each.doc)),
+        h("dd.value", each.value, dagger?.cloneNode(true), each.small && h("small", ` ${each.small}`)),
+        h("dd.below", each.below),
       ),
     ),
   );
@@ -480,14 +472,9 @@ function rankBars(job: Job): HTMLElement {
   return section(
     shown.length > 1 ? `${heading}, up to ${f.time(most)}` : `${heading}: ${f.time(most)}`,
     partsLegend(shown),
-    h("div", { class: "no-ends" }, stacks(shown, { end: () => null })),
+    h("div.no-ends", stacks(shown, { end: () => null })),
     rows.length > RANKS_MAX &&
-      h(
-        "p",
-        { class: "note" },
-        `${f.grouped(more)} more ranks: `,
-        link(overlap.leftOut > 0 ? "those that this page holds" : "all of them", "ranks"),
-      ),
+      h("p.note", `${f.grouped(more)} more ranks: `, link(overlap.leftOut > 0 ? "those that this page holds" : "all of them", "ranks")),
   );
 }
 
@@ -545,8 +532,8 @@ export function costOf(job: Job, row: number): number {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank");
   const at = blame.find({ rank: overlap.num(row, "rank") });
-  const caused = at < 0 ? 0 : (blame.num(at, "direct_ns") ?? 0) + (blame.num(at, "indirect_ns") ?? 0);
-  return caused + (overlap.num(row, "idle_ns") ?? 0) / 1e6;
+  const caused = at < 0 ? 0 : blame.amount(at, "direct_ns") + blame.amount(at, "indirect_ns");
+  return caused + overlap.amount(row, "idle_ns") / 1e6;
 }
 
 // What to do, and what it rests on --------------------------------------------------------------------
@@ -579,30 +566,21 @@ function amount(job: Job, row: number): Child {
 function adviceList(job: Job): HTMLElement {
   const table = job.table("advice.item");
   const said = verdict(job).text ?? "";
-  if (table.n === 0) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
-  const evidence = (text: string) =>
-    !text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, kindsIn(prose(text))) : null;
+  if (table.n === 0) return section("What to do", h("p.note", "No rule of the advice applies to this job."));
+  const evidence = (text: string) => (!text.startsWith(said.slice(0, 40)) || said === "" ? h("p.note", kindsIn(prose(text))) : null);
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
     const item = adviceItem(job, row);
     return h(
       "li",
-      null,
       sign(item.state),
       h(
         "div",
-        null,
-        h(
-          "div",
-          { class: "advice-head" },
-          h("a", { attr: { href: href(item.view) } }, item.title),
-          h("span", { class: "advice-amount" }, amount(job, row)),
-        ),
+        h("div.advice-head", h("a", { href: href(item.view) }, item.title), h("span.advice-amount", amount(job, row))),
         h(
           "details",
-          null,
-          h("summary", null, "How"),
-          h("p", null, prose(item.text)),
-          table.cell(row, "at_most") === true && h("p", { class: "note" }, prose(table.text(row, "saves") ?? "")),
+          h("summary", "How"),
+          h("p", prose(item.text)),
+          table.cell(row, "at_most") === true && h("p.note", prose(table.text(row, "saves") ?? "")),
           evidence(table.text(row, "evidence") ?? ""),
         ),
       ),
@@ -613,9 +591,8 @@ function adviceList(job: Job): HTMLElement {
   const whole = `${wholeWord(job)}${mean === null ? "" : `, ${f.time(mean)}`}`;
   return h(
     "section",
-    null,
-    h("h2", null, term("What to do", known ? `Ordered by what it saves of ${whole}.` : "Ordered by the time it costs a rank.")),
-    h("ul", { class: "advice" }, items),
+    h("h2", term("What to do", known ? `Ordered by what it saves of ${whole}.` : "Ordered by the time it costs a rank.")),
+    h("ul.advice", items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }),
   );
 }
@@ -629,7 +606,7 @@ function unsplit(job: Job): string {
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
   const parts = [
     ...none.map(({ kind }) => kindWord(kind)),
-    (job.table("clock.check").num(0, "incomplete") ?? 0) > 0 && "operations that some rank did not record",
+    job.table("clock.check").amount(0, "incomplete") > 0 && "operations that some rank did not record",
     matched < all && "what was not matched",
   ].filter((part) => part !== false);
   return parts.length > 0 ? ` (${parts.join(", ")})` : "";
@@ -645,33 +622,26 @@ function basis(job: Job): HTMLElement {
     files = job.table("job.left_out");
   const left = files.rows.filter((_, row) => files.text(row, "reason") !== "other").length;
   const parts: Child[] = [
-    `${f.count(job.table("job.job").num(0, "events") ?? 0, "event")} read, ${skipped === 0 ? "none skipped" : `${f.grouped(skipped)} skipped`}`,
+    `${f.count(job.table("job.job").amount(0, "events"), "event")} read, ${skipped === 0 ? "none skipped" : `${f.grouped(skipped)} skipped`}`,
     repaired > 0 && `, ${f.grouped(repaired)} repaired`,
     ". ",
   ];
-  if (cutShort > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(cutShort, "trace is", "traces are")} cut short. `));
+  if (cutShort > 0) parts.push(h("b.bad", `† ${f.count(cutShort, "trace is", "traces are")} cut short. `));
   if (missingCount > 0)
-    parts.push(
-      h(
-        "b",
-        { class: "bad" },
-        `† ${f.count(missingCount, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing, 16)}. `,
-      ),
-    );
+    parts.push(h("b.bad", `† ${f.count(missingCount, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing, 16)}. `));
   const formats = job.table("job.format"),
-    kinds = [...formats.rows.keys()];
+    kinds = formats.all;
   if (kinds.length > 1)
     parts.push(
       h(
         "b",
-        null,
-        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way, so collectives between them are matched where only one group fits. `,
+        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.amount(row, "ranks"), "rank")}`).join(", ")}): each names process groups in its own way, so collectives between them are matched where only one group fits. `,
       ),
     );
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   const check = job.table("clock.check"),
-    operations = check.num(0, "collectives") ?? 0,
-    complete = check.num(0, "matched") ?? 0,
+    operations = check.amount(0, "collectives"),
+    complete = check.amount(0, "matched"),
     known = job.rowsOf("bubble.step") > 0 && job.rowsOf("bubble.pair") > 0;
   if (match.all > 0 && severalRanks(job))
     parts.push(
@@ -690,45 +660,28 @@ function basis(job: Job): HTMLElement {
           ". ",
         ],
     );
-  return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
+  return section("What these figures rest on", h("p", parts), link("About the data", "about"));
 }
 
 export const summary: View = {
   id: "summary",
   title: "Summary",
-  needs: [
-    "job.job",
-    "job.rank",
-    "job.format",
-    "overlap.rank",
-    "overlap.kind",
-    "stragglers.job",
-    "stragglers.rank",
-    "overview.step",
-    "overlap.step",
-    "steps.kind",
-    "imbalance.job",
-    "imbalance.step",
-    "clock.rank",
-    "clock.check",
-    "advice.item",
-    "job.left_out",
-    "job.differs",
-    "whatif.job",
-    "whatif.item",
-    "collectives.kind",
-  ],
+  needs: tablesNamed(
+    "job.job job.rank job.format overlap.rank overlap.kind stragglers.job stragglers.rank overview.step overlap.step",
+    "steps.kind imbalance.job imbalance.step clock.rank clock.check advice.item job.left_out job.differs",
+    "whatif.job whatif.item collectives.kind",
+  ),
   render(root: HTMLElement, { job }: Context) {
     for (const before of [integrity(job), differs(job)]) if (before instanceof Node) root.append(before);
     root.append(
       title(job),
-      h("div", { class: "columns" }, rankBars(job), adviceList(job)),
+      h("div.columns", rankBars(job), adviceList(job)),
       h(
-        "details",
-        { class: "more", attr: { open: incomplete(job) } },
-        h("summary", null, "Figures, steps, and what they rest on"),
+        "details.more",
+        { open: incomplete(job) },
+        h("summary", "Figures, steps, and what they rest on"),
         figureBand(job),
-        h("div", { class: "columns even" }, stepBars(job), basis(job)),
+        h("div.columns.even", stepBars(job), basis(job)),
       ),
     );
   },

@@ -1,5 +1,4 @@
 /** Tables: every table of every analysis, by its definition. */
-import { Charts } from "../chart";
 import type { Table } from "../data";
 import { h, fill } from "../dom";
 import * as f from "../format";
@@ -9,7 +8,7 @@ import type { Sort, TableName } from "../names";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
 import { whereOf } from "../where";
-import { controls, empty, heading, note, segmented, select } from "../ui";
+import { controls, empty, heading, note, pick, chooser } from "../ui";
 import { href, type Context, type View } from "../view";
 
 function chosenTable(context: Context): TableName | null {
@@ -27,19 +26,16 @@ function index(context: Context): HTMLElement {
     analyses.set(analysis, [...(analyses.get(analysis) ?? []), name]);
   }
   return h(
-    "div",
-    { class: "table-index" },
+    "div.table-index",
     [...analyses].map(([analysis, names]) =>
       h(
         "section",
-        null,
-        h("h2", null, analysis),
+        h("h2", analysis),
         h(
           "dl",
-          null,
           names.map((name) => [
-            h("dt", null, h("a", { attr: { href: href("tables", { name }) } }, name)),
-            h("dd", null, h("b", null, f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
+            h("dt", h("a", { href: href("tables", { name }) }, name)),
+            h("dd", h("b", f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
           ]),
         ),
       ),
@@ -47,14 +43,18 @@ function index(context: Context): HTMLElement {
   );
 }
 
-function draw(root: HTMLElement, context: Context, name: TableName, charts: Charts): void {
+function draw(root: HTMLElement, context: Context, name: TableName): void {
   const { job, params } = context;
   const table = job.table(name);
   const exact = params.get("show") === "exact";
   const filter = params.get("filter") ?? "";
   const box = h("div");
   const search = h("input", {
-    attr: { type: "search", value: filter, placeholder: "rank > 3 or wait_ns > 2ms", "aria-label": "Filter", spellcheck: false },
+    type: "search",
+    value: filter,
+    placeholder: "rank > 3 or wait_ns > 2ms",
+    "aria-label": "Filter",
+    spellcheck: false,
     on: {
       input: () => {
         context.set({ filter: search.value || null });
@@ -68,23 +68,11 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   }
   root.append(
     controls(
-      h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search),
-      segmented(
-        "Numbers",
-        [
-          ["shown", "as shown"],
-          ["exact", "exact"],
-        ],
-        exact ? "exact" : "shown",
-        (v) => context.redraw({ show: v === "exact" ? v : null }),
-      ),
-      h(
-        "button",
-        { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } },
-        "Save as CSV",
-      ),
+      h("label.select", h("span.label", "Filter"), search),
+      chooser(context, "Numbers", "show", { shown: "as shown", exact: "exact" }, exact ? "exact" : "shown"),
+      h("button", { on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } }, "Save as CSV"),
     ),
-    drawForm(table, charts) ?? "",
+    drawForm(table) ?? "",
     box,
     definitions(table),
   );
@@ -96,8 +84,8 @@ const BUSY = "aria-disabled"; // unlike disabled, it keeps the focus
 /* In a served page: a button that loads all rows. */
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
-    said = h("span", { attr: { role: "status" } }),
-    button = h("button", { attr: { type: "button" }, on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
+    said = h("span", { role: "status" }),
+    button = h("button", { on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
   function fetchAll(): void {
     if (button.hasAttribute(BUSY)) return;
     button.setAttribute(BUSY, "true");
@@ -109,25 +97,23 @@ function rest(context: Context, name: TableName): HTMLElement {
       },
     );
   }
-  return h("p", { class: "note" }, button, said);
+  return h("p.note", button, said);
 }
 
 function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
-  const rows = [...table.rows.keys()].filter(whereOf(table, filter).takes);
+  const rows = table.all.filter(whereOf(table, filter).takes);
   download(`${table.name}.csv`, "text/csv", csvOf(table, sortRows(table, rows, sort)));
 }
 
 function definitions(table: Table): HTMLElement {
   return h(
-    "details",
-    { class: "definitions" },
-    h("summary", null, "What the columns mean"),
+    "details.definitions",
+    h("summary", "What the columns mean"),
     h(
       "dl",
-      null,
       table.columns.map((column) => [
-        h("dt", null, column.name, column.unit && h("span", { class: "unit" }, ` ${column.unit}`)),
-        h("dd", null, column.doc, column.epoch ? " Here counted from the job’s start." : ""),
+        h("dt", column.name, column.unit && h("span.unit", ` ${column.unit}`)),
+        h("dd", column.doc, column.epoch ? " Here counted from the job’s start." : ""),
       ]),
     ),
   );
@@ -144,25 +130,27 @@ export const tables: View = {
     if (name === null) return void root.append(index(context));
     root.append(
       controls(
-        h("a", { class: "go", attr: { href: href("tables") } }, "All tables"),
-        select(
+        h("a.go", { href: href("tables") }, "All tables"),
+        pick(
+          context,
           "Table",
-          job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`]),
+          "name",
+          job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`] as const),
           name,
-          (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }),
+          "sort",
+          "filter",
+          "show",
         ),
       ),
       note(job.docOf(name)),
     );
     const left = leftOutNote(job, [name]),
-      box = h("div"),
-      charts = new Charts();
+      box = h("div");
     root.append(left ?? "", left && isServed(job) ? rest(context, name) : "", box);
     if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
     job.load([name]).then(
-      () => box.isConnected && draw(box, context, name, charts),
+      () => box.isConnected && draw(box, context, name),
       (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)),
     );
-    return charts.dispose;
   },
 };

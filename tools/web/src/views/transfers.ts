@@ -1,14 +1,14 @@
 /** Transfers: how fast are copies and sets on the GPU, and do they hold anything up? */
+import { tablesNamed } from "../view";
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
-import { Charts } from "../chart";
 import type { Job } from "../data";
 import { h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, total } from "../job";
 import { shapeLegend } from "../shapes";
-import { empty, heading, note, section } from "../ui";
+import { empty, heading, note, section, lines } from "../ui";
 import type { View } from "../view";
 import { rateOverTime } from "./over_time";
 
@@ -77,13 +77,13 @@ function byKind(job: Job): HTMLElement {
   return section(
     "What is copied",
     h(
-      "div",
-      { class: "reasons", attr: { role: "list" } },
+      "div.reasons",
+      { role: "list" },
       sums.map((each) =>
         h(
-          "div",
-          { class: "reason wide", attr: { role: "listitem" } },
-          h("span", { class: "row-label" }, each.label),
+          "div.reason.wide",
+          { role: "listitem" },
+          h("span.row-label", each.label),
           inlineBar(
             each.time,
             most,
@@ -96,8 +96,7 @@ function byKind(job: Job): HTMLElement {
             "copies",
           ),
           h(
-            "span",
-            { class: "note" },
+            "span.note",
             `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : `${f.bytes(each.bytes)} in all`}, ${f.percent(f.share(each.overlap, each.time))} of the time beside computation`,
           ),
         ),
@@ -109,34 +108,22 @@ function byKind(job: Job): HTMLElement {
 
 function rankTable(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0));
-  return grid(table, {
-    sort: "-total_ns",
-    first: 12,
-    columns: [
-      { column: "rank" },
-      { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
-      {
-        column: "host_memory",
-        label: "host memory",
-        draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
-      },
-      {
-        column: "total_ns",
-        label: "GPU time",
-        draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies"),
-      },
-      { column: "count" },
-      { column: "bytes", label: "bytes in all", write: f.bytes },
-      { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant },
-      { column: "overlap_pct", label: "beside computation" },
-      { column: "sync_count", label: "that held the host up" },
-      { column: "sync_ns", label: "host held up" },
-    ],
-  });
+  return grid(
+    table,
+    { sort: "-total_ns", first: 12 },
+    "rank",
+    { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
+    {
+      column: "host_memory",
+      label: "host memory",
+      draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
+    },
+    "total_ns<bar copies>: GPU time; count; bytes<bytes>: bytes in all; bw_gbps<significant>: bandwidth, GB/s",
+    "overlap_pct: beside computation; sync_count: that held the host up; sync_ns: host held up",
+  );
 }
 
-function bySize(job: Job, charts: Charts): HTMLElement {
+function bySize(job: Job): HTMLElement {
   const table = job.table("transfers.size"),
     title = "Bandwidth by size";
   const of = (row: number) => where(table.text(row, "kind"), table.text(row, "host_memory"));
@@ -146,21 +133,20 @@ function bySize(job: Job, charts: Charts): HTMLElement {
       KINDS.findIndex(([key]) => key === table.text(row, "kind")),
     );
   const hollow = (row: number) => table.text(row, "host_memory") === "pageable";
-  const spots: Spot[] = [...table.rows.keys()].flatMap((row) => {
+  const spots: Spot[] = table.all.flatMap((row) => {
     const bytes = table.num(row, "bytes"),
-      count = table.num(row, "count") ?? 0,
+      count = table.amount(row, "count"),
       gbps = table.num(row, "bw_gbps");
     return bytes !== null && bytes > 0 && count > 0 && gbps !== null && gbps > 0
       ? [{ row, bytes: bytes / count, gbps, count, shape: shape(row), hollow: hollow(row) }]
       : [];
   });
-  const tip = (row: number): Child => [
-    h("b", null, of(row)),
-    h("br"),
-    `${f.count(table.num(row, "count") ?? 0, "copy", "copies")} of ${f.bytes((table.num(row, "bytes") ?? 0) / Math.max(1, table.num(row, "count") ?? 1))} in the mean`,
-    h("br"),
-    `${f.significant(table.num(row, "bw_gbps") ?? 0)} GB/s, ${f.time(table.num(row, "total_ns"))} in all`,
-  ];
+  const tip = (row: number): Child =>
+    lines(
+      of(row),
+      `${f.count(table.amount(row, "count"), "copy", "copies")} of ${f.bytes(table.amount(row, "bytes") / Math.max(1, table.num(row, "count") ?? 1))} in the mean`,
+      `${f.significant(table.amount(row, "bw_gbps"))} GB/s, ${f.time(table.num(row, "total_ns"))} in all`,
+    );
   const keys = [
     ...new Map(
       spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: of(spot.row), hollow: spot.hollow ?? false }]),
@@ -177,24 +163,19 @@ function bySize(job: Job, charts: Charts): HTMLElement {
       ? empty("The traces do not say how large the copies were.")
       : spots.length > 1 && [
           shapeLegend(keys, "copies"),
-          bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
+          bandwidthChart({ label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
         ],
-    grid(table, {
-      first: 12,
-      columns: [
-        { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
-        {
-          column: "host_memory",
-          label: "host memory",
-          draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
-        },
-        { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
-        { column: "count" },
-        { column: "bytes", write: f.bytes },
-        { column: "total_ns", label: "GPU time" },
-        { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant },
-      ],
-    }),
+    grid(
+      table,
+      { first: 12 },
+      { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
+      {
+        column: "host_memory",
+        label: "host memory",
+        draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
+      },
+      "size_class_bytes<memory>: from; count; bytes<bytes>; total_ns: GPU time; bw_gbps<significant>: bandwidth, GB/s",
+    ),
   );
 }
 
@@ -206,18 +187,7 @@ function allocations(job: Job): HTMLElement {
       ? note("None were recorded.")
       : [
           note("Such calls may wait for the GPU; within steps a caching allocator should need none."),
-          grid(table, {
-            sort: "-total_ns",
-            first: 12,
-            columns: [
-              { column: "rank" },
-              { column: "call" },
-              { column: "calls" },
-              { column: "step_calls", label: "within steps" },
-              { column: "total_ns", label: "total" },
-              { column: "max_ns", label: "longest" },
-            ],
-          }),
+          grid(table, { sort: "-total_ns", first: 12 }, "rank; call; calls; step_calls: within steps; total_ns: total; max_ns: longest"),
         ],
   );
 }
@@ -225,19 +195,17 @@ function allocations(job: Job): HTMLElement {
 export const transfers: View = {
   id: "transfers",
   title: "Transfers",
-  needs: ["overlap.rank", "transfers.kind", "transfers.size", "transfers.rate", "transfers.allocation"],
+  needs: tablesNamed("overlap.rank transfers.kind transfers.size transfers.rate transfers.allocation"),
   of: ["transfers.kind", "transfers.allocation"],
   state: (job) => adviceState(job, "transfers"),
   render(root, context) {
-    const { job } = context,
-      charts = new Charts();
+    const { job } = context;
     if (job.table("transfers.kind").n === 0)
       return void root.append(
         heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
         empty("Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to fix."),
         allocations(job),
       );
-    root.append(heading(...finding(job)), byKind(job), rateOverTime(context, charts, KINDS) ?? "", bySize(job, charts), allocations(job));
-    return charts.dispose;
+    root.append(heading(...finding(job)), byKind(job), rateOverTime(context, KINDS) ?? "", bySize(job), allocations(job));
   },
 };

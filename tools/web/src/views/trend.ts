@@ -1,5 +1,5 @@
 /** Length of each step, marking the steps in which a rank or host stood out. */
-import type { Charts } from "../chart";
+import { drawChart } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -23,7 +23,7 @@ function who(table: Table<"stragglers.finding">, row: number): string {
   const rank = table.num(row, "rank"),
     level = table.text(row, "level");
   if (level === "host") return `host ${table.text(row, "host")}`;
-  return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.num(row, "ranks") ?? 0, "rank");
+  return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.amount(row, "ranks"), "rank");
 }
 
 /* Findings that apply to some of the steps, not to all. */
@@ -48,16 +48,16 @@ function windowOf(job: Job, step: number): string | null {
     const from = table.num(row, "begin_ns");
     if (table.num(row, "step") !== step || from === null) return;
     begin = Math.min(begin, from);
-    end = Math.max(end, from + (table.num(row, "window_ns") ?? 0));
+    end = Math.max(end, from + table.amount(row, "window_ns"));
   });
   return end > begin ? href("timeline", { t: `${Math.max(0, begin)}-${end}` }) : null;
 }
 
 /** The chart; null without marked steps, or with fewer than three. */
-export function trend(job: Job, charts: Charts): HTMLElement | null {
+export function trend(job: Job): HTMLElement | null {
   const table = job.table("imbalance.step");
   const points = table.rows
-    .map((_, row): [number, number] => [table.num(row, "step") ?? 0, table.num(row, "step_ns") ?? 0])
+    .map((_, row): [number, number] => [table.amount(row, "step"), table.amount(row, "step_ns")])
     .filter(([, length]) => length > 0)
     .sort((a, b) => a[0] - b[0]);
   if (!hasSteps(job) || points.length < STEPS_LEAST) return null;
@@ -70,9 +70,9 @@ export function trend(job: Job, charts: Charts): HTMLElement | null {
   const tip = (mark: number): Child => {
     const [step, length] = points[mark]!,
       there = episodes.filter((each) => each.from <= step && step <= each.to);
-    return [h("b", null, `step ${step}: ${f.time(length)}`), there.map((each) => [h("br"), each.words])];
+    return [h("b", `step ${step}: ${f.time(length)}`), there.map((each) => [h("br"), each.words])];
   };
-  const chart = charts.add({
+  const chart = drawChart({
     label: `Length of ${f.count(points.length, "step")}, median ${f.time(middle)}; ${episodes.length > 0 ? `marked: ${episodes.map((each) => each.words).join("; ")}` : "none stands out"}`,
     height: HEIGHT,
     tip,
@@ -111,17 +111,12 @@ export function trend(job: Job, charts: Charts): HTMLElement | null {
     "Step time",
     chart,
     episodes.length > 0 && [
+      h("p.note", "Marked: steps in which a rank or host took longer than chance explains. ", link("What stands out", "stragglers")),
       h(
-        "p",
-        { class: "note" },
-        "Marked: steps in which a rank or host took longer than chance explains. ",
-        link("What stands out", "stragglers"),
-      ),
-      h(
-        "ul",
-        { class: "plain", attr: { "data-episodes": episodes.map(({ from, to }) => `${from}-${to}`).join(",") } },
-        episodes.slice(0, LISTED).map((each) => h("li", null, each.words)),
-        episodes.length > LISTED && h("li", null, `and ${f.grouped(episodes.length - LISTED)} more`),
+        "ul.plain",
+        { "data-episodes": episodes.map(({ from, to }) => `${from}-${to}`).join(",") },
+        episodes.slice(0, LISTED).map((each) => h("li", each.words)),
+        episodes.length > LISTED && h("li", `and ${f.grouped(episodes.length - LISTED)} more`),
       ),
     ],
     table.leftOut > 0 && note(`${f.count(points.length, "step")} of ${f.grouped(table.n + table.leftOut)} are in this page.`),

@@ -1,14 +1,13 @@
 /** What if: which fix would save most of a step, and where the critical path is. */
 import { band } from "../cells";
 import type { Job } from "../data";
-import { breakable, cut, h, tellApart, visible, type Child } from "../dom";
+import { breakable, cut, h, shortNames, visible, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
 import { stacks, type Part } from "../stack";
-import { empty, figure, heading, legend, link, note, prose, section, sign, tip } from "../ui";
-import { shortName } from "../timeline/names";
-import { href, type View } from "../view";
+import { empty, figure, heading, legend, link, note, prose, section, sign, tip, lines } from "../ui";
+import { href, type View, tablesNamed } from "../view";
 
 const BARS_MAX = 8,
   RANKS_MAX = 8,
@@ -66,20 +65,15 @@ const PIECES: Readonly<Record<string, readonly string[]>> = {
 
 function items(job: Job, what: string): number[] {
   const table = job.table("whatif.item");
-  return [...table.rows.keys()].filter((row) => table.text(row, "what") === what);
+  return table.all.filter((row) => table.text(row, "what") === what);
 }
 
 const KERNEL_LENGTH = 40; // characters that fit into two lines of a label
 
-/* Labels of kernels, shortened so that different kernels look different. */
+/* Labels of kernels. */
 function kernelLabels(job: Job): Map<string, string> {
-  const table = job.table("whatif.item"),
-    names = items(job, "kernel").map((row) => table.text(row, "name") ?? ""),
-    short = names.map((name) => visible(shortName(name)));
-  const whole = names.map((name, i) =>
-    short.filter((each) => each === short[i]).length > 1 ? visible(name.replace(/^void /, "")) : short[i]!,
-  );
-  const shown = tellApart(whole, KERNEL_LENGTH);
+  const names = items(job, "kernel").map((row) => job.table("whatif.item").text(row, "name") ?? ""),
+    shown = shortNames(names, KERNEL_LENGTH);
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 
@@ -142,7 +136,7 @@ function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step));
   let best = -1;
-  const lost = (row: number) => (table.num(row, "step_ns") ?? 0) - (table.num(row, "ideal_ns") ?? 0);
+  const lost = (row: number) => table.amount(row, "step_ns") - table.amount(row, "ideal_ns");
   for (let row = 0; row < table.n; row++) if (have.has(table.num(row, "step")!) && (best < 0 || lost(row) > lost(best))) best = row;
   return best < 0 ? null : table.num(best, "step");
 }
@@ -155,17 +149,15 @@ function words(job: Job, row: number, label: string): Child {
     most = table.num(row, "saved_most_ns"),
     next = table.num(row, "next_rank");
   const hours = table.num(row, "gpu_hours_per_day");
-  return [
-    h("b", null, label),
-    h("br"),
+  return lines(
+    label,
     `${f.time(saved)} of ${wholeWord(job)} saved, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-    most !== saved && [h("br"), `${f.time(most)} if the time that nothing recorded explains went as well`],
-    table.cell(row, "sure") !== true && [h("br"), "Not sure: see what these figures rest on."],
-    h("br"),
+    most !== saved && `${f.time(most)} if the time that nothing recorded explains went as well`,
+    table.cell(row, "sure") !== true && "Not sure: see what these figures rest on.",
     `${f.time(table.num(row, "path_ns"))} of the critical path is on it`,
-    hours !== null && [h("br"), `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`],
-    next !== null && [h("br"), `then rank ${next} has most of the path`],
-  ];
+    hours !== null && `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`,
+    next !== null && `then rank ${next} has most of the path`,
+  );
 }
 
 interface Scale {
@@ -178,7 +170,7 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
   const table = job.table("whatif.item"),
     label = labelOf(job, row),
     sure = table.cell(row, "sure") === true;
-  const saved = table.num(row, "saved_ns") ?? 0,
+  const saved = table.amount(row, "saved_ns"),
     most = table.num(row, "saved_most_ns") ?? saved;
   const place = (ns: number) => `${(100 * Math.max(0, ns)) / scale.most}%`;
   const write = (ns: number) => f.scaled(ns, scale.unit, scale.digits);
@@ -187,46 +179,32 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
     high = Math.max(saved, most);
   const box = tip(
     h(
-      "div",
-      {
-        class: "bar-box saving-box",
-        attr: {
-          role: "img",
-          "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}`,
-        },
-      },
-      h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, attr: { "data-ns": saved }, style: { width: place(saved) } }),
+      "div.bar-box.saving-box",
+      { role: "img", "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}` },
+      h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, "data-ns": saved, style: { width: place(saved) } }),
       (100 * (high - low)) / scale.most >= LEAST_RANGE &&
-        h("span", {
-          class: "saving-range",
-          attr: { "data-most": most },
-          style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` },
-        }),
+        h("span.saving-range", { "data-most": most, style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` } }),
     ),
     () => words(job, row, label),
   );
   return h(
-    "div",
-    { class: "saving", attr: { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) } },
+    "div.saving",
+    { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) },
     h(
-      "a",
-      { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
-      h("bdi", null, breakable(short ?? cut(label, 100))),
+      "a.row-label",
+      { href: linkOf(job, path, row), title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
+      h("bdi", breakable(short ?? cut(label, 100))),
     ),
     box,
-    h("span", { class: "row-end" }, number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
-    h(
-      "span",
-      { class: "row-end" },
-      figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" }),
-    ),
+    h("span.row-end", number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
+    h("span.row-end", figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" })),
   );
 }
 
 function isBar(job: Job, row: number): boolean {
   const table = job.table("whatif.item"),
     saved = table.num(row, "saved_ns"),
-    whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+    whole = job.table("whatif.job").amount(0, "step_ns");
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
@@ -237,8 +215,8 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
     several = (n: number) => f.count(n, group.one);
   const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)),
     little = small.length;
-  const most = Math.max(0, ...small.map((row) => table.num(row, "saved_most_ns") ?? 0)),
-    whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+  const most = Math.max(0, ...small.map((row) => table.amount(row, "saved_most_ns"))),
+    whole = job.table("whatif.job").amount(0, "step_ns");
   const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
   const parts = [
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
@@ -248,7 +226,7 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
       : "",
     untried > 0 ? `${several(untried)} would ${untried === 1 ? "save" : "each save"} under ${f.percent(0.05, 2)}` : "",
   ].filter((part) => part !== "");
-  return parts.length > 0 && h("p", { class: "note saving-rest" }, `${parts.join("; ")}.`);
+  return parts.length > 0 && h("p.note.saving-rest", `${parts.join("; ")}.`);
 }
 
 function titleOf(job: Job, { what, title }: Group): string {
@@ -297,21 +275,13 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
       ...(ranged ? [["most", "Saved if time that nothing recorded explains went as well"] as const] : []),
     ]),
     h(
-      "div",
-      { class: "savings" },
-      h(
-        "div",
-        { class: "saving head", attr: { "aria-hidden": true } },
-        h("span"),
-        h("span"),
-        h("span", { class: "row-end" }, unit.name),
-        h("span", { class: "row-end" }, "share"),
-      ),
+      "div.savings",
+      h("div.saving.head", { "aria-hidden": true }, h("span"), h("span"), h("span.row-end", unit.name), h("span.row-end", "share")),
       groups.map(({ group, bars, counted }) => [
-        h("div", { class: "stack-heading" }, titleOf(job, group)),
+        h("div.stack-heading", titleOf(job, group)),
         h(
           "div",
-          { attr: { role: "list", "aria-label": titleOf(job, group) } },
+          { role: "list", "aria-label": titleOf(job, group) },
           bars.map((row) => bar(job, path, row, scale, group.what === "kernel" ? kernels.get(table.text(row, "name") ?? "") : undefined)),
         ),
         counted,
@@ -328,7 +298,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
   const all = table.n + table.leftOut,
     each = Math.ceil(all / STEPS_MAX),
-    length = (row: number) => table.num(row, "step_ns") ?? 0;
+    length = (row: number) => table.amount(row, "step_ns");
   const low = table.least("step") ?? 0,
     high = table.most("step") ?? 0,
     runs = new Map<number, number>();
@@ -352,29 +322,26 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
       partial = table.cell(row, "partial") === true;
     const shown = tip(
       h(
-        "a",
+        "a.cell.step-column",
         {
-          class: "cell step-column",
-          attr: {
-            href: pathAt(path, step),
-            "data-step": step ?? "",
-            "data-ns": ns,
-            "data-ideal": ideal ?? "",
-            "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
-          },
+          href: pathAt(path, step),
+          "data-step": step ?? "",
+          "data-ns": ns,
+          "data-ideal": ideal ?? "",
+          "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
         },
-        h("span", { class: "piece fill-saved", style: { height: place(lost) } }),
+        h("span.piece.fill-saved", { style: { height: place(lost) } }),
         h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } }),
       ),
-      () => [
-        h("b", null, stepWord(job, step)),
-        h("br"),
-        `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
-        best !== null && [h("br"), `fixing rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`],
-        partial && [h("br"), "not all ranks recorded it"],
-      ],
+      () =>
+        lines(
+          stepWord(job, step),
+          `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
+          best !== null && `fixing rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`,
+          partial && "not all ranks recorded it",
+        ),
     );
-    return h("div", { class: "step-place" }, shown, h("span", { class: "step-number" }, i % numbered === 0 ? String(step) : ""));
+    return h("div.step-place", shown, h("span.step-number", i % numbered === 0 ? String(step) : ""));
   };
   return section(
     "Step by step",
@@ -385,7 +352,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
       ["saved", `Saved with everything at ${paceWord(job)}`],
       ["ideal", "What is left"],
     ]),
-    h("div", { class: "step-strip" }, columns.map(column)),
+    h("div.step-strip", columns.map(column)),
   );
 }
 
@@ -406,12 +373,12 @@ const PARTS: readonly Part[] = [
 function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("criticalpath.rank"),
     steps = job.table("criticalpath.step");
-  const order = [...table.rows.keys()]
-    .filter((row) => (table.num(row, "path_ns") ?? 0) > 0)
+  const order = table.all
+    .filter((row) => table.amount(row, "path_ns") > 0)
     .sort((a, b) => table.num(b, "path_ns")! - table.num(a, "path_ns")!);
   if (order.length === 0) return null;
   const parts = (row: number) => {
-    const v = (column: Parameters<typeof table.num>[1]) => table.num(row, column) ?? 0;
+    const v = (column: Parameters<typeof table.num>[1]) => table.amount(row, column);
     return [
       v("compute_ns"),
       v("copy_ns"),
@@ -477,9 +444,9 @@ function title(job: Job): string {
 function oneRank(job: Job): Child {
   const table = job.table("whatif.item"),
     whole = job.table("whatif.job"),
-    waste = (whole.num(0, "step_ns") ?? 0) - (whole.num(0, "ideal_ns") ?? 0);
-  const saved = (row: number) => table.num(row, "saved_ns") ?? 0,
-    ranks = [...table.rows.keys()].filter((row) => table.text(row, "what") === "rank");
+    waste = whole.amount(0, "step_ns") - whole.amount(0, "ideal_ns");
+  const saved = (row: number) => table.amount(row, "saved_ns"),
+    ranks = table.all.filter((row) => table.text(row, "what") === "rank");
   const first = ranks.reduce((a, b) => (saved(b) > saved(a) ? b : a), ranks[0] ?? -1),
     own = f.share(saved(first), waste) ?? 0;
   return own > 50 && `; rank ${table.text(first, "name")} alone ${f.percent(own)}`;
@@ -491,7 +458,7 @@ function figures(job: Job): HTMLElement {
     column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share",
     write: (value: number | null) => string,
   ) => figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
-  const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "",
+  const doc = (column: Parameters<typeof table.place>[0]) => table.docOf(column),
     share = (value: number | null) => f.percent(value === null ? null : 100 * value),
     worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100);
   const alone = worst > 1 && table.num(0, "worker_share") !== null && oneRank(job);
@@ -528,20 +495,11 @@ function unrecorded(job: Job): string {
 export const whatif: View = {
   id: "whatif",
   title: "What if",
-  needs: [
-    "job.rank",
-    "stragglers.job",
-    "whatif.job",
-    "whatif.item",
-    "whatif.step",
-    "criticalpath.step",
-    "criticalpath.rank",
-    "criticalpath.piece",
-  ],
+  needs: tablesNamed("job.rank stragglers.job whatif.job whatif.item whatif.step criticalpath.step criticalpath.rank criticalpath.piece"),
   shown: (job) => job.rowsOf("whatif.job") > 0,
   state: (job) => {
     const table = job.table("whatif.job");
-    return table.cell(0, "sure") === true && (table.num(0, "waste_pct") ?? 0) >= WASTE_PCT ? "warn" : undefined;
+    return table.cell(0, "sure") === true && table.amount(0, "waste_pct") >= WASTE_PCT ? "warn" : undefined;
   },
   render(root, { job }) {
     const table = job.table("whatif.job"),
@@ -557,13 +515,11 @@ export const whatif: View = {
       said ? heading(title(job), said) : heading(title(job)),
       figures(job),
       h(
-        "div",
-        { class: "whatif-sure" },
+        "div.whatif-sure",
         sign(sure ? "good" : "warn"),
         h(
           "p",
-          null,
-          h("b", null, sure ? "These figures can be relied on. " : "These figures are uncertain. "),
+          h("b", sure ? "These figures can be relied on. " : "These figures are uncertain. "),
           prose(table.text(0, "evidence")),
           unrecorded(job),
         ),

@@ -1,16 +1,14 @@
 /** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
-import { band, inlineBar, longName, spread } from "../cells";
-import { Charts } from "../chart";
+import { band, longName, tile } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import { storeName } from "../left_out";
 import type { TableName } from "../names";
-import { rooflineChart } from "../roofline";
-import { shapeLegend } from "../shapes";
-import { heading, note, section, segmented } from "../ui";
+import { rooflineChart, boundShapes } from "../roofline";
+import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { leading, POD, pod } from "./xla_pod";
@@ -59,23 +57,13 @@ function finding(job: Job): [Child, string] {
 }
 
 function figures(job: Job): HTMLElement {
-  const table = job.table("hlo.rank"),
-    of = (column: "achieved_tflops" | "bw_gbps" | "told_pct" | "self_ns", label: string, write: (value: number) => string) => {
-      const value = table.median(column);
-      return {
-        label,
-        doc: table.columns[table.place(column)]?.doc ?? "",
-        value: value === null ? f.NONE : write(value),
-        below: spread(job, "hlo.rank", column, write),
-      };
-    };
-  const time = of("self_ns", "Operations run for", (value) => f.time(value));
+  const time = tile(job, "hlo.rank", "self_ns", "Operations run for", f.time);
   if (!tellsWork(job)) return band([time]);
   return band([
     time,
-    of("achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
-    of("bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
-    of("told_pct", "FLOP and bytes known of", (value) => f.percent(value, 1)),
+    tile(job, "hlo.rank", "achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
+    tile(job, "hlo.rank", "bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
+    tile(job, "hlo.rank", "told_pct", "FLOP and bytes known of", (value) => f.percent(value, 1)),
   ]);
 }
 
@@ -88,39 +76,32 @@ function roofs(job: Job): { tflops: number; gbps: number } | null {
 }
 
 /* Rate against operations per byte: memory-bound under the slope, compute-bound under the horizontal line. */
-function roofline(job: Job, charts: Charts): HTMLElement | null {
+function roofline(job: Job): HTMLElement | null {
   const table = job.table("hlo.op"),
-    num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.num(row, column) ?? 0;
-  const rows = table.rows.map((_, row) => row).filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
+    num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.amount(row, column);
+  const rows = table.all.filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
     peak = roofs(job);
   if (rows.length === 0 || !peak) return null;
   const ridge = (1e3 * peak.tflops) / peak.gbps;
-  const shape = (row: number) => {
-    const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
-    return bound < 0 ? BOUNDS.length : bound;
-  };
-  const shapes = [...new Set(rows.map(shape))].sort((a, b) => a - b);
+  const { shape, legend } = boundShapes(table, rows, BOUNDS);
   return section(
     "What bounds operations",
     note(
       "A point is an operation; a larger one takes more time. No operation can be above the line: its slope is the limit of the device’s memory, its level that of computing, which only 16-bit numbers come near.",
     ),
-    shapeLegend(
-      shapes.map((n) => ({ shape: n, label: BOUNDS[n] ?? "not known" })),
-      "compute",
-    ),
-    rooflineChart(charts, {
+    legend,
+    rooflineChart({
       label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte; the table has them`,
+      table,
       rows,
-      name: (row) => table.text(row, "op"),
+      name: "op",
+      rate: ["achieved_tflops", 1],
+      time: "self_ns",
       said: (row) => {
         const memory = table.num(row, "peak_bw_pct"),
           bandwidth = memory === null ? "" : `, ${f.percent(memory, 1)} of the memory’s bandwidth`;
         return `${table.text(row, "category") ?? "no category"}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${bandwidth}`;
       },
-      flopPerByte: (row) => num(row, "flop_per_byte"),
-      tflops: (row) => num(row, "achieved_tflops"),
-      time: (row) => num(row, "self_ns"),
       shape,
       alsoX: [ridge],
       alsoY: [peak.tflops],
@@ -138,7 +119,6 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
 }
 
 function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "program"): GridColumn<Rows>[] {
-  const longest = f.most([1, ...table.nums("self_ns").map((value) => value ?? 0)]);
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
   /* The table of operations has more name columns and less room, so it shows only the share of a peak if that is known. */
@@ -149,33 +129,24 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
     draw: (row) => longName(table.text(row, column), true),
   });
   const ranks = new Set(table.nums("ranks"));
-  return [
+  return columns(
+    table,
     text(name, name === "op" ? "operation" : name),
-    ...(name === "op" ? [text("origin", "from"), text("shape", "makes")] : []),
-    {
-      column: "self_ns",
-      label: "own time",
-      draw: (row, write) => inlineBar(table.num(row, "self_ns"), longest, write(table.num(row, "self_ns"))),
-    },
-    ...(name === "op" ? [] : ([{ column: "share_pct", label: "of all", spare: true }] as const)),
-    { column: "occurrences", label: "runs" },
-    ...(tellsWork(job)
-      ? ([
-          ...(known("bound") ? ([{ column: "bound", label: "bound by" }] as const) : []),
-          ...(absolute("peak_pct")
-            ? ([{ column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` }] as const)
-            : []),
-          ...(known("peak_pct") ? ([{ column: "peak_pct", label: "of the peak" }] as const) : []),
-          ...(absolute("peak_bw_pct")
-            ? ([{ column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` }] as const)
-            : []),
-          ...(known("peak_bw_pct") ? ([{ column: "peak_bw_pct", label: "of its peak" }] as const) : []),
-          ...(known("async_ns") ? ([{ column: "async_ns", label: "beside others", spare: true }] as const) : []),
-        ] as const)
-      : []),
-    ...(name !== "op" && severalRanks(job) && ranks.size > 1 ? ([{ column: "ranks" }] as const) : []),
-    ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
-  ];
+    name === "op" && [text("origin", "from"), text("shape", "makes")],
+    "self_ns<bar>: own time",
+    name !== "op" && "share_pct<spare>: of all",
+    "occurrences: runs",
+    tellsWork(job) && [
+      known("bound") && "bound: bound by",
+      absolute("peak_pct") && { column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` },
+      known("peak_pct") && "peak_pct: of the peak",
+      absolute("peak_bw_pct") && { column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` },
+      known("peak_bw_pct") && "peak_bw_pct: of its peak",
+      known("async_ns") && "async_ns<spare>: beside others",
+    ],
+    name !== "op" && severalRanks(job) && ranks.size > 1 && "ranks",
+    severalRanks(job) && "max_rank: slowest rank",
+  );
 }
 
 function operations(context: Context): HTMLElement {
@@ -194,13 +165,9 @@ function operations(context: Context): HTMLElement {
     filtered<Rows>(
       context,
       table,
-      { first: 20, columns: columnsOf(job, table, kind.name) },
-      segmented(
-        "Rows",
-        kinds.map((each) => [each.key, each.label] as const),
-        kind.key,
-        (v) => context.redraw({ by: v === kinds[0]!.key ? null : v, sort: null }),
-      ),
+      { first: 20 },
+      chooser(context, "Rows", "by", kinds, kind.key, "sort"),
+      columnsOf(job, table, kind.name),
     ),
   );
 }
@@ -212,32 +179,21 @@ function framework(context: Context): HTMLElement | null {
   const sides = SIDES.filter(([side]) => table.rows.some((_, row) => table.text(row, "side") === side && table.text(row, "type") !== null));
   if (sides.length === 0) return null;
   const side = sides.find(([key]) => key === params.get("side"))?.[0] ?? sides[0]![0],
-    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "side") === side);
-  const longest = f.most([1, ...rows.map((row) => table.num(row, "self_ns") ?? 0)]);
+    rows = table.all.filter((row) => table.text(row, "side") === side);
   return section(
     "Operators of the framework",
     note(
       "By type; on devices, what ran there for them. Individual ones: ",
-      h("code", null, `tmerge show ${storeName(job)} framework.operator`),
+      h("code", `tmerge show ${storeName(job)} framework.operator`),
       ".",
     ),
-    sides.length > 1 ? segmented("Where", sides, side, (v) => context.redraw({ side: v === sides[0]![0] ? null : v })) : null,
-    grid(table, {
-      rows,
-      first: 15,
-      columns: [
-        { column: "type", draw: (row) => (table.text(row, "type") === null ? "none given" : longName(table.text(row, "type"))) },
-        {
-          column: "self_ns",
-          label: "own time",
-          draw: (row, write) => inlineBar(table.num(row, "self_ns"), longest, write(table.num(row, "self_ns"))),
-        },
-        { column: "share_pct", label: "of all" },
-        { column: "total_ns", label: "whole time" },
-        { column: "occurrences", label: "runs" },
-        { column: "operators" },
-      ],
-    }),
+    sides.length > 1 ? chooser(context, "Where", "side", sides, side) : null,
+    grid(
+      table,
+      { rows, first: 15 },
+      { column: "type", draw: (row) => (table.text(row, "type") === null ? "none given" : longName(table.text(row, "type"))) },
+      "self_ns<bar>: own time; share_pct: of all; total_ns: whole time; occurrences: runs; operators",
+    ),
   );
 }
 
@@ -248,14 +204,12 @@ export const xla: View = {
   shown: (job) => [...OPERATIONS, ...POD].some((name) => job.rowsOf(name) > 0),
   render(root, context) {
     const { job } = context,
-      charts = new Charts(),
       compiled = job.rowsOf("hlo.rank") > 0;
     const parts = pod(context).filter((part) => part !== null),
       types = framework(context);
-    if (compiled) root.append(heading(...finding(job)), figures(job), ...parts, roofline(job, charts) ?? "", operations(context));
+    if (compiled) root.append(heading(...finding(job)), figures(job), ...parts, roofline(job) ?? "", operations(context));
     else if (types) root.append(heading("Operators of TensorFlow", "Nothing was compiled by XLA."), ...parts);
     else root.append(heading(leading(job)?.text ?? "Input of hosts", "The traces hold no operations of XLA."), ...parts);
     root.append(types ?? "");
-    return charts.dispose;
   },
 };

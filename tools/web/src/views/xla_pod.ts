@@ -1,14 +1,14 @@
 /** Parts of the XLA view: where steps spend their time, which devices are slow, and what feeds them. */
-import { inlineBar, longName } from "../cells";
+import { inlineBar } from "../cells";
 import type { Job, Table } from "../data";
 import { h, name, visible } from "../dom";
 import * as f from "../format";
-import { grid, type Write } from "../grid";
+import { grid, type Write, tableSection } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
 import type { ColumnOf, TableName } from "../names";
 import { stacks, type Part, type StackRow } from "../stack";
-import { controls, legend, note, section, segmented, select } from "../ui";
+import { controls, legend, note, section, select, lines, chooser } from "../ui";
 import type { Context } from "../view";
 
 const RANKS_MAX = 64;
@@ -71,8 +71,8 @@ const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f
 /* Rows that count: if some ranks have steps, only those. */
 function stepped(job: Job): number[] {
   const table = job.table("pod.rank"),
-    rows = table.rows.map((_, row) => row),
-    marked = rows.filter((row) => (table.num(row, "steps") ?? 0) > 0);
+    rows = table.all,
+    marked = rows.filter((row) => table.amount(row, "steps") > 0);
   return marked.length > 0 ? marked : rows;
 }
 
@@ -81,7 +81,7 @@ export function leading(job: Job): { word: string; text: string } | null {
   const table = job.table("pod.rank"),
     rows = stepped(job);
   if (rows.length === 0) return null;
-  const sum = (column: ColumnOf<"pod.rank">) => rows.reduce((ns, row) => ns + (table.num(row, column) ?? 0), 0),
+  const sum = (column: ColumnOf<"pod.rank">) => rows.reduce((ns, row) => ns + table.amount(row, column), 0),
     sums = new Map<string, number>();
   for (const { word, column } of KINDS) sums.set(word, (sums.get(word) ?? 0) + sum(column));
   const [word, ns] = [...sums].reduce((most, each) => (each[1] > most[1] ? each : most));
@@ -105,7 +105,7 @@ function byRank(table: Table<"pod.rank">, all: readonly number[], word: string):
     .sort((a, b) => b[1].length - a[1].length);
   if (groups.length === 1 && groups[0]![0] === word) return " So it is on every rank.";
   const parts = groups.map(([own, rows]) => {
-    const ranks = rows.map((row) => table.num(row, "rank") ?? 0);
+    const ranks = rows.map((row) => table.amount(row, "rank"));
     return `${short(String(own))} on ${ranks.length === 1 ? "rank" : "ranks"} ${f.ranges(ranks, 8)}`;
   });
   return ` By rank the largest part is ${parts.join(", ")}.`;
@@ -115,7 +115,7 @@ function rankRows(table: Table<"pod.rank">, all: readonly number[], kinds: reado
   const rows = [...all],
     many = rows.length > RANKS_MAX,
     hosts = new Set(rows.map((row) => table.text(row, "host")));
-  if (many) rows.sort((a, b) => (table.num(b, "step_ns") ?? 0) - (table.num(a, "step_ns") ?? 0));
+  if (many) rows.sort((a, b) => table.amount(b, "step_ns") - table.amount(a, "step_ns"));
   let last: string | null = null;
   return rows.slice(0, RANKS_MAX).map((row) => {
     const host = table.text(row, "host"),
@@ -123,7 +123,7 @@ function rankRows(table: Table<"pod.rank">, all: readonly number[], kinds: reado
     last = host;
     return {
       label: `rank ${table.num(row, "rank")}`,
-      values: kinds.map(({ column }) => table.num(row, column) ?? 0),
+      values: kinds.map(({ column }) => table.amount(row, column)),
       note: short(table.text(row, "bottleneck")),
       data: { "data-rank": table.num(row, "rank") ?? "" },
       ...(first ? { heading: visible(host) } : {}),
@@ -137,35 +137,24 @@ function spent(context: Context): HTMLElement | null {
     found = leading(job);
   if (!found) return null;
   const rows = stepped(job),
-    others = table.rows.map((_, row) => row).filter((row) => !rows.includes(row));
-  const kinds = KINDS.filter(({ column }) => rows.some((row) => (table.num(row, column) ?? 0) > 0)),
+    others = table.all.filter((row) => !rows.includes(row));
+  const kinds = KINDS.filter(({ column }) => rows.some((row) => table.amount(row, column) > 0)),
     shares = params.get("show") === "share";
   return section(
     hasSteps(job) ? "What steps are spent on" : "What the recording is spent on",
     note(
-      h("b", null, `${found.text}.`),
+      h("b", `${found.text}.`),
       byRank(table, rows, found.word),
       " Of concurrent activities only one counts, computing first. The one with the largest part of a rank is named after its bar.",
       others.length > 0 &&
         ` Without ${others.length === 1 ? "rank" : "ranks"} ${f.ranges(
-          others.map((row) => table.num(row, "rank") ?? 0),
+          others.map((row) => table.amount(row, "rank")),
           8,
         )}, which have no marked steps.`,
     ),
-    rows.length > 1 &&
-      controls(
-        segmented(
-          "Show",
-          [
-            ["time", "time"],
-            ["share", "share"],
-          ],
-          shares ? "share" : "time",
-          (v) => context.redraw({ show: v === "time" ? null : v }),
-        ),
-      ),
+    rows.length > 1 && controls(chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time")),
     legend(kinds.map(({ key, label }) => [key, label])),
-    h("div", { class: "wide-ends" }, stacks(rankRows(table, rows, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
+    h("div.wide-ends", stacks(rankRows(table, rows, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
     rows.length + table.leftOut > RANKS_MAX &&
       note(
         `${f.grouped(Math.min(RANKS_MAX, rows.length))} of ${f.count(rows.length + table.leftOut, "rank")}, those whose steps take longest first.`,
@@ -182,7 +171,7 @@ interface Place {
 
 /* Whether a device computes; others are not compared. */
 function computes(table: Table<"pod.rank">, row: number): boolean {
-  return KINDS.some(({ word, column }) => word === "compute" && (table.num(row, column) ?? 0) > 0);
+  return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 }
 
 /* Host and device of each rank, by the profile's numbers, or by order if it has none. */
@@ -192,7 +181,7 @@ function placesOf(job: Job): Map<number, Place> {
     number = new Map(devices.rows.map((_, row) => [devices.num(row, "rank"), devices.num(row, "device")]));
   const places = new Map<number, Place>();
   for (const [host, rows] of table.by("host")) {
-    const ranks = rows.map((row) => table.num(row, "rank") ?? 0),
+    const ranks = rows.map((row) => table.amount(row, "rank")),
       own = ranks.map((rank) => number.get(rank) ?? null);
     const named = own.every((device) => device !== null) && new Set(own).size === own.length;
     ranks.forEach((rank, i) => places.set(rank, { host: visible(String(host ?? "")), device: named ? own[i]! : i }));
@@ -208,7 +197,7 @@ function podMap(job: Job): HTMLElement {
     devices = [...new Set([...places.values()].map((place) => place.device))].sort((a, b) => a - b);
   const rows = new Map(
     table.rows.map((_, row) => {
-      const place = places.get(table.num(row, "rank") ?? 0)!;
+      const place = places.get(table.amount(row, "rank"))!;
       return [`${place.device} ${place.host}`, row];
     }),
   );
@@ -216,22 +205,20 @@ function podMap(job: Job): HTMLElement {
     const row = rows.get(`${devices[c]} ${hosts[r]}`);
     if (row === undefined) return null;
     const slow = SLOW[table.text(row, "slow") ?? ""],
-      steps = table.num(row, "slow_steps") ?? 0,
-      each = slow && steps > 0 ? (table.num(row, "over_ns") ?? 0) / steps : 0;
+      steps = table.amount(row, "slow_steps"),
+      each = slow && steps > 0 ? table.amount(row, "over_ns") / steps : 0;
     const name = `Rank ${table.num(row, "rank")}, ${hosts[r]}, ${device} ${devices[c]}`;
-    if (!computes(table, row))
-      return { value: null, text: f.NONE, tip: () => [h("b", null, name), h("br"), "computes nothing: not compared"] };
+    if (!computes(table, row)) return { value: null, text: f.NONE, tip: () => lines(name, "computes nothing: not compared") };
     return {
       value: each,
       text: slow ? `${slow} +${f.time(each)}` : "",
       tip: () =>
         slow
-          ? [
-              h("b", null, name),
-              h("br"),
-              `${slow}: ${f.time(each)} more than usual in a step, in ${f.grouped(steps)} of ${f.count(table.num(row, "steps") ?? 0, "step")}`,
-            ]
-          : [h("b", null, name), h("br"), "not found slow in most of its steps"],
+          ? lines(
+              name,
+              `${slow}: ${f.time(each)} more than usual in a step, in ${f.grouped(steps)} of ${f.count(table.amount(row, "steps"), "step")}`,
+            )
+          : lines(name, "not found slow in most of its steps"),
     };
   };
   const map = heatMap({
@@ -241,43 +228,31 @@ function podMap(job: Job): HTMLElement {
     ramp: "wait",
     cell,
   });
-  return h("div", { class: "wide-labels" }, map);
+  return h("div.wide-labels", map);
 }
 
 function slowRanks(job: Job): HTMLElement {
   const table = job.table("pod.rank"),
-    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "slow") !== null);
-  return grid(table, {
-    rows,
-    first: FIRST,
-    sort: "-over_ns",
-    columns: [
-      { column: "rank" },
-      { column: "host", draw: (row) => longName(table.text(row, "host")) },
-      { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
-      { column: "slow_steps", label: "slow steps" },
-      { column: "steps", label: "of" },
-      { column: "over_ns", label: "more than usual" },
-      { column: "step_ns", label: "all steps" },
-    ],
-  });
+    rows = table.all.filter((row) => table.text(row, "slow") !== null);
+  return grid(
+    table,
+    { rows, first: FIRST, sort: "-over_ns" },
+    "rank; host<name>",
+    { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
+    "slow_steps: slow steps; steps: of; over_ns: more than usual; step_ns: all steps",
+  );
 }
 
 function slowSteps(job: Job): HTMLElement {
   const table = job.table("pod.step"),
-    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "slow") !== null);
-  return grid(table, {
-    rows,
-    first: FIRST,
-    sort: "-over_ns",
-    columns: [
-      { column: "rank" },
-      { column: "step" },
-      { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
-      { column: "over_ns", label: "more than usual" },
-      { column: "step_ns", label: "the step" },
-    ],
-  });
+    rows = table.all.filter((row) => table.text(row, "slow") !== null);
+  return grid(
+    table,
+    { rows, first: FIRST, sort: "-over_ns" },
+    "rank; step",
+    { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
+    "over_ns: more than usual; step_ns: the step",
+  );
 }
 
 /* Returns null if devices cannot be compared: a single one, no marked steps, or fewer than two that compute. */
@@ -299,8 +274,8 @@ function slowDevices({ job }: Context): HTMLElement | null {
           ? "Some single steps are slow; no device is slow in half of its steps or more."
           : "The map shows the devices that are slow in half of their steps or more, what they have more of and, on average, how much.",
     ),
-    ranks > 0 && [podMap(job), h("h3", null, "Devices"), slowRanks(job)],
-    cells && [h("h3", null, "The slowest single steps"), slowSteps(job)],
+    ranks > 0 && [podMap(job), h("h3", "Devices"), slowRanks(job)],
+    cells && [h("h3", "The slowest single steps"), slowSteps(job)],
   );
 }
 
@@ -315,13 +290,12 @@ function lacking(table: Table<"pod.collective">, row: number): string {
 function collectives({ job }: Context): HTMLElement | null {
   const table = job.table("pod.collective");
   if (table.n === 0) return null;
-  const longest = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]);
   const barriers = table.rows.some((_, row) => table.text(row, "kind") === "barrier"),
     told = table.known("members") > 0,
     programs = [...new Set(table.rows.map((_, row) => table.text(row, "program")))];
-  return section(
+  return tableSection(
     "Collectives of programs",
-    note(
+    [
       barriers
         ? "A barrier precedes the first collective of a program: in it a device waits until all have arrived; what follows is the exchange itself. "
         : "The time of a collective is the exchange plus a device’s wait in it until all have arrived. ",
@@ -329,29 +303,18 @@ function collectives({ job }: Context): HTMLElement | null {
         ? `Groups are by the numbers of the job’s ${deviceWord(job) === "TPU" ? "cores" : "devices, inside of one process by those of its host"}.`
         : "The profiles do not say which devices are in a group.",
       programs.length === 1 && programs[0] !== null && [" All are of the program ", name(programs[0]!), "."],
-    ),
-    grid(table, {
-      first: FIRST,
-      sort: "-total_ns",
-      columns: [
-        { column: "operation", draw: (row) => longName(table.text(row, "operation"), true) },
-        ...(programs.length > 1
-          ? ([{ column: "program", draw: (row: number) => longName(table.text(row, "program"), true) }] as const)
-          : []),
-        { column: "kind" },
-        ...(told ? ([{ column: "group", draw: (row: number) => longName(table.text(row, "group"), true) }] as const) : []),
-        ...(table.known("bytes") > 0 ? ([{ column: "bytes", label: "a run" }] as const) : []),
-        { column: "count", label: "runs" },
-        {
-          column: "total_ns",
-          label: "whole time",
-          draw: (row, write) => inlineBar(table.num(row, "total_ns"), longest, write(table.num(row, "total_ns")), "comm"),
-        },
-        ...(table.known("wait_ns") > 0 ? ([{ column: "wait_ns", label: "waited" }] as const) : []),
-        ...(severalRanks(job) ? ([{ column: "max_rank", label: "most on rank" }] as const) : []),
-        { column: "ranks", after: (row) => lacking(table, row) },
-      ],
-    }),
+    ],
+    table,
+    { first: FIRST, sort: "-total_ns" },
+    "operation<narrow>",
+    programs.length > 1 && "program<narrow>",
+    "kind",
+    told && "group<narrow>",
+    table.known("bytes") > 0 && "bytes: a run",
+    "count: runs; total_ns<bar comm>: whole time",
+    table.known("wait_ns") > 0 && "wait_ns: waited",
+    severalRanks(job) && "max_rank: most on rank",
+    { column: "ranks", after: (row) => lacking(table, row) },
   );
 }
 
@@ -359,31 +322,28 @@ function collectives({ job }: Context): HTMLElement | null {
 
 function stagesOf(job: Job, host: string | null): HTMLElement {
   const table = job.table("pipeline.stage"),
-    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "host") === host);
+    rows = table.all.filter((row) => table.text(row, "host") === host);
   const bar = (column: "total_ns" | "self_ns") => {
-    const most = f.most([1, ...rows.map((row) => table.num(row, column) ?? 0)]);
+    const most = f.most([1, ...rows.map((row) => table.amount(row, column))]);
     return (row: number, write: Write) => inlineBar(table.num(row, column), most, write(table.num(row, column)), "held");
   };
-  return grid(table, {
-    rows,
-    first: FIRST,
-    sort: "-self_ns",
-    columns: [
-      { column: "stage", draw: (row) => longName(table.text(row, "stage")) },
-      { column: "kind", label: "does", draw: (row) => STAGES.find(({ word }) => word === table.text(row, "kind"))?.label ?? f.NONE },
-      { column: "calls" },
-      { column: "total_ns", label: "whole time", draw: bar("total_ns") },
-      { column: "self_ns", label: "own time", draw: bar("self_ns") },
-      { column: "share_pct", label: "of the host’s" },
-    ],
-  });
+  return grid(
+    table,
+    { rows, first: FIRST, sort: "-self_ns" },
+    "stage<name>",
+    { column: "kind", label: "does", draw: (row) => STAGES.find(({ word }) => word === table.text(row, "kind"))?.label ?? f.NONE },
+    "calls",
+    { column: "total_ns", label: "whole time", draw: bar("total_ns") },
+    { column: "self_ns", label: "own time", draw: bar("self_ns") },
+    "share_pct: of the host’s",
+  );
 }
 
 function pipeline(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("pipeline.host");
   if (table.n === 0) return null;
-  const rows = table.rows.map((_, row) => row).sort((a, b) => (table.num(b, "self_ns") ?? 0) - (table.num(a, "self_ns") ?? 0));
+  const rows = table.all.sort((a, b) => table.amount(b, "self_ns") - table.amount(a, "self_ns"));
   const kinds = STAGES.filter(({ column }) => table.sum(column) > 0),
     name = (row: number) => visible(table.text(row, "host") ?? "host not given"),
     chosen = rows.find((row) => String(row) === params.get("host")) ?? rows[0]!;
@@ -394,15 +354,14 @@ function pipeline(context: Context): HTMLElement | null {
     ),
     legend(kinds.map(({ key, label }) => [key, label])),
     h(
-      "div",
-      { class: "wide-labels" },
+      "div.wide-labels",
       stacks(
-        rows.slice(0, RANKS_MAX).map((row) => ({ label: name(row), values: kinds.map(({ column }) => table.num(row, column) ?? 0) })),
+        rows.slice(0, RANKS_MAX).map((row) => ({ label: name(row), values: kinds.map(({ column }) => table.amount(row, column)) })),
         { parts: kinds, axis: true },
       ),
     ),
     rows.length > RANKS_MAX && note(`The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`),
-    h("h3", null, "Stages"),
+    h("h3", "Stages"),
     rows.length > 1 &&
       controls(
         select(

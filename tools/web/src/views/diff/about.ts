@@ -1,15 +1,16 @@
 /** About the comparison: what was compared, and how changes are distinguished from chance. */
+import { tablesNamed } from "../../view";
 import { licences } from "../../licences";
-import { h, name } from "../../dom";
+import { name } from "../../dom";
 import type { ColumnOf, TableName } from "../../names";
-import { heading, section } from "../../ui";
+import { heading, section, factsList } from "../../ui";
 import type { View } from "../../view";
 import { sideCards } from "./sides";
 
 export const about: View = {
   id: "about",
   title: "About the data",
-  needs: ["diff.side", "diff.job", "diff.kernel"],
+  needs: tablesNamed("diff.side diff.job diff.kernel"),
   render(root, { job }) {
     const doc = <N extends TableName>(table: N, column: ColumnOf<N>) =>
       job.table(table).columns.find((each) => each.name === column)?.doc ?? "";
@@ -21,22 +22,16 @@ export const about: View = {
       sideCards(job),
       section(
         "How changes are judged",
-        h(
-          "dl",
-          { class: "facts-list" },
-          (
-            [
-              ["A and B of a figure", doc("diff.job", "a")],
-              ["Noise", doc("diff.job", "noise")],
-              ["Verdict on a figure", doc("diff.job", "verdict")],
-              ["Noise of a kernel", doc("diff.kernel", "noise_ns")],
-              ["Verdict on a kernel", doc("diff.kernel", "verdict")],
-              ["Role of a rank", doc("diff.rank", "role")],
-            ] as const
-          ).map(([label, text]) => [h("dt", null, label), h("dd", null, text)]),
-        ),
+        factsList([
+          ["A and B of a figure", doc("diff.job", "a")],
+          ["Noise", doc("diff.job", "noise")],
+          ["Verdict on a figure", doc("diff.job", "verdict")],
+          ["Noise of a kernel", doc("diff.kernel", "noise_ns")],
+          ["Verdict on a kernel", doc("diff.kernel", "verdict")],
+          ["Role of a rank", doc("diff.rank", "role")],
+        ]),
       ),
-      section("Made by", h("dl", { class: "facts-list" }, h("dt", null, "tmerge"), h("dd", null, name(job.version)))),
+      section("Made by", factsList([["tmerge", name(job.version)]])),
       licences(),
     );
   },

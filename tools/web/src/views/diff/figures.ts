@@ -1,6 +1,8 @@
 /** Labels of the figures in a comparison, and which direction of change is better. */
 import type { Table } from "../../data";
+import { h } from "../../dom";
 import * as f from "../../format";
+import { columns, type GridColumn } from "../../grid";
 import type { PlaceName } from "../../names";
 import type { State } from "../../view";
 
@@ -144,8 +146,22 @@ export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
 }
 
-/** Formats a column of figures, each in its own unit. */
-export function figureCell(table: Figures, column: "a" | "b" | "change" | "noise"): (row: number) => string {
+/** Columns of figures, with their labels and verdicts. */
+export function figureColumns(table: Figures): GridColumn<Figures["name"]>[] {
+  const draw = (column: "a" | "b" | "change" | "noise") => figureCell(table, column);
+  return columns(
+    table,
+    { column: "figure", draw: (row) => h("span", labelOfRow(table, row)) },
+    { column: "a", label: "A", draw: draw("a") },
+    { column: "b", label: "B", draw: draw("b") },
+    { column: "change", draw: draw("change") },
+    { column: "noise", draw: draw("noise") },
+    "verdict",
+  );
+}
+
+/* Formats a column of figures, each in its own unit. */
+function figureCell(table: Figures, column: "a" | "b" | "change" | "noise"): (row: number) => string {
   return (row) => {
     const of = [table.num(row, column), table.text(row, "unit"), table.text(row, "figure") ?? ""] as const;
     if (column === "a" || column === "b") return write(...of);

@@ -1,10 +1,8 @@
-/** Kernels and operators that became slower or faster, appeared or disappeared. */
-import { longName } from "../../cells";
 import type { Table } from "../../data";
 import { h, name } from "../../dom";
 import * as f from "../../format";
-import { grid, type GridColumn } from "../../grid";
-import { controls, empty, heading, note, section, segmented, tip } from "../../ui";
+import { type GridColumn, columns, tableSection } from "../../grid";
+import { controls, empty, heading, note, tip, lines, showAll, chooser } from "../../ui";
 import type { Context, View } from "../../view";
 import { isChange, isUnjudged, signed } from "./figures";
 import { sidesLegend } from "./pairs";
@@ -22,10 +20,10 @@ interface Times {
 }
 
 function timesOf(table: Names, row: number): Times {
-  const a = table.num(row, "a_ns") ?? 0,
-    b = table.num(row, "b_ns") ?? 0;
+  const a = table.amount(row, "a_ns"),
+    b = table.amount(row, "b_ns");
   if (a !== 0 || b !== 0 || table.place("a_host_ns") < 0) return { a, b, host: false };
-  return { a: table.num(row, "a_host_ns") ?? 0, b: table.num(row, "b_host_ns") ?? 0, host: true };
+  return { a: table.amount(row, "a_host_ns"), b: table.amount(row, "b_host_ns"), host: true };
 }
 
 /* Whether times are per call, because A or B has too few steps. */
@@ -38,8 +36,8 @@ function writeCalls(value: number): string {
 }
 
 function calls(table: Names, row: number): string {
-  const a = table.num(row, "a_calls") ?? 0,
-    b = table.num(row, "b_calls") ?? 0;
+  const a = table.amount(row, "a_calls"),
+    b = table.amount(row, "b_calls");
   return Math.abs(a - b) < 0.005 ? writeCalls(a) : `${writeCalls(a)} → ${writeCalls(b)}`;
 }
 
@@ -57,31 +55,26 @@ function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digit
   const text = table.text(row, "name") ?? "",
     verdict = table.text(row, "verdict") ?? "";
   const bar = h(
-    "div",
-    { class: "change-bar", attr: { role: "img", "aria-label": `${verdict}, ${signed(change, f.time(Math.abs(change)))}` } },
-    h("span", {
-      class: `piece ${change >= 0 ? "fill-b gain" : "fill-a loss"}`,
-      style: { width: percent(change) },
-      attr: { "data-value": change },
-    }),
-    noise !== null &&
-      h("span", { class: "whisker", style: { left: `calc(50% - ${percent(noise)})`, right: `calc(50% - ${percent(noise)})` } }),
+    "div.change-bar",
+    { role: "img", "aria-label": `${verdict}, ${signed(change, f.time(Math.abs(change)))}` },
+    h("span", { class: `piece ${change >= 0 ? "fill-b gain" : "fill-a loss"}`, style: { width: percent(change) }, "data-value": change }),
+    noise !== null && h("span.whisker", { style: { left: `calc(50% - ${percent(noise)})`, right: `calc(50% - ${percent(noise)})` } }),
   );
   return h(
-    "div",
-    { class: "change", attr: { "data-row": row } },
-    h("span", { class: "change-verdict" }, verdict),
-    h("span", { class: "change-name" }, name(text, 120), host && " (on the host)"),
-    tip(bar, () => [
-      h("b", null, name(text)),
-      h("br"),
-      `A ${f.time(a)}, B ${f.time(b)}, ${isByCall(table) ? "a call" : "a rank in a step"}`,
-      h("br"),
-      noise === null ? "noise not known" : `noise ±${f.time(noise)}`,
-    ]),
-    [a, b].map((value) => h("span", { class: "pair-value" }, f.scaled(value, unit, digits.time))),
-    h("span", { class: "pair-value" }, signed(change, f.scaled(Math.abs(change), unit, digits.change))),
-    h("span", { class: "pair-value calls" }, calls(table, row)),
+    "div.change",
+    { "data-row": row },
+    h("span.change-verdict", verdict),
+    h("span.change-name", name(text, 120), host && " (on the host)"),
+    tip(bar, () =>
+      lines(
+        name(text),
+        `A ${f.time(a)}, B ${f.time(b)}, ${isByCall(table) ? "a call" : "a rank in a step"}`,
+        noise === null ? "noise not known" : `noise ±${f.time(noise)}`,
+      ),
+    ),
+    [a, b].map((value) => h("span.pair-value", f.scaled(value, unit, digits.time))),
+    h("span.pair-value", signed(change, f.scaled(Math.abs(change), unit, digits.change))),
+    h("span.pair-value.calls", calls(table, row)),
   );
 }
 
@@ -100,24 +93,17 @@ function changes(context: Context, table: Names, rows: readonly number[]): HTMLE
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   return h(
     "div",
-    null,
     sidesLegend(),
     h(
-      "div",
-      { class: "change head" },
-      h("span", { class: "change-verdict" }),
-      h("span", { class: "change-name" }),
-      h("div", { class: "change-bar" }, h("span", { class: "left" }, "less in B"), h("span", { class: "right" }, "more in B")),
-      [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text)),
-      h("span", { class: "pair-value calls" }, "calls"),
+      "div.change.head",
+      h("span.change-verdict"),
+      h("span.change-name"),
+      h("div.change-bar", h("span.left", "less in B"), h("span.right", "more in B")),
+      [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span.pair-value", text)),
+      h("span.pair-value.calls", "calls"),
     ),
     rows.slice(0, all ? rows.length : SHOWN).map((row) => changeRow(table, row, scale, unit, digits)),
-    !all &&
-      h(
-        "p",
-        { class: "more" },
-        h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${f.grouped(rows.length)}`),
-      ),
+    !all && showAll(context, `Show all ${f.grouped(rows.length)}`),
   );
 }
 
@@ -130,22 +116,16 @@ function counts(table: Names): Map<string, number> {
   return found;
 }
 
-const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] => [
-  { column: "name", draw: (row) => longName(table.text(row, "name")) },
-  { column: "verdict" },
-  { column: "a_ns", label: "A" },
-  { column: "b_ns", label: "B" },
-  { column: "change_ns", label: "B − A" },
-  { column: "change_pct", label: "change" },
-  { column: "noise_ns", label: "noise" },
-  { column: "a_calls", label: "calls in A", write: writeCalls },
-  { column: "b_calls", label: "calls in B", write: writeCalls },
-  { column: "a_mean_ns", label: "mean in A" },
-  { column: "b_mean_ns", label: "mean in B" },
-  { column: "a_host_ns", label: "on the host in A" },
-  { column: "b_host_ns", label: "in B" },
-  { column: "host_change_ns", label: "change on the host" },
-];
+const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] =>
+  columns(
+    table,
+    table.name === "diff.kernel" ? "name<kernel>" : "name<name>",
+    "verdict; a_ns: A; b_ns: B; change_ns: B − A; change_pct: change; noise_ns: noise",
+    { column: "a_calls", label: "calls in A", write: writeCalls },
+    { column: "b_calls", label: "calls in B", write: writeCalls },
+    "a_mean_ns: mean in A; b_mean_ns: mean in B; a_host_ns: on the host in A; b_host_ns: in B",
+    "host_change_ns: change on the host",
+  );
 
 function render(root: HTMLElement, context: Context, title: string, table: Names): void {
   const found = counts(table),
@@ -169,22 +149,25 @@ function render(root: HTMLElement, context: Context, title: string, table: Names
   root.append(note(n === 0 ? none : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`));
   const chosen = context.params.get("verdict") ?? "";
   const verdict = found.has(chosen) ? chosen : "all";
-  const rows = table.rows
-    .map((_, row) => row)
-    .filter((row) => {
-      const own = table.text(row, "verdict");
-      return verdict === "all" ? isChange(own) || (isUnjudged(own) && table.num(row, "change_ns") !== 0) : own === verdict;
-    });
+  const rows = table.all.filter((row) => {
+    const own = table.text(row, "verdict");
+    return verdict === "all" ? isChange(own) || (isUnjudged(own) && table.num(row, "change_ns") !== 0) : own === verdict;
+  });
   if (found.size > 1)
     root.append(
       controls(
-        segmented("Show", [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)], verdict, (v) =>
-          context.redraw({ verdict: v === "all" ? null : v, all: null }),
+        chooser(
+          context,
+          "Show",
+          "verdict",
+          [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)],
+          verdict,
+          "all",
         ),
       ),
     );
   if (rows.length > 0) root.append(changes(context, table, rows));
-  root.append(section("All, as a table", grid(table, { columns: columnsOf(table) })));
+  root.append(tableSection("All, as a table", null, table, {}, columnsOf(table)));
 }
 
 function view(id: string, title: string, name: Names["name"]): View {

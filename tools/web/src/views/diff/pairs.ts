@@ -2,7 +2,7 @@
 import type { Job } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
-import { figure, legend, sign, tip } from "../../ui";
+import { figure, legend, sign, tip, lines } from "../../ui";
 import { isChange, labelOfRow, signed, stateOf, write, writeChange, type Figures } from "./figures";
 
 export const SIDES = ["a", "b"] as const;
@@ -25,23 +25,23 @@ export function pairBars(
 ): HTMLElement {
   const percent = (value: number) => `${(100 * Math.max(0, Math.min(scale, value))) / (scale || 1)}%`;
   const box = h(
-    "div",
-    { class: "pair-bars", attr: { role: "img", "aria-label": words } },
+    "div.pair-bars",
+    { role: "img", "aria-label": words },
     SIDES.map((side) =>
       values[side] === null
-        ? h("span", { class: "absent" })
+        ? h("span.absent")
         : h("span", {
             class: `piece fill-${side}`,
             style: { width: percent(values[side]) },
-            attr: { "data-side": side, "data-value": values[side] },
+            "data-side": side,
+            "data-value": values[side],
           }),
     ),
   );
   if (noise !== null && values.a !== null)
     box.append(
-      h("span", {
-        class: "whisker",
-        attr: { "data-noise": noise },
+      h("span.whisker", {
+        "data-noise": noise,
         style: { left: percent(values.a - noise), right: `${100 - (100 * Math.min(scale, values.a + noise)) / (scale || 1)}%` },
       }),
     );
@@ -69,14 +69,13 @@ function groupsOf(table: Figures, rows: readonly number[]): Group[] {
 }
 
 function largest(table: Figures, rows: readonly number[]): number {
-  return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => (table.num(row, side) ?? 0) + (table.num(row, "noise") ?? 0))));
+  return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => table.amount(row, side) + table.amount(row, "noise"))));
 }
 
 /** Figures as pairs of bars, in row order; @p scaleRows: all rows that share the scale. */
 export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement {
   return h(
-    "div",
-    { class: "pairs" },
+    "div.pairs",
     groupsOf(table, rows).map((group) => {
       const all = scaleRows.filter((row) => table.text(row, "unit") === group.unit);
       const scale = group.unit === null ? null : largest(table, all);
@@ -85,11 +84,10 @@ export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRo
       const inUnit = unit ? `, ${unit.name}` : group.unit === "%" ? ", %" : "";
       return [
         h(
-          "div",
-          { class: "pair head" },
-          h("span", { class: "pair-name" }, group.title),
-          h("span", { class: "pair-bars" }),
-          [`A${inUnit}`, `B${inUnit}`, "change"].map((text) => h("span", { class: "pair-value" }, text)),
+          "div.pair.head",
+          h("span.pair-name", group.title),
+          h("span.pair-bars"),
+          [`A${inUnit}`, `B${inUnit}`, "change"].map((text) => h("span.pair-value", text)),
         ),
         group.rows.map((row) =>
           pair(job, table, row, scale ?? largest(table, [row]), (value) =>
@@ -122,32 +120,29 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
   const text = (value: number | null) => write(value, unit, id);
   const words = `${label}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;
   const cell = (side: Side, value: number | null) =>
-    h("span", { class: "pair-value" }, figure(job, short(value), { table: table.name, row, column: side }));
+    h("span.pair-value", figure(job, short(value), { table: table.name, row, column: side }));
   return h(
-    "div",
-    { class: "pair", attr: { "data-figure": id } },
+    "div.pair",
+    { "data-figure": id },
     h(
-      "span",
-      { class: "pair-name" },
-      isChange(verdict) ? sign(stateOf(id, verdict)) : h("span", { class: "no-sign" }),
-      h("span", null, label, h("small", null, ` ${verdict ?? ""}`)),
+      "span.pair-name",
+      isChange(verdict) ? sign(stateOf(id, verdict)) : h("span.no-sign"),
+      h("span", label, h("small", ` ${verdict ?? ""}`)),
     ),
-    pairBars({ a, b }, noise, scale, words, () => [
-      h("b", null, id),
-      h("br"),
-      `A ${text(a)}, B ${text(b)}`,
-      h("br"),
-      `change ${writeChange(change, unit, id)}`,
-      h("br"),
-      noise === null
-        ? "no noise is known"
-        : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`,
-    ]),
+    pairBars({ a, b }, noise, scale, words, () =>
+      lines(
+        id,
+        `A ${text(a)}, B ${text(b)}`,
+        `change ${writeChange(change, unit, id)}`,
+        noise === null
+          ? "no noise is known"
+          : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`,
+      ),
+    ),
     cell("a", a),
     cell("b", b),
     h(
-      "span",
-      { class: "pair-value" },
+      "span.pair-value",
       change === 0
         ? "0"
         : unit === "%" || pct === null

@@ -1,10 +1,9 @@
 /** Figures of ranks that do the same work, such as those of one pipeline stage. */
+import { tableSection } from "../../grid";
 import type { Table } from "../../data";
-import { h } from "../../dom";
-import { grid } from "../../grid";
 import { empty, heading, note, section } from "../../ui";
 import type { View } from "../../view";
-import { figureCell, isChange, labelOfRow } from "./figures";
+import { figureColumns, isChange } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 
 function titleOf(table: Table<"diff.rank">, row: number): string {
@@ -30,7 +29,7 @@ export const roles: View = {
     if (table.n === 0) return void root.append(empty("No rank of A and B can be compared."));
     if (byRole.size === 1) root.append(note("All ranks have one role, so these are the figures of the job."));
     root.append(sidesLegend());
-    const all = table.rows.map((_, row) => row);
+    const all = table.all;
     for (const rows of byRole.values()) {
       const n = rows.filter((row) => isChange(table.text(row, "verdict"))).length;
       root.append(
@@ -42,22 +41,7 @@ export const roles: View = {
       );
     }
     root.append(
-      section(
-        "The same as a table",
-        grid(table, {
-          columns: [
-            { column: "role" },
-            { column: "a_ranks", label: "ranks of A" },
-            { column: "b_ranks", label: "ranks of B" },
-            { column: "figure", draw: (row) => h("span", null, labelOfRow(table, row)) },
-            { column: "a", label: "A", draw: figureCell(table, "a") },
-            { column: "b", label: "B", draw: figureCell(table, "b") },
-            { column: "change", draw: figureCell(table, "change") },
-            { column: "noise", draw: figureCell(table, "noise") },
-            { column: "verdict" },
-          ],
-        }),
-      ),
+      tableSection("The same as a table", null, table, {}, "role; a_ranks: ranks of A; b_ranks: ranks of B", figureColumns(table)),
     );
   },
 };

@@ -3,7 +3,7 @@ import type { Job } from "../../data";
 import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
 import type { ColumnOf } from "../../names";
-import { figure } from "../../ui";
+import { figure, factsList } from "../../ui";
 
 /** "A 8 ranks, 4 steps · B 8 ranks, 5 steps" */
 export function describeSides(job: Job): string {
@@ -11,7 +11,7 @@ export function describeSides(job: Job): string {
   return table.rows
     .map(
       (_, row) =>
-        `${table.text(row, "side")}: ${f.count(table.num(row, "ranks") ?? 0, "rank")}, ${table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked"}`,
+        `${table.text(row, "side")}: ${f.count(table.amount(row, "ranks"), "rank")}, ${table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked"}`,
     )
     .join(" · ");
 }
@@ -31,13 +31,13 @@ function facts(job: Job, row: number): [string, Child][] {
     spread = table.num(row, "step_spread_ns");
   return [
     ["Store", name(table.text(row, "store") ?? "")],
-    ["Ranks", own(f.grouped(table.num(row, "ranks") ?? 0), "ranks")],
-    ["Hosts", own(f.grouped(table.num(row, "hosts") ?? 0), "hosts")],
-    ["Whole steps", own(f.grouped(table.num(row, "steps") ?? 0), "steps")],
+    ["Ranks", own(f.grouped(table.amount(row, "ranks")), "ranks")],
+    ["Hosts", own(f.grouped(table.amount(row, "hosts")), "hosts")],
+    ["Whole steps", own(f.grouped(table.amount(row, "steps")), "steps")],
     [
       "Median step",
       step === null
-        ? (table.num(row, "steps") ?? 0) > 0
+        ? table.amount(row, "steps") > 0
           ? "by kind, below"
           : `${f.NONE} (no whole step)`
         : [own(f.time(step), "step_ns"), spread !== null && [", three in four within ", own(f.time(spread), "step_spread_ns")]],
@@ -51,19 +51,13 @@ function facts(job: Job, row: number): [string, Child][] {
 export function sideCards(job: Job): HTMLElement {
   const table = job.table("diff.side");
   return h(
-    "div",
-    { class: "sides" },
+    "div.sides",
     table.rows.map((_, row) => {
       const side = table.text(row, "side") ?? "";
       return h(
-        "section",
-        { class: "side" },
-        h("h2", null, h("span", { class: `swatch fill-${side.toLowerCase()}` }), ` ${side}${side === "A" ? ", before" : ", after"}`),
-        h(
-          "dl",
-          { class: "facts-list" },
-          facts(job, row).map(([label, value]) => [h("dt", null, label), h("dd", null, value)]),
-        ),
+        "section.side",
+        h("h2", h("span", { class: `swatch fill-${side.toLowerCase()}` }), ` ${side}${side === "A" ? ", before" : ", after"}`),
+        factsList(facts(job, row)),
       );
     }),
   );

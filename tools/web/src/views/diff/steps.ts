@@ -1,9 +1,9 @@
 /** The steps of A and B by index. */
+import { tableSection } from "../../grid";
 import type { Table } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
-import { grid } from "../../grid";
-import { empty, heading, note, section } from "../../ui";
+import { empty, heading, note, section, lines, showAll } from "../../ui";
 import type { Context, View } from "../../view";
 import { pairBars, sidesLegend } from "./pairs";
 
@@ -29,16 +29,14 @@ function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit
     return step === null ? `${side} has none` : `step ${step} of ${side}`;
   });
   return h(
-    "div",
-    { class: "pair", attr: { "data-place": table.num(row, "place") ?? "" } },
-    h("span", { class: "pair-name" }, labelOf(table.num(row, "a_step"), table.num(row, "b_step"))),
-    pairBars({ a, b }, null, scale, `${steps.join(", ")}: A ${f.time(a)}, B ${f.time(b)}`, () => [
-      h("b", null, steps.join(", ")),
-      h("br"),
-      `A ${f.time(a)}, B ${f.time(b)}`,
-    ]),
-    [a, b].map((value) => h("span", { class: "pair-value" }, f.scaled(value, unit, digits))),
-    h("span", { class: "pair-value" }, change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)),
+    "div.pair",
+    { "data-place": table.num(row, "place") ?? "" },
+    h("span.pair-name", labelOf(table.num(row, "a_step"), table.num(row, "b_step"))),
+    pairBars({ a, b }, null, scale, `${steps.join(", ")}: A ${f.time(a)}, B ${f.time(b)}`, () =>
+      lines(steps.join(", "), `A ${f.time(a)}, B ${f.time(b)}`),
+    ),
+    [a, b].map((value) => h("span.pair-value", f.scaled(value, unit, digits))),
+    h("span.pair-value", change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)),
   );
 }
 
@@ -52,27 +50,16 @@ function bars(context: Context, table: Table<"diff.step">): HTMLElement {
     "Step time by place",
     sidesLegend(),
     h(
-      "div",
-      { class: "pairs" },
+      "div.pairs",
       h(
-        "div",
-        { class: "pair head" },
-        h("span", { class: "pair-name" }),
-        h("span", { class: "pair-bars" }),
-        [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text)),
+        "div.pair.head",
+        h("span.pair-name"),
+        h("span.pair-bars"),
+        [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span.pair-value", text)),
       ),
       table.rows.slice(0, all ? table.n : SHOWN).map((_, row) => bar(table, row, scale, unit, digits)),
     ),
-    !all &&
-      h(
-        "p",
-        { class: "more" },
-        h(
-          "button",
-          { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
-          `Show all ${f.grouped(table.n)} places`,
-        ),
-      ),
+    !all && showAll(context, `Show all ${f.grouped(table.n)} places`),
   );
 }
 
@@ -89,22 +76,16 @@ export const steps: View = {
       ),
     );
     if (table.n === 0) return void root.append(empty("Neither A nor B has a whole step."));
-    const [a, b] = [0, 1].map((row) => context.job.table("diff.side").num(row, "steps") ?? 0);
+    const [a, b] = [0, 1].map((row) => context.job.table("diff.side").amount(row, "steps"));
     if (a !== b) root.append(note(`A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`));
     root.append(
       bars(context, table),
-      section(
+      tableSection(
         "The same as a table",
-        grid(table, {
-          columns: [
-            { column: "place" },
-            { column: "a_step", label: "step of A" },
-            { column: "b_step", label: "step of B" },
-            { column: "a_ns", label: "A" },
-            { column: "b_ns", label: "B" },
-            { column: "change_ns", label: "B − A" },
-          ],
-        }),
+        null,
+        table,
+        {},
+        "place; a_step: step of A; b_step: step of B; a_ns: A; b_ns: B; change_ns: B − A",
       ),
     );
   },

@@ -1,4 +1,5 @@
 /** The comparison on one screen: the verdict, the two jobs, what changed and what did not. */
+import { tablesNamed } from "../../view";
 import type { Job } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
@@ -6,7 +7,7 @@ import { grid } from "../../grid";
 import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
 import type { State, View } from "../../view";
-import { changed, figureCell, isUnjudged, labelOfRow, stateOf } from "./figures";
+import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
 
@@ -16,10 +17,7 @@ const STEP: PlaceName = "overview.step.step_ns";
 export function verdictState(job: Job): State {
   const table = job.table("diff.job");
   // One, or one per kind of step.
-  const states = table.rows
-    .map((_, row) => row)
-    .filter((row) => table.text(row, "figure") === STEP)
-    .map((row) => stateOf(STEP, table.text(row, "verdict")));
+  const states = table.all.filter((row) => table.text(row, "figure") === STEP).map((row) => stateOf(STEP, table.text(row, "verdict")));
   return states.includes("warn") ? "bad" : states.includes("good") ? "good" : "note";
 }
 
@@ -31,18 +29,15 @@ function typeset(text: string | null): string {
 function title(job: Job): HTMLElement {
   const remarks = job.table("diff.remark");
   return h(
-    "header",
-    { class: "verdict" },
+    "header.verdict",
     sign(verdictState(job)),
     h(
       "div",
-      null,
-      h("h1", { attr: { tabindex: -1 } }, typeset(remarks.text(0, "text"))),
+      h("h1", { tabindex: -1 }, typeset(remarks.text(0, "text"))),
       remarks.rows.length > 1 &&
         h(
-          "ul",
-          { class: "remarks" },
-          remarks.rows.slice(1).map((_, i) => h("li", null, typeset(remarks.text(i + 1, "text")))),
+          "ul.remarks",
+          remarks.rows.slice(1).map((_, i) => h("li", typeset(remarks.text(i + 1, "text")))),
         ),
       link("Step by step", "steps"),
       " ",
@@ -53,8 +48,8 @@ function title(job: Job): HTMLElement {
 
 function changes(job: Job): HTMLElement {
   const table = job.table("diff.job");
-  const all = table.rows.map((_, row) => row);
-  const rows = changed(table, all, job.table("diff.side").num(0, "step_ns") ?? 0);
+  const all = table.all;
+  const rows = changed(table, all, job.table("diff.side").amount(0, "step_ns"));
   const heading = "What changed beyond noise";
   if (rows.length === 0)
     return section(
@@ -78,7 +73,7 @@ function changes(job: Job): HTMLElement {
 /* Changes that too few steps cannot distinguish from chance. */
 function unjudged(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
-  const rows = changed(table, [...table.rows.keys()], job.table("diff.side").num(0, "step_ns") ?? 0, isUnjudged);
+  const rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged);
   if (rows.length === 0) return null;
   return section(
     "Changed, cannot be judged",
@@ -90,7 +85,7 @@ function unjudged(job: Job): HTMLElement | null {
 
 function rest(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
-  const of = (verdict: string) => table.rows.map((_, row) => row).filter((row) => table.text(row, "verdict") === verdict);
+  const of = (verdict: string) => table.all.filter((row) => table.text(row, "verdict") === verdict);
   const rows = [...of("same"), ...of("unclear")].sort((x, y) => x - y);
   if (rows.length === 0) return null;
   const noise = of("unclear").length;
@@ -101,30 +96,15 @@ function rest(job: Job): HTMLElement | null {
       noise > 0 ? `${f.grouped(noise)} differ by no more than chance${noise < rows.length ? ", the others not at all" : ""}. ` : "",
       link("All figures", "tables", { name: "diff.job" satisfies TableName }),
     ),
-    h(
-      "details",
-      { class: "definitions" },
-      h("summary", null, "Which"),
-      grid(table, {
-        rows,
-        columns: [
-          { column: "figure", draw: (row) => labelOfRow(table, row) },
-          { column: "a", label: "A", draw: figureCell(table, "a") },
-          { column: "b", label: "B", draw: figureCell(table, "b") },
-          { column: "change", draw: figureCell(table, "change") },
-          { column: "noise", draw: figureCell(table, "noise") },
-          { column: "verdict" },
-        ],
-      }),
-    ),
+    h("details.definitions", h("summary", "Which"), grid(table, { rows }, figureColumns(table))),
   );
 }
 
 export const summary: View = {
   id: "summary",
   title: "Summary",
-  needs: ["diff.remark", "diff.side", "diff.job"],
-  state: (job) => (verdictState(job) === "note" ? undefined : verdictState(job)),
+  needs: tablesNamed("diff.remark diff.side diff.job"),
+  state: verdictState,
   render(root, { job }) {
     root.append(title(job), sideCards(job), changes(job));
     root.append(...[unjudged(job), rest(job)].filter((part) => part !== null));
