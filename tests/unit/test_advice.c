@@ -590,7 +590,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* unmatched time may be waiting: 120 of 150, 60 of 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=120 exposed_least_wait_ns=60", "",
-         "for others, but at least 60 ns a rank is waiting for ranks that are here.", "buckets"},
+         "ranks, but at least 60 ns a rank is waiting for ranks whose traces were read.",
+         "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=60", "", "two halves of a batch", "of this time"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "two halves of a batch", "buckets"},
         /* kernels over lists of tensors: an optimizer's functor means training, another does not */

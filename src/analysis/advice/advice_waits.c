@@ -671,7 +671,8 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
         return;
     tm_facts_by_rank(f, least_ns, time);
     if (least_ns > 0)
-        snprintf(least, sizeof least, ", but at least %s is waiting for ranks that are here", time);
+        snprintf(least, sizeof least,
+                 ", but at least %s is waiting for ranks whose traces were read", time);
     snprintf(share, sizeof share, "%s of this time",
              tm_shown_percent(percent < 100.0 ? percent : 100.0, 0).text);
     tm_shown_duration(late_senders, time, sizeof time);
