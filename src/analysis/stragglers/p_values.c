@@ -90,10 +90,11 @@ static void add_unit(const tm_trial *trial, size_t unit, const uint32_t *order,
 /* Buffers of one draw. */
 typedef struct drawer {
     const tm_trial *trial;
-    double *sums;    /* [n_units + 1][n_classes] prefix sums */
-    double *weights; /* [n_classes] */
-    uint32_t *order; /* [n] */
-    double *left;    /* [n] scores of a unit that are not placed yet */
+    tm_orders *orders; /* or NULL */
+    double *sums;      /* [n_units + 1][n_classes] prefix sums */
+    double *weights;   /* [n_classes] */
+    uint32_t *order;   /* [n] */
+    double *left;      /* [n] scores of a unit that are not placed yet */
 } drawer;
 
 static void close_drawer(drawer *d) {
@@ -103,8 +104,8 @@ static void close_drawer(drawer *d) {
     free(d->left);
 }
 
-static bool open_drawer(drawer *d, const tm_trial *trial) {
-    *d = (drawer){.trial = trial};
+static bool open_drawer(drawer *d, const tm_trial *trial, tm_orders *orders) {
+    *d = (drawer){.trial = trial, .orders = orders};
     d->sums = calloc((trial->n_units + 1) * trial->n_classes + 1, sizeof *d->sums);
     d->weights = malloc((trial->n_classes + 1) * sizeof *d->weights);
     d->order = malloc((trial->n + 1) * sizeof *d->order);
@@ -121,7 +122,7 @@ static bool open_drawer(drawer *d, const tm_trial *trial) {
 
 tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     drawer d;
-    if (!open_drawer(&d, trial))
+    if (!open_drawer(&d, trial, NULL))
         return tm_fail_memory(err);
     memset(out, 0, trial->n_classes * sizeof *out);
     for (size_t u = 0; u < trial->n_units; u++)
@@ -147,16 +148,53 @@ static void permute(drawer *d, uint64_t seed) {
     }
 }
 
+/* Sets the sizes by the first trial. Without memory, no orders are kept. */
+static void begin_orders(tm_orders *orders, const tm_trial *trial) {
+    enum { KEPT_CELLS = 1 << 21, KEPT_DRAWS = 3000 };
+    const size_t draws = KEPT_CELLS / (trial->n * trial->n_units);
+    *orders =
+        (tm_orders){trial->n, trial->n_units, draws < KEPT_DRAWS ? draws : KEPT_DRAWS, NULL, NULL};
+    const size_t rows = orders->n_draws * orders->n_units;
+    orders->swaps = malloc((rows * orders->n + 1) * sizeof *orders->swaps);
+    orders->drawn = calloc(rows + 1, sizeof *orders->drawn);
+    if (!orders->swaps || !orders->drawn)
+        orders->n_draws = 0;
+}
+
+void tm_orders_free(tm_orders *orders) {
+    free(orders->swaps);
+    free(orders->drawn);
+    *orders = (tm_orders){0};
+}
+
+/* Returns the swaps (see pick) of a unit in a draw: [n], the first is not used. */
+static const uint32_t *swaps_of(drawer *d, uint64_t draw, size_t unit) {
+    const tm_orders *orders = d->orders;
+    const size_t n = d->trial->n;
+    uint32_t *swaps = d->order;
+    if (orders && orders->n == n && draw < orders->n_draws && unit < orders->n_units) {
+        const size_t row = (size_t)draw * orders->n_units + unit;
+        swaps = orders->swaps + row * n;
+        if (orders->drawn[row])
+            return swaps;
+        orders->drawn[row] = true;
+    }
+    const uint64_t seed = tm_draw(draw, unit);
+    for (size_t i = n; i > 1; i--)
+        swaps[i - 1] = (uint32_t)pick(seed, i);
+    return swaps;
+}
+
 /* Combines permute and add_unit for members without classes; most of the time is spent here. */
-static void add_permuted(drawer *d, size_t unit, uint64_t seed) {
+static void add_permuted(drawer *d, size_t unit, const uint32_t *swaps) {
     size_t n = d->trial->n;
     double *before = d->sums + unit * n, *out = before + n, *left = d->left;
     memcpy(left, d->trial->scores + unit * n, n * sizeof *left);
-    for (size_t i = n; i > 0; i--) {
-        size_t other = pick(seed, i);
-        out[i - 1] = before[i - 1] + left[other];
-        left[other] = left[i - 1];
+    for (size_t i = n - 1; i > 0; i--) {
+        out[i] = before[i] + left[swaps[i]];
+        left[swaps[i]] = left[i];
     }
+    out[0] = before[0] + left[0];
 }
 
 static inline double larger(double a, double b) {
@@ -191,12 +229,11 @@ static double largest_in(const drawer *d) {
 
 static double draw_one(drawer *d, uint64_t draw) {
     for (size_t u = 0; u < d->trial->n_units; u++) {
-        uint64_t seed = tm_draw(draw, u);
         if (!d->trial->class_of) {
-            add_permuted(d, u, seed);
+            add_permuted(d, u, swaps_of(d, draw, u));
             continue;
         }
-        permute(d, seed);
+        permute(d, tm_draw(draw, u));
         add_unit(d->trial, u, d->order, d->weights, d->sums);
     }
     return largest_in(d);
@@ -210,8 +247,10 @@ tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draw
     if (!more)
         return tm_fail_memory(err);
     chance->largest = more;
-    if (!open_drawer(&d, trial))
+    if (!open_drawer(&d, trial, chance->orders))
         return tm_fail_memory(err);
+    if (d.orders && d.orders->n == 0)
+        begin_orders(d.orders, trial);
     for (size_t i = chance->n_draws; i < n_draws; i++)
         chance->largest[i] = draw_one(&d, i);
     chance->n_draws = n_draws;
@@ -222,7 +261,7 @@ tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draw
 
 void tm_chance_free(tm_chance *chance) {
     free(chance->largest);
-    *chance = (tm_chance){0};
+    *chance = (tm_chance){.orders = chance->orders};
 }
 
 static bool is_below(const void *element, const void *value) {
