@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/simd_lanes.h"
 #include "base/sorted.h"
 
 /* Scores one row; @p sorted is [n] scratch. */
@@ -95,6 +96,8 @@ typedef struct drawer {
     double *weights;   /* [n_classes] */
     uint32_t *order;   /* [n] */
     double *left;      /* [n] scores of a unit that are not placed yet */
+    double *most;      /* [n_classes] largest sums in windows of a length */
+    const tm_lanes *lanes;
 } drawer;
 
 static void close_drawer(drawer *d) {
@@ -102,15 +105,17 @@ static void close_drawer(drawer *d) {
     free(d->weights);
     free(d->order);
     free(d->left);
+    free(d->most);
 }
 
 static bool open_drawer(drawer *d, const tm_trial *trial, tm_orders *orders) {
-    *d = (drawer){.trial = trial, .orders = orders};
+    *d = (drawer){.trial = trial, .orders = orders, .lanes = tm_lanes_best()};
     d->sums = calloc((trial->n_units + 1) * trial->n_classes + 1, sizeof *d->sums);
     d->weights = malloc((trial->n_classes + 1) * sizeof *d->weights);
     d->order = malloc((trial->n + 1) * sizeof *d->order);
     d->left = malloc((trial->n + 1) * sizeof *d->left);
-    if (!d->sums || !d->weights || !d->order || !d->left) {
+    d->most = malloc((trial->n_classes + 1) * sizeof *d->most);
+    if (!d->sums || !d->weights || !d->order || !d->left || !d->most) {
         close_drawer(d);
         return false;
     }
@@ -201,28 +206,28 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Returns the largest difference. Compares in groups of four, since the compiler may not reorder
- * floating-point comparisons to vectorise them; the last four may overlap those before. */
-static double largest_sum(const double *from, const double *to, size_t n) {
-    double most[4];
-    for (size_t i = 0; i < 4; i++)
-        most[i] = n < 4 ? to[i % n] - from[i % n] : to[i] - from[i];
-    for (size_t k = 4; k < n; k += 4) {
-        size_t at = k + 4 <= n ? k : n - 4;
-        for (size_t i = 0; i < 4; i++)
-            most[i] = larger(most[i], to[at + i] - from[at + i]);
-    }
-    return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+/* Returns the largest sum in the windows [from, to), which are equally long. */
+static double largest_sum(const drawer *d, const tm_window *from, const tm_window *to) {
+    const size_t n = d->trial->n_classes;
+    double found = -(double)INFINITY;
+    for (size_t i = 0; i < n; i++)
+        d->most[i] = found;
+    for (const tm_window *w = from; w < to; w++)
+        d->lanes->gain(d->most, d->sums + w->first * n, d->sums + w->end * n, n);
+    for (size_t i = 0; i < n; i++)
+        found = larger(found, d->most[i]);
+    return found;
 }
 
-/* Within a window the largest sum gives the largest height, as scales are not negative. */
+/* In windows of a length, the largest sum gives the largest height, as scales are not negative. */
 static double largest_in(const drawer *d) {
-    size_t n = d->trial->n_classes;
+    const tm_window *w = d->trial->windows, *end = w + d->trial->n_windows;
     double found = -(double)INFINITY;
-    for (size_t w = 0; w < d->trial->n_windows; w++) {
-        const tm_window *window = &d->trial->windows[w];
-        double sum = largest_sum(d->sums + window->first * n, d->sums + window->end * n, n);
-        found = larger(found, sum * window->scale - window->handicap);
+    while (w < end) {
+        const tm_window *from = w;
+        while (w < end && w->scale == from->scale && w->handicap == from->handicap)
+            w++;
+        found = larger(found, largest_sum(d, from, w) * from->scale - from->handicap);
     }
     return found;
 }
