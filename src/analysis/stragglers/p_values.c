@@ -74,20 +74,6 @@ static void weigh(const tm_trial *trial, double *weights) {
         weights[k] = 1.0 / sqrt(fmax(weights[k], 1.0));
 }
 
-/* Extends the prefix sums by a unit whose members are in the given order. */
-static void add_unit(const tm_trial *trial, size_t unit, const uint32_t *order,
-                     const double *weights, double *sums) {
-    const double *scores = trial->scores + unit * trial->n;
-    double *before = sums + unit * trial->n_classes, *out = before + trial->n_classes;
-    memcpy(out, before, trial->n_classes * sizeof *out);
-    if (trial->class_of)
-        for (size_t i = 0; i < trial->n; i++)
-            out[trial->class_of[i]] += scores[order[i]] * weights[trial->class_of[i]];
-    else
-        for (size_t i = 0; i < trial->n; i++)
-            out[i] += scores[order[i]];
-}
-
 /* Buffers of one draw. */
 typedef struct drawer {
     const tm_trial *trial;
@@ -99,6 +85,20 @@ typedef struct drawer {
     double *most;      /* [n_classes] largest sums in windows of a length */
     const tm_lanes *lanes;
 } drawer;
+
+/* Extends the prefix sums by a unit whose members are in the given order. */
+static void add_unit(const drawer *d, size_t unit, const uint32_t *order) {
+    const tm_trial *trial = d->trial;
+    const double *scores = trial->scores + unit * trial->n;
+    double *before = d->sums + unit * trial->n_classes, *out = before + trial->n_classes;
+    if (!trial->class_of) {
+        d->lanes->pick(out, before, scores, order, trial->n);
+        return;
+    }
+    memcpy(out, before, trial->n_classes * sizeof *out);
+    for (size_t i = 0; i < trial->n; i++)
+        out[trial->class_of[i]] += scores[order[i]] * d->weights[trial->class_of[i]];
+}
 
 static void close_drawer(drawer *d) {
     free(d->sums);
@@ -129,9 +129,9 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     drawer d;
     if (!open_drawer(&d, trial, NULL))
         return tm_fail_memory(err);
-    memset(out, 0, trial->n_classes * sizeof *out);
     for (size_t u = 0; u < trial->n_units; u++)
-        add_unit(trial, u, d.order, d.weights, out);
+        add_unit(&d, u, d.order);
+    memcpy(out, d.sums, (trial->n_units + 1) * trial->n_classes * sizeof *out);
     close_drawer(&d);
     return TM_OK;
 }
@@ -141,15 +141,15 @@ static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
 
-/* Permutes the members of a unit (Fisher-Yates). */
-static void permute(drawer *d, uint64_t seed) {
-    for (size_t i = 0; i < d->trial->n; i++)
-        d->order[i] = (uint32_t)i;
-    for (size_t i = d->trial->n; i > 1; i--) {
+/* Sets a random order of the members (Fisher-Yates). */
+static void permute(size_t n, uint64_t seed, uint32_t *order) {
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = n; i > 1; i--) {
         size_t other = pick(seed, i);
-        uint32_t moved = d->order[i - 1];
-        d->order[i - 1] = d->order[other];
-        d->order[other] = moved;
+        uint32_t moved = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = moved;
     }
 }
 
@@ -160,46 +160,52 @@ static void begin_orders(tm_orders *orders, const tm_trial *trial) {
     *orders =
         (tm_orders){trial->n, trial->n_units, draws < KEPT_DRAWS ? draws : KEPT_DRAWS, NULL, NULL};
     const size_t rows = orders->n_draws * orders->n_units;
-    orders->swaps = malloc((rows * orders->n + 1) * sizeof *orders->swaps);
+    orders->orders = malloc((rows * orders->n + 1) * sizeof *orders->orders);
     orders->drawn = calloc(rows + 1, sizeof *orders->drawn);
-    if (!orders->swaps || !orders->drawn)
+    if (!orders->orders || !orders->drawn)
         orders->n_draws = 0;
 }
 
 void tm_orders_free(tm_orders *orders) {
-    free(orders->swaps);
+    free(orders->orders);
     free(orders->drawn);
     *orders = (tm_orders){0};
 }
 
-/* Returns the swaps (see pick) of a unit in a draw: [n], the first is not used. */
-static const uint32_t *swaps_of(drawer *d, uint64_t draw, size_t unit) {
+/* Returns the order of a unit in a draw, if it is kept; else NULL. */
+static const uint32_t *kept_order(const drawer *d, uint64_t draw, size_t unit) {
     const tm_orders *orders = d->orders;
-    const size_t n = d->trial->n;
-    uint32_t *swaps = d->order;
-    if (orders && orders->n == n && draw < orders->n_draws && unit < orders->n_units) {
-        const size_t row = (size_t)draw * orders->n_units + unit;
-        swaps = orders->swaps + row * n;
-        if (orders->drawn[row])
-            return swaps;
-        orders->drawn[row] = true;
-    }
-    const uint64_t seed = tm_draw(draw, unit);
-    for (size_t i = n; i > 1; i--)
-        swaps[i - 1] = (uint32_t)pick(seed, i);
-    return swaps;
+    if (!orders || orders->n != d->trial->n || draw >= orders->n_draws || unit >= orders->n_units)
+        return NULL;
+    const size_t row = (size_t)draw * orders->n_units + unit;
+    uint32_t *order = orders->orders + row * orders->n;
+    if (!orders->drawn[row])
+        permute(orders->n, tm_draw(draw, unit), order);
+    orders->drawn[row] = true;
+    return order;
 }
 
-/* Combines permute and add_unit for members without classes; most of the time is spent here. */
-static void add_permuted(drawer *d, size_t unit, const uint32_t *swaps) {
+/* Combines permute and add_unit for members without classes. */
+static void add_permuted(const drawer *d, size_t unit, uint64_t seed) {
     size_t n = d->trial->n;
     double *before = d->sums + unit * n, *out = before + n, *left = d->left;
     memcpy(left, d->trial->scores + unit * n, n * sizeof *left);
-    for (size_t i = n - 1; i > 0; i--) {
-        out[i] = before[i] + left[swaps[i]];
-        left[swaps[i]] = left[i];
+    for (size_t i = n; i > 0; i--) {
+        size_t other = pick(seed, i);
+        out[i - 1] = before[i - 1] + left[other];
+        left[other] = left[i - 1];
     }
-    out[0] = before[0] + left[0];
+}
+
+static void draw_unit(const drawer *d, uint64_t draw, size_t unit) {
+    const uint32_t *order = kept_order(d, draw, unit);
+    if (!order && !d->trial->class_of) {
+        add_permuted(d, unit, tm_draw(draw, unit));
+        return;
+    }
+    if (!order)
+        permute(d->trial->n, tm_draw(draw, unit), d->order);
+    add_unit(d, unit, order ? order : d->order);
 }
 
 static inline double larger(double a, double b) {
@@ -232,15 +238,9 @@ static double largest_in(const drawer *d) {
     return found;
 }
 
-static double draw_one(drawer *d, uint64_t draw) {
-    for (size_t u = 0; u < d->trial->n_units; u++) {
-        if (!d->trial->class_of) {
-            add_permuted(d, u, swaps_of(d, draw, u));
-            continue;
-        }
-        permute(d, tm_draw(draw, u));
-        add_unit(d->trial, u, d->order, d->weights, d->sums);
-    }
+static double draw_one(const drawer *d, uint64_t draw) {
+    for (size_t u = 0; u < d->trial->n_units; u++)
+        draw_unit(d, draw, u);
     return largest_in(d);
 }
 

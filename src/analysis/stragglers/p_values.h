@@ -41,8 +41,8 @@ static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
  * them. Zero-initialise; the first trial sets the sizes. Free with tm_orders_free. */
 typedef struct tm_orders {
     size_t n, n_units, n_draws;
-    uint32_t *swaps; /* owned; [n_draws][n_units][n]; NULL: none are kept */
-    bool *drawn;     /* owned; [n_draws][n_units] */
+    uint32_t *orders; /* owned; [n_draws][n_units][n] */
+    bool *drawn;      /* owned; [n_draws][n_units] */
 } tm_orders;
 
 void tm_orders_free(tm_orders *orders);
