@@ -17,9 +17,11 @@
 #include "works.h"
 
 /* Places are compared in slices, so that a process's part of each stays below this. SLICE_BYTES is
- * for weights of single ranks, which are scanned for every slice; SLICE_ROWS_BYTES for rows of
- * batches, which are listed, so that a slice stays in the caches. */
+ * for weights of single ranks, which are scanned for every slice, and SLICES is the number of
+ * slices that may be smaller; SLICE_ROWS_BYTES is for rows of batches, which are listed, so that a
+ * slice stays in the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
+enum { SLICES = 8 };
 
 static int visit_origin(const void *record, int n_processes) {
     (void)n_processes;
@@ -272,7 +274,9 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
         bytes += (int64_t)(r->items[i].n * sizeof(tm_peer));
     for (size_t c = 0; c < n_batches; c++)
         rows_bytes += (int64_t)(batches[c].items->n * sizeof(tm_peer_row));
-    int64_t n = 1 + bytes / SLICE_BYTES + rows_bytes / SLICE_ROWS_BYTES;
+    const int64_t few = bytes / (SLICE_BYTES / SLICES), more = bytes / SLICE_BYTES;
+    int64_t n = 1 + (few < SLICES ? few : more < SLICES ? SLICES : more);
+    n += rows_bytes / SLICE_ROWS_BYTES;
     MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_MAX, r->comm);
     tm_peer_slice slice = {.n_slices = (uint32_t)n, .origin = self};
     tm_vec rows = TM_VEC(tm_peer_row);
@@ -487,6 +491,9 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
+    if (ranks->models.batches.n == 0) /* only batches look at their peers again */
+        tm_peer_places_free(&ranks->places);
+    tm_vec_free(&ranks->visits);
     tm_pages_give_back();
     return status;
 }

@@ -17,19 +17,25 @@ static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* Bits per pass of the radix sort, and the minimum number of values for it. */
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, DIGITS_LEAST = 256 };
+/* Bits per pass of the radix sort, by the number of values, and the minimum number for it. */
+enum { FEW_BITS = 8, MANY_BITS = 11, MANY = 4096, DIGITS_MAX = 1 << MANY_BITS, DIGITS_LEAST = 64 };
+
+static unsigned bits_of(size_t n) {
+    return n < MANY ? FEW_BITS : MANY_BITS;
+}
 
 /* Sorts values into out by one digit of their difference to the minimum. */
 static void sort_digit(const int64_t *values, size_t n, int64_t least, unsigned shift,
                        int64_t *out) {
-    size_t at[DIGITS + 1] = {0};
+    const size_t digits = (size_t)1 << bits_of(n);
+    size_t at[DIGITS_MAX + 1];
+    memset(at, 0, (digits + 1) * sizeof *at);
     for (size_t i = 0; i < n; i++)
-        at[(((uint64_t)values[i] - (uint64_t)least) >> shift) % DIGITS + 1]++;
-    for (size_t d = 0; d < DIGITS; d++)
+        at[((((uint64_t)values[i] - (uint64_t)least) >> shift) & (digits - 1)) + 1]++;
+    for (size_t d = 0; d < digits; d++)
         at[d + 1] += at[d];
     for (size_t i = 0; i < n; i++)
-        out[at[(((uint64_t)values[i] - (uint64_t)least) >> shift) % DIGITS]++] = values[i];
+        out[at[(((uint64_t)values[i] - (uint64_t)least) >> shift) & (digits - 1)]++] = values[i];
 }
 
 void tm_sort_values(int64_t *values, size_t n) {
@@ -45,7 +51,7 @@ void tm_sort_values(int64_t *values, size_t n) {
     if (!sorted && !room)
         qsort(values, n, sizeof *values, tm_compare_i64);
     const uint64_t range = (uint64_t)most - (uint64_t)least;
-    for (unsigned shift = 0; room && shift < 64 && range >> shift; shift += DIGIT_BITS) {
+    for (unsigned shift = 0; room && shift < 64 && range >> shift; shift += bits_of(n)) {
         sort_digit(from, n, least, shift, to);
         int64_t *swap = from;
         from = to;

@@ -133,6 +133,19 @@ static void reach(int64_t *ns, const int64_t *a, const int64_t *by, size_t n) {
         reach_row(ns, NULL, by, n);
 }
 
+static void gain(double *restrict most, const double *from, const double *to, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const double by = to[i] - from[i];
+        most[i] = by > most[i] ? by : most[i];
+    }
+}
+
+static void pick(double *restrict out, const double *a, const double *v, const uint32_t *order,
+                 size_t n) {
+    for (size_t i = 0; i < n; i++)
+        out[i] = a[i] + v[order[i]];
+}
+
 static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
     uint64_t below[TM_LANES] = {0}; /* the sign bit is set if any sum is exceeded */
     for (size_t i = 0; i < width; i += TM_LANES)
@@ -141,7 +154,7 @@ static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size
     return signs(below);
 }
 
-const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, raise, set, apart, reach, above};
+const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, raise, set, apart, reach, gain, pick, above};
 
 #ifdef TM_LANES_PORTABLE
 #ifdef TM_HAS_X86_LANES

@@ -54,19 +54,6 @@ hid_t tm_h5_cell(tm_type type) {
     }
 }
 
-bool tm_h5_put_text(hid_t object, const char *name, const char *text) {
-    hid_t attribute = H5I_INVALID_HID, space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
-    bool done = space >= 0 && type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
-                H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
-    if (done)
-        attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    done = attribute >= 0 && H5Awrite(attribute, type, &text) >= 0;
-    tm_h5_close(attribute);
-    tm_h5_close(type);
-    tm_h5_close(space);
-    return done;
-}
-
 bool tm_h5_put_number(hid_t object, const char *name, hid_t type, const void *number) {
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);

@@ -30,9 +30,6 @@ hid_t tm_h5_element(tm_element element);
  * depends on its size. Never closed. */
 hid_t tm_h5_cell(tm_type type);
 
-/** Writes an attribute with a UTF-8 text of variable length, which h5py shows as str. */
-bool tm_h5_put_text(hid_t object, const char *name, const char *text);
-
 /** Writes an attribute with one number. */
 bool tm_h5_put_number(hid_t object, const char *name, hid_t type, const void *number);
 

@@ -43,6 +43,8 @@ static tm_store_writer *create(const char *path, const tm_store_options *options
     if (!writer)
         return NULL;
     writer->file = writer->column = writer->driver = H5I_INVALID_HID;
+    writer->text = writer->scalar = writer->plain = H5I_INVALID_HID;
+    writer->chunked = writer->group = H5I_INVALID_HID;
     if (!tm_draft_create(&writer->draft, path)) {
         destroy(writer);
         return NULL;
@@ -66,12 +68,45 @@ static bool create_file(tm_store_writer *writer) {
     return writer->file >= 0;
 }
 
+/* No timestamps, so that equal stores are identical bytes; no fill values, because every row is
+ * written. */
+static bool make_shared(tm_store_writer *writer) {
+    writer->scalar = H5Screate(H5S_SCALAR);
+    writer->text = H5Tcopy(H5T_C_S1);
+    writer->plain = H5Pcreate(H5P_DATASET_CREATE);
+    return writer->scalar >= 0 && writer->text >= 0 && writer->plain >= 0 &&
+           H5Tset_size(writer->text, H5T_VARIABLE) >= 0 &&
+           H5Tset_cset(writer->text, H5T_CSET_UTF8) >= 0 &&
+           H5Pset_obj_track_times(writer->plain, false) >= 0 &&
+           H5Pset_fill_time(writer->plain, H5D_FILL_TIME_NEVER) >= 0;
+}
+
+bool tm_store_put_text(const tm_store_writer *writer, hid_t object, const char *name,
+                       const char *text) {
+    hid_t attribute =
+        H5Acreate2(object, name, writer->text, writer->scalar, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = attribute >= 0 && H5Awrite(attribute, writer->text, &text) >= 0;
+    tm_h5_close(attribute);
+    return done;
+}
+
+bool tm_store_use_group(tm_store_writer *writer, const char *path, hid_t group) {
+    tm_h5_close(writer->group);
+    writer->group = group;
+    (void)snprintf(writer->group_path, sizeof writer->group_path, "%s", path);
+    return group >= 0;
+}
+
+bool tm_store_uses_group(const tm_store_writer *writer, const char *path) {
+    return writer->group >= 0 && strcmp(writer->group_path, path) == 0;
+}
+
 static bool put_format(tm_store_writer *writer, const char *tool_version) {
     int64_t major = TM_STORE_MAJOR, minor = TM_STORE_MINOR;
-    return tm_h5_put_text(writer->file, "format", "tmerge") &&
+    return tm_store_put_text(writer, writer->file, "format", "tmerge") &&
            tm_h5_put_number(writer->file, "schema_major", H5T_STD_I64LE, &major) &&
            tm_h5_put_number(writer->file, "schema_minor", H5T_STD_I64LE, &minor) &&
-           tm_h5_put_text(writer->file, "tool_version", tool_version);
+           tm_store_put_text(writer, writer->file, "tool_version", tool_version);
 }
 
 tm_status tm_store_create(const char *path, const tm_store_options *options, tm_store_writer **out,
@@ -80,7 +115,8 @@ tm_status tm_store_create(const char *path, const tm_store_options *options, tm_
     tm_store_writer *writer = create(path, options);
     if (!writer)
         return tm_fail_memory(err);
-    bool done = tm_h5_start() && create_file(writer) && put_format(writer, options->tool_version);
+    bool done = tm_h5_start() && create_file(writer) && make_shared(writer) &&
+                put_format(writer, options->tool_version);
     tm_status status = tm_store_done(writer, done, "create the file", err);
     if (status != TM_OK) {
         tm_store_abandon(writer);
@@ -92,22 +128,26 @@ tm_status tm_store_create(const char *path, const tm_store_options *options, tm_
 
 tm_status tm_store_put_group(tm_store_writer *writer, const char *path, const char *doc,
                              tm_error *err) {
-    hid_t group = tm_h5_make_group(writer->file, path);
-    bool done = group >= 0 && tm_h5_put_text(group, "doc", doc);
-    tm_h5_close(group);
+    bool done = tm_store_use_group(writer, path, tm_h5_make_group(writer->file, path)) &&
+                tm_store_put_text(writer, writer->group, "doc", doc);
     return tm_store_done(writer, done, "make a group", err);
 }
 
 tm_status tm_store_put_attribute(tm_store_writer *writer, const tm_store_attribute *attribute,
                                  tm_error *err) {
-    bool done = attribute->text ? tm_h5_put_text(writer->file, attribute->name, attribute->text)
-                                : tm_h5_put_number(writer->file, attribute->name, H5T_STD_I64LE,
-                                                   &attribute->number);
+    bool done =
+        attribute->text
+            ? tm_store_put_text(writer, writer->file, attribute->name, attribute->text)
+            : tm_h5_put_number(writer->file, attribute->name, H5T_STD_I64LE, &attribute->number);
     return tm_store_done(writer, done, "write an attribute", err);
 }
 
 /* Closes everything still open in the file. The sink does not see HDF5's own failures. */
 static bool close_file(tm_store_writer *writer) {
+    const hid_t shared[] = {writer->text, writer->scalar, writer->plain, writer->chunked,
+                            writer->group};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        tm_h5_close(shared[i]);
     bool done = writer->file < 0 || H5Fclose(writer->file) >= 0;
     writer->file = writer->column = H5I_INVALID_HID;
     return done;

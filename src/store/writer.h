@@ -6,6 +6,7 @@
 
 #include "base/temp_file.h"
 #include "chunk_pack.h"
+#include "h5.h"
 #include "sink.h"
 #include "tmerge/store.h"
 
@@ -19,6 +20,14 @@ struct tm_store_writer {
     tm_sink sink;
     hid_t driver; /* owned; driver of the file */
     hid_t file;
+
+    /* owned; shared by what is written, since HDF5 takes long to make them */
+    hid_t text, scalar; /* type and space of text attributes */
+    hid_t plain;        /* creation properties of a dataset in one piece */
+    hid_t chunked;      /* the same of a column in chunks of chunked_rows */
+    size_t chunked_rows;
+    hid_t group; /* used last */
+    char group_path[TM_TABLE_PATH_MAX];
 
     /* the open column */
     hid_t column;
@@ -37,5 +46,15 @@ struct tm_store_writer {
 /** Ends a call: TM_OK if it was @p done and the file accepted it. @p what goes into the message if
  * HDF5 failed without giving a reason. */
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err);
+
+/** Writes an attribute with a UTF-8 text of variable length, which h5py shows as str. */
+bool tm_store_put_text(const tm_store_writer *writer, hid_t object, const char *name,
+                       const char *text);
+
+/** Makes a group of the writer the one used last. @p group is owned by the writer from now on. */
+bool tm_store_use_group(tm_store_writer *writer, const char *path, hid_t group);
+
+/** Returns whether a group is the one used last. */
+bool tm_store_uses_group(const tm_store_writer *writer, const char *path);
 
 #endif

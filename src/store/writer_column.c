@@ -3,21 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5.h"
 #include "writer.h"
 
-/* Returns HDF5's creation properties for a column: chunks, and the filters that tm_pack_chunk
- * applies. A dataset without rows is contiguous, which every reader accepts. */
-static hid_t column_layout(const tm_store_writer *writer) {
-    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+/* Returns HDF5's creation properties for a column in chunks, with the filters that tm_pack_chunk
+ * applies. */
+static hid_t chunked_layout(const tm_store_writer *writer) {
+    hid_t layout = H5Pcopy(writer->plain);
     hsize_t chunk = writer->shape.chunk_rows;
     const unsigned level[] = {TM_STORE_ZSTD_LEVEL};
-    /* No timestamps, so that equal stores are identical bytes; no fill values, because every row is
-     * written. */
-    bool done = layout >= 0 && H5Pset_obj_track_times(layout, false) >= 0 &&
-                H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 &&
-                (chunk == 0 || H5Pset_chunk(layout, 1, &chunk) >= 0);
-    if (done && chunk > 0 && writer->compress)
+    bool done = layout >= 0 && H5Pset_chunk(layout, 1, &chunk) >= 0;
+    if (done && writer->compress)
         done = H5Pset_shuffle(layout) >= 0 &&
                H5Pset_filter(layout, TM_STORE_ZSTD_FILTER, H5Z_FLAG_MANDATORY, 1, level) >= 0;
     if (done)
@@ -26,11 +21,22 @@ static hid_t column_layout(const tm_store_writer *writer) {
     return H5I_INVALID_HID;
 }
 
-/* Returns the type of a column. Words become an enumeration, so that any HDF5 program shows them
- * with the numbers. */
-static hid_t column_type(const tm_record_column *column) {
-    if (!column->words)
-        return H5Tcopy(tm_h5_element(column->element));
+/* Returns the properties of the column; owned by the writer. A dataset without rows is contiguous,
+ * which every reader accepts. */
+static hid_t column_layout(tm_store_writer *writer) {
+    if (writer->shape.chunk_rows == 0)
+        return writer->plain;
+    if (writer->chunked < 0 || writer->chunked_rows != writer->shape.chunk_rows) {
+        tm_h5_close(writer->chunked);
+        writer->chunked = chunked_layout(writer);
+        writer->chunked_rows = writer->shape.chunk_rows;
+    }
+    return writer->chunked;
+}
+
+/* Makes the type of a column of words: an enumeration, so that any HDF5 program shows them with the
+ * numbers. */
+static hid_t words_type(const tm_record_column *column) {
     hid_t type = H5Tenum_create(tm_h5_element(column->element));
     for (int i = 0; type >= 0 && i < column->words->n; i++) {
         uint8_t value = (uint8_t)i;
@@ -45,18 +51,20 @@ static hid_t column_type(const tm_record_column *column) {
 static bool make_column(tm_store_writer *writer, const char *group_path,
                         const tm_record_column *column) {
     hsize_t rows = writer->n_rows;
-    hid_t group = H5Gopen2(writer->file, group_path, H5P_DEFAULT);
+    bool there =
+        tm_store_uses_group(writer, group_path) ||
+        tm_store_use_group(writer, group_path, H5Gopen2(writer->file, group_path, H5P_DEFAULT));
     hid_t space = H5Screate_simple(1, &rows, NULL);
-    hid_t type = column_type(column), layout = column_layout(writer);
-    if (group >= 0 && space >= 0 && type >= 0 && layout >= 0)
+    hid_t words = column->words ? words_type(column) : H5I_INVALID_HID;
+    hid_t type = column->words ? words : tm_h5_element(column->element);
+    hid_t layout = column_layout(writer);
+    if (there && space >= 0 && type >= 0 && layout >= 0)
         writer->column =
-            H5Dcreate2(group, column->name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
-    tm_h5_close(layout);
-    tm_h5_close(type);
+            H5Dcreate2(writer->group, column->name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    tm_h5_close(words);
     tm_h5_close(space);
-    tm_h5_close(group);
-    return writer->column >= 0 && tm_h5_put_text(writer->column, "unit", column->unit) &&
-           tm_h5_put_text(writer->column, "doc", column->doc);
+    return writer->column >= 0 && tm_store_put_text(writer, writer->column, "unit", column->unit) &&
+           tm_store_put_text(writer, writer->column, "doc", column->doc);
 }
 
 tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,

@@ -7,7 +7,6 @@
 
 #include "base/deflate.h"
 #include "base/vec.h"
-#include "h5.h"
 #include "writer.h"
 
 /* A result table as records, with the offset of each column. */
@@ -47,10 +46,6 @@ static hid_t text_type(size_t size) {
     return type;
 }
 
-static hid_t cell_type(tm_type type, size_t size) {
-    return type == TM_TEXT ? text_type(size) : H5Tcopy(tm_h5_cell(type));
-}
-
 /* Sets all bytes of the cell, so that equal tables are identical bytes. */
 static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) {
     int64_t number = cell->null ? TM_NULL_INT : cell->value.i;
@@ -77,9 +72,11 @@ static bool make_type(const tm_table_def *def, record *made) {
     made->type = H5Tcreate(H5T_COMPOUND, made->at[def->n_columns]);
     bool done = made->type >= 0;
     for (int i = 0; done && i < def->n_columns; i++) {
-        hid_t type = cell_type(def->columns[i].type, made->at[i + 1] - made->at[i]);
+        const bool is_text = def->columns[i].type == TM_TEXT;
+        hid_t text = is_text ? text_type(made->at[i + 1] - made->at[i]) : H5I_INVALID_HID;
+        hid_t type = is_text ? text : tm_h5_cell(def->columns[i].type);
         done = type >= 0 && H5Tinsert(made->type, def->columns[i].name, made->at[i], type) >= 0;
-        tm_h5_close(type);
+        tm_h5_close(text);
     }
     return done;
 }
@@ -121,8 +118,8 @@ static bool make_record(const tm_table *table, record *made) {
 }
 
 /* Writes an attribute with one line per column: units or docs. */
-static bool put_lines(hid_t dataset, const char *name, const tm_table_def *def, bool docs,
-                      bool *no_memory) {
+static bool put_lines(const tm_store_writer *writer, hid_t dataset, const tm_table_def *def,
+                      bool docs, bool *no_memory) {
     tm_vec lines = TM_VEC(char);
     bool done = true;
     for (int i = 0; done && i < def->n_columns; i++) {
@@ -131,41 +128,51 @@ static bool put_lines(hid_t dataset, const char *name, const tm_table_def *def, 
                tm_vec_append(&lines, i + 1 < def->n_columns ? "\n" : "", 1);
     }
     *no_memory = *no_memory || !done;
-    done = done && tm_h5_put_text(dataset, name, lines.data);
+    done = done && tm_store_put_text(writer, dataset, docs ? "docs" : "units", lines.data);
     tm_vec_free(&lines);
     return done;
 }
 
 /* Writes units and docs of all columns as attributes of the dataset. One attribute per column would
  * take more space than most tables. */
-static bool put_docs(hid_t dataset, const tm_table_def *def, bool *no_memory) {
-    return tm_h5_put_text(dataset, "doc", def->doc) &&
-           put_lines(dataset, "units", def, false, no_memory) &&
-           put_lines(dataset, "docs", def, true, no_memory);
+static bool put_docs(const tm_store_writer *writer, hid_t dataset, const tm_table_def *def,
+                     bool *no_memory) {
+    return tm_store_put_text(writer, dataset, "doc", def->doc) &&
+           put_lines(writer, dataset, def, false, no_memory) &&
+           put_lines(writer, dataset, def, true, no_memory);
 }
 
-static bool put_null_values(hid_t group) {
+static bool put_null_values(const tm_store_writer *writer, hid_t group) {
     const int64_t null_int = TM_NULL_INT;
     const double null_real = (double)NAN;
     const int8_t null_bool = TM_NULL_BOOL;
-    return tm_h5_put_text(group, "doc", "result tables; the null_ attributes stand for no value") &&
+    return tm_store_put_text(writer, group, "doc",
+                             "result tables; the null_ attributes stand for no value") &&
            tm_h5_put_number(group, "null_int", H5T_STD_I64LE, &null_int) &&
            tm_h5_put_number(group, "null_real", H5T_IEEE_F64LE, &null_real) &&
            tm_h5_put_number(group, "null_bool", H5T_STD_I8LE, &null_bool) &&
-           tm_h5_put_text(group, "null_text", "");
+           tm_store_put_text(writer, group, "null_text", "");
 }
 
-/* Makes /analysis and the group of the analysis, unless other tables made them. */
-static bool need_groups(hid_t file, const char *group_path) {
-    const char *paths[] = {"/analysis", group_path};
-    bool done = true;
-    for (int i = 0; done && i < 2; i++) {
-        htri_t there = H5Lexists(file, paths[i], H5P_DEFAULT);
-        hid_t group = there == 0 ? tm_h5_make_group(file, paths[i]) : H5I_INVALID_HID;
-        done = there > 0 || (group >= 0 && (i > 0 || put_null_values(group)));
-        tm_h5_close(group);
-    }
+/* Makes /analysis, unless it is there. */
+static bool need_analysis(const tm_store_writer *writer) {
+    const htri_t there = H5Lexists(writer->file, "/analysis", H5P_DEFAULT);
+    hid_t group = there == 0 ? tm_h5_make_group(writer->file, "/analysis") : H5I_INVALID_HID;
+    bool done = there > 0 || (group >= 0 && put_null_values(writer, group));
+    tm_h5_close(group);
     return done;
+}
+
+/* Goes to the group of an analysis. Makes it, unless another table did. */
+static bool need_group(tm_store_writer *writer, const char *path) {
+    if (tm_store_uses_group(writer, path))
+        return true;
+    if (!need_analysis(writer))
+        return false;
+    const htri_t there = H5Lexists(writer->file, path, H5P_DEFAULT);
+    return tm_store_use_group(writer, path,
+                              there == 0 ? tm_h5_make_group(writer->file, path)
+                                         : H5Gopen2(writer->file, path, H5P_DEFAULT));
 }
 
 /* Uses HDF5's built-in filter, which every HDF5 program has without a plugin. */
@@ -202,21 +209,22 @@ static bool put_piece(hid_t dataset, const tm_table *table, const record *made) 
     return H5Dwrite(dataset, made->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, made->rows) >= 0;
 }
 
-static bool put_dataset(hid_t file, const char *path, const tm_table *table, const record *made,
-                        bool *no_memory) {
+static bool put_dataset(const tm_store_writer *writer, const char *name, const tm_table *table,
+                        const record *made, bool *no_memory) {
     hsize_t rows = table->n_rows;
     hid_t dataset = H5I_INVALID_HID, space = H5Screate_simple(1, &rows, NULL);
-    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
-    if (space >= 0 && layout >= 0 && H5Pset_obj_track_times(layout, false) >= 0 &&
-        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 && compress(layout, made->in_chunk))
-        dataset = H5Dcreate2(file, path, made->type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
-    bool done = dataset >= 0 && put_docs(dataset, table->def, no_memory);
+    hid_t chunked = made->in_chunk > 0 ? H5Pcopy(writer->plain) : H5I_INVALID_HID;
+    hid_t layout = made->in_chunk > 0 ? chunked : writer->plain;
+    if (space >= 0 && layout >= 0 && compress(layout, made->in_chunk))
+        dataset =
+            H5Dcreate2(writer->group, name, made->type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    bool done = dataset >= 0 && put_docs(writer, dataset, table->def, no_memory);
     if (done && made->in_chunk > 0)
         done = put_chunks(dataset, table, made, no_memory);
     else if (done && rows > 0)
         done = put_piece(dataset, table, made);
     tm_h5_close(dataset);
-    tm_h5_close(layout);
+    tm_h5_close(chunked);
     tm_h5_close(space);
     return done;
 }
@@ -234,8 +242,8 @@ tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table, tm_
     tm_status status = make_record(table, &made) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
         bool no_memory = false;
-        bool done = need_groups(writer->file, group) && make_type(table->def, &made) &&
-                    put_dataset(writer->file, path, table, &made, &no_memory);
+        bool done = need_group(writer, group) && make_type(table->def, &made) &&
+                    put_dataset(writer, path + length + 1, table, &made, &no_memory);
         status = no_memory ? tm_fail_memory(err)
                            : tm_store_done(writer, done, "write a result table", err);
     }

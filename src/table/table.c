@@ -178,8 +178,9 @@ bool tm_rows_reserve(tm_table *table, size_t n_rows) {
     if (table->def == &no_table)
         return false;
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
-    /* Growing by half keeps the amortised cost of adding a row constant. */
-    size_t capacity = table->capacity + table->capacity / 2;
+    enum { SMALL_BYTES = 1 << 17 }; /* larger blocks are moved by realloc without a copy */
+    bool small = table->capacity * row_bytes < SMALL_BYTES;
+    size_t capacity = table->capacity + table->capacity / (small ? 1 : 2);
     if (capacity < n_rows)
         capacity = n_rows < 8 ? 8 : n_rows;
     if (capacity > SIZE_MAX / row_bytes)

@@ -138,13 +138,14 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
 
 /* A row during sorting; usually its first key suffices without access to the row. */
 typedef struct entry {
-    int64_t first; /* ascending: the first key of an int or a bool, otherwise UNTOLD */
+    int64_t first; /* ascending: the first key of an int or a bool, otherwise UNTOLD; while a
+                      counting sort goes through all keys, the current one */
     size_t row;
 } entry;
 
-static entry entry_of(const tm_table *table, const order *by, size_t row) {
-    const tm_cell *cell = &tm_table_row(table, row)[by->first];
-    tm_type type = by->def->columns[by->first].type;
+static entry entry_of(const tm_table *table, const order *by, int column, size_t row) {
+    const tm_cell *cell = &tm_table_row(table, row)[column];
+    tm_type type = by->def->columns[column].type;
     if (type == TM_REAL || type == TM_TEXT || cell->null)
         return (entry){UNTOLD, row};
     /* ~ reverses the order without overflow. */
@@ -199,6 +200,27 @@ static entry *count_sort(size_t n, entry *entries, entry *spare) {
     return spare;
 }
 
+/* Sorts entries by all keys, from the last to the first, if all are numbers of a small range.
+ * Returns the array with the result, or NULL. */
+static entry *count_sort_all(const tm_table *table, const order *by, entry *entries, entry *spare) {
+    const size_t n = table->n_rows;
+    for (size_t r = 0; r < n; r++)
+        entries[r].row = r;
+    for (int c = by->end; c-- > by->first;) {
+        bool told = true;
+        for (size_t r = 0; r < n; r++) {
+            entries[r] = entry_of(table, by, c, entries[r].row);
+            told = told && entries[r].first != UNTOLD;
+        }
+        if (!told || count_sort(n, entries, spare) == entries)
+            return NULL;
+        entry *counted = spare;
+        spare = entries;
+        entries = counted;
+    }
+    return entries;
+}
+
 static bool are_sorted(const tm_table *table, const order *by, const entry *entries, size_t n) {
     for (size_t r = 1; r < n; r++)
         if (is_after(table, by, &entries[r - 1], &entries[r]))
@@ -206,12 +228,15 @@ static bool are_sorted(const tm_table *table, const order *by, const entry *entr
     return true;
 }
 
-/* Sorts entries by their first keys, then by bottom-up merging if rows with equal keys are not in
- * order yet. Returns the array with the result. */
+/* Sorts entries by counting, else by their first keys, then by bottom-up merging if rows with equal
+ * keys are not in order yet. Returns the array with the result. */
 static entry *sort_entries(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
+    entry *all = count_sort_all(table, by, entries, spare);
+    if (all)
+        return all;
     for (size_t r = 0; r < n; r++)
-        entries[r] = entry_of(table, by, r);
+        entries[r] = entry_of(table, by, by->first, r);
     if (count_sort(n, entries, spare) == spare) {
         entry *counted = spare;
         spare = entries;

@@ -1,6 +1,8 @@
 /* Each instruction set that this processor supports gives the same results as scalar code. */
 #include "base/simd_lanes.h"
 
+#include <math.h>
+
 #include "run_fixture.h"
 
 enum { ROWS = 3, WIDEST = 4 * TM_LANES };
@@ -29,6 +31,23 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
             assert_int_equal(out[i], i < n && other > a[i] ? other : a[i]);
         }
     }
+    double most[WIDEST], from[WIDEST], to[WIDEST];
+    for (size_t i = 0; i < width; i++) {
+        most[i] = (double)a[i];
+        from[i] = (double)b[i];
+        to[i] = (double)by[i];
+    }
+    lanes->gain(most, from, to, width - 1);
+    for (size_t i = 0; i < width; i++)
+        assert_true(most[i] ==
+                    (i < width - 1 ? fmax((double)a[i], to[i] - from[i]) : (double)a[i]));
+    uint32_t order[WIDEST];
+    for (size_t i = 0; i < width; i++)
+        order[i] = (uint32_t)(width - 1 - i);
+    most[width - 1] = 0.0;
+    lanes->pick(most, from, to, order, width - 1);
+    for (size_t i = 0; i < width; i++)
+        assert_true(most[i] == (i < width - 1 ? from[i] + to[width - 1 - i] : 0.0));
     uint8_t larger = 0;
     for (size_t i = 0; i < width; i++)
         larger |= (uint8_t)(a[i] < b[i] + by[i] ? 1 << i % TM_LANES : 0);

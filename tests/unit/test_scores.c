@@ -183,15 +183,19 @@ TEST(members_draw_as_classes_of_one_each) {
         own[i] = i;
     tm_window v[64];
     tm_trial trial = {N, UNITS, scores, NULL, N, v, tm_windows(UNITS, v)};
-    tm_chance alone = {0}, classes = {0};
+    tm_orders orders = {0};
+    tm_chance alone = {.orders = &orders}, classes = {0};
     tm_error err;
     tm_windows_scale(&trial);
-    assert_int_equal(tm_chance_draw(&alone, &trial, ALL, &err), TM_OK);
+    assert_int_equal(tm_chance_draw(&alone, &trial, ALL / 2, &err), TM_OK); /* draws orders */
+    tm_chance_free(&alone);
+    assert_int_equal(tm_chance_draw(&alone, &trial, ALL, &err), TM_OK); /* uses them */
     trial.class_of = own;
     assert_int_equal(tm_chance_draw(&classes, &trial, ALL, &err), TM_OK);
     assert_memory_equal(alone.largest, classes.largest, ALL * sizeof *alone.largest);
     tm_chance_free(&alone);
     tm_chance_free(&classes);
+    tm_orders_free(&orders);
 }
 
 RUN_TESTS()

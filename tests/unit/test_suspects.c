@@ -54,8 +54,9 @@ static outcome find(const group *g) {
         hosts[i] = g->per_host > 0 ? (int64_t)(i / g->per_host) : -1;
         stages[i] = g->per_stage > 0 ? (int64_t)(i / g->per_stage) : -1;
     }
-    const tm_compared compared = {&times, steps, hosts, g->per_stage > 0 ? stages : NULL,
-                                  g->n_tests > 0.0 ? g->n_tests : 1.0};
+    const tm_compared compared = {
+        &times, steps, hosts, g->per_stage > 0 ? stages : NULL, g->n_tests > 0.0 ? g->n_tests : 1.0,
+        NULL};
     assert_int_equal(tm_suspects_find(&compared, &out.suspects, &out.standings, &err), TM_OK);
     tm_own_times_free(&times);
     return out;

@@ -191,6 +191,38 @@ TEST(sorting_is_stable_with_nulls_last_at_any_size) {
     }
 }
 
+/* Enough rows to be counted; with a key that is null, far away or real they are merged. */
+TEST(rows_go_by_all_their_numbers) {
+    enum { NUMBERS, NULLS, FAR, REALS, N_WAYS };
+    for (int way = 0; way < N_WAYS; way++) {
+        const tm_column columns[] = {{"rank", TM_INT, "", ""},
+                                     {"other", way == REALS ? TM_REAL : TM_INT, "", ""},
+                                     {"row", TM_INT, "", ""}};
+        const tm_table_def def = {"test.two", "", columns, 3, 2, 2, false, 0, 0, TM_FORM_TABLE};
+        int64_t others[600], last = INT64_MAX;
+        fixture f = make(&def);
+        for (int r = 0; r < 600; r++) {
+            tm_cell *row = add(&f);
+            others[r] = (way == NULLS || way == FAR) && r % 50 == 7 ? last : r * 31 % 17;
+            tm_cell_set_int(&row[0], r * 7919 % 23 - 11);
+            if (way == REALS)
+                tm_cell_set_real(&row[1], (double)others[r] / 20.0);
+            else if (way != NULLS || others[r] != last)
+                tm_cell_set_int(&row[1], others[r]);
+            tm_cell_set_int(&row[2], r);
+        }
+        tm_table_sort(f.table);
+        for (size_t r = 1; r < 600; r++) {
+            const tm_cell *a = tm_table_row(f.table, r - 1), *b = tm_table_row(f.table, r);
+            const int64_t x = others[a[2].value.i], y = others[b[2].value.i];
+            assert_true(a[0].value.i <= b[0].value.i);
+            assert_true(a[0].value.i < b[0].value.i || x <= y);
+            assert_true(a[0].value.i < b[0].value.i || x < y || a[2].value.i < b[2].value.i);
+        }
+        tm_tables_destroy(&f.tables);
+    }
+}
+
 TEST(keys_of_every_type_order_by_value) {
     static const tm_column columns[] = {{"host", TM_TEXT, "", ""},
                                         {"late", TM_BOOL, "", ""},

@@ -5,6 +5,7 @@
 
 #include "base/median.h"
 #include "base/sums.h"
+#include "p_values.h"
 #include "replay/job/call_times.h"
 #include "replay/whatif/result.h"
 #include "waits/stages.h"
@@ -164,8 +165,8 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     if (status == TM_OK) {
         int64_t *hosts = steps + rows, *stages = hosts + members;
         fill(all, own, &times, steps, hosts, stages);
-        tm_compared compared = {&times, steps, hosts, stages,
-                                (double)all->n_compared / (double)members};
+        tm_compared compared = {
+            &times, steps, hosts, stages, (double)all->n_compared / (double)members, NULL};
         status = tm_suspects_find(&compared, &suspects, &standings, err);
     }
     /* an identity, not a number */
@@ -202,6 +203,7 @@ typedef struct works_range {
     tm_works_kind kind;
     works_way way;
     double n_tests;
+    tm_orders *orders; /* as in tm_compared */
 } works_range;
 
 static int64_t work_at(const works_range *r, size_t i, size_t row) {
@@ -350,7 +352,7 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
             status = find_excess(r, times, excess, err);
             status = status == TM_OK ? scale_by_stage(r, times, excess, err) : status;
         }
-        const tm_compared compared = {times, steps, hosts, NULL, r->n_tests};
+        const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
         /* A rank's share of the data does not delay kernel starts. */
@@ -424,13 +426,14 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
 }
 
 /* For each kind of work, compares ranks of one stage in parts, and all ranks in steps. */
-static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *err) {
+static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *tables,
+                           tm_error *err) {
     const size_t n = works->ranks.n;
     const bool stages = n > 0 && end_of_stage(works, 0) < n;
     const bool parts = works->n_rows > 1 && works->steps[0] == works->steps[1];
     const bool calls = has_calls(works);
     const double n_tests = (parts ? 2.0 : 1.0) / (calls ? 1.0 - CALLS_SHARE : 1.0);
-    works_range r = {.works = works};
+    works_range r = {.works = works, .orders = orders};
     for (r.kind = 0; r.kind < TM_WORKS_CALL && n >= 2; r.kind++) {
         const double of_kind = n_tests / SHARES[r.kind];
         r.way = WAY_PARTS;
@@ -440,17 +443,23 @@ static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *e
             if (r.n >= 2)
                 TM_TRY(test_works(&r, tables, err));
         }
-        r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind};
+        r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
     /* Only hosts are tested, so their share is the whole level. */
-    r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE};
+    r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }
 
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own, tm_error *err) {
-    if (own->has_works)
-        return own->replay ? add_works(&own->replay->works, tables, err) : TM_OK;
+    if (own->has_works) {
+        tm_orders orders[2] = {{0}, {0}};
+        tm_status status =
+            own->replay ? add_works(&own->replay->works, orders, tables, err) : TM_OK;
+        tm_orders_free(&orders[0]);
+        tm_orders_free(&orders[1]);
+        return status;
+    }
     const tm_own_time *v = own->own_times.data;
     for (size_t first = 0, i = 0; first < own->own_times.n; first = i) {
         for (i = first; i < own->own_times.n && v[i].group == v[first].group; i++)

@@ -164,6 +164,7 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
                                 bool *out, tm_error *err) {
     enum { ORDERS = 199 };
     size_t n_places = n_steps > 0 ? steps[0].end - steps[0].first : 0, reached = 1, candidate = 0;
+    const double most = (times->parts ? 0.02 : 0.1) * (1 + ORDERS);
     for (size_t s = 1; s < n_steps; s++)
         n_places =
             steps[s].end - steps[s].first < n_places ? steps[s].end - steps[s].first : n_places;
@@ -171,12 +172,12 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
     size_t *orders = malloc((n_places * times->n * n_steps + 1) * sizeof *orders);
     if (scores && orders) {
         double own = step_squares(scores, times->n, steps, n_steps, NULL, n_places);
-        for (size_t draw = 0; draw < ORDERS; draw++) {
+        for (size_t draw = 0; draw < ORDERS && (double)reached <= most; draw++) {
             for (size_t i = 0; i < n_places * times->n; i++)
                 shuffle(orders + i * n_steps, n_steps, tm_draw(draw, i));
             reached += step_squares(scores, times->n, steps, n_steps, orders, n_places) >= own;
         }
-        *out = (double)reached <= (times->parts ? 0.02 : 0.1) * (1 + ORDERS);
+        *out = (double)reached <= most;
     }
     bool ok = scores && orders;
     free(scores);

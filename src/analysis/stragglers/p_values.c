@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/simd_lanes.h"
 #include "base/sorted.h"
 
 /* Scores one row; @p sorted is [n] scratch. */
@@ -73,43 +74,48 @@ static void weigh(const tm_trial *trial, double *weights) {
         weights[k] = 1.0 / sqrt(fmax(weights[k], 1.0));
 }
 
-/* Extends the prefix sums by a unit whose members are in the given order. */
-static void add_unit(const tm_trial *trial, size_t unit, const uint32_t *order,
-                     const double *weights, double *sums) {
-    const double *scores = trial->scores + unit * trial->n;
-    double *before = sums + unit * trial->n_classes, *out = before + trial->n_classes;
-    memcpy(out, before, trial->n_classes * sizeof *out);
-    if (trial->class_of)
-        for (size_t i = 0; i < trial->n; i++)
-            out[trial->class_of[i]] += scores[order[i]] * weights[trial->class_of[i]];
-    else
-        for (size_t i = 0; i < trial->n; i++)
-            out[i] += scores[order[i]];
-}
-
 /* Buffers of one draw. */
 typedef struct drawer {
     const tm_trial *trial;
-    double *sums;    /* [n_units + 1][n_classes] prefix sums */
-    double *weights; /* [n_classes] */
-    uint32_t *order; /* [n] */
-    double *left;    /* [n] scores of a unit that are not placed yet */
+    tm_orders *orders; /* or NULL */
+    double *sums;      /* [n_units + 1][n_classes] prefix sums */
+    double *weights;   /* [n_classes] */
+    uint32_t *order;   /* [n] */
+    double *left;      /* [n] scores of a unit that are not placed yet */
+    double *most;      /* [n_classes] largest sums in windows of a length */
+    const tm_lanes *lanes;
 } drawer;
+
+/* Extends the prefix sums by a unit whose members are in the given order. */
+static void add_unit(const drawer *d, size_t unit, const uint32_t *order) {
+    const tm_trial *trial = d->trial;
+    const double *scores = trial->scores + unit * trial->n;
+    double *before = d->sums + unit * trial->n_classes, *out = before + trial->n_classes;
+    if (!trial->class_of) {
+        d->lanes->pick(out, before, scores, order, trial->n);
+        return;
+    }
+    memcpy(out, before, trial->n_classes * sizeof *out);
+    for (size_t i = 0; i < trial->n; i++)
+        out[trial->class_of[i]] += scores[order[i]] * d->weights[trial->class_of[i]];
+}
 
 static void close_drawer(drawer *d) {
     free(d->sums);
     free(d->weights);
     free(d->order);
     free(d->left);
+    free(d->most);
 }
 
-static bool open_drawer(drawer *d, const tm_trial *trial) {
-    *d = (drawer){.trial = trial};
+static bool open_drawer(drawer *d, const tm_trial *trial, tm_orders *orders) {
+    *d = (drawer){.trial = trial, .orders = orders, .lanes = tm_lanes_best()};
     d->sums = calloc((trial->n_units + 1) * trial->n_classes + 1, sizeof *d->sums);
     d->weights = malloc((trial->n_classes + 1) * sizeof *d->weights);
     d->order = malloc((trial->n + 1) * sizeof *d->order);
     d->left = malloc((trial->n + 1) * sizeof *d->left);
-    if (!d->sums || !d->weights || !d->order || !d->left) {
+    d->most = malloc((trial->n_classes + 1) * sizeof *d->most);
+    if (!d->sums || !d->weights || !d->order || !d->left || !d->most) {
         close_drawer(d);
         return false;
     }
@@ -121,11 +127,11 @@ static bool open_drawer(drawer *d, const tm_trial *trial) {
 
 tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     drawer d;
-    if (!open_drawer(&d, trial))
+    if (!open_drawer(&d, trial, NULL))
         return tm_fail_memory(err);
-    memset(out, 0, trial->n_classes * sizeof *out);
     for (size_t u = 0; u < trial->n_units; u++)
-        add_unit(trial, u, d.order, d.weights, out);
+        add_unit(&d, u, d.order);
+    memcpy(out, d.sums, (trial->n_units + 1) * trial->n_classes * sizeof *out);
     close_drawer(&d);
     return TM_OK;
 }
@@ -135,20 +141,52 @@ static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
 
-/* Permutes the members of a unit (Fisher-Yates). */
-static void permute(drawer *d, uint64_t seed) {
-    for (size_t i = 0; i < d->trial->n; i++)
-        d->order[i] = (uint32_t)i;
-    for (size_t i = d->trial->n; i > 1; i--) {
+/* Sets a random order of the members (Fisher-Yates). */
+static void permute(size_t n, uint64_t seed, uint32_t *order) {
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = n; i > 1; i--) {
         size_t other = pick(seed, i);
-        uint32_t moved = d->order[i - 1];
-        d->order[i - 1] = d->order[other];
-        d->order[other] = moved;
+        uint32_t moved = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = moved;
     }
 }
 
-/* Combines permute and add_unit for members without classes; most of the time is spent here. */
-static void add_permuted(drawer *d, size_t unit, uint64_t seed) {
+/* Sets the sizes by the first trial. Without memory, no orders are kept. */
+static void begin_orders(tm_orders *orders, const tm_trial *trial) {
+    enum { KEPT_CELLS = 1 << 21, KEPT_DRAWS = 3000 };
+    const size_t draws = KEPT_CELLS / (trial->n * trial->n_units);
+    *orders =
+        (tm_orders){trial->n, trial->n_units, draws < KEPT_DRAWS ? draws : KEPT_DRAWS, NULL, NULL};
+    const size_t rows = orders->n_draws * orders->n_units;
+    orders->orders = malloc((rows * orders->n + 1) * sizeof *orders->orders);
+    orders->drawn = calloc(rows + 1, sizeof *orders->drawn);
+    if (!orders->orders || !orders->drawn)
+        orders->n_draws = 0;
+}
+
+void tm_orders_free(tm_orders *orders) {
+    free(orders->orders);
+    free(orders->drawn);
+    *orders = (tm_orders){0};
+}
+
+/* Returns the order of a unit in a draw, if it is kept; else NULL. */
+static const uint32_t *kept_order(const drawer *d, uint64_t draw, size_t unit) {
+    const tm_orders *orders = d->orders;
+    if (!orders || orders->n != d->trial->n || draw >= orders->n_draws || unit >= orders->n_units)
+        return NULL;
+    const size_t row = (size_t)draw * orders->n_units + unit;
+    uint32_t *order = orders->orders + row * orders->n;
+    if (!orders->drawn[row])
+        permute(orders->n, tm_draw(draw, unit), order);
+    orders->drawn[row] = true;
+    return order;
+}
+
+/* Combines permute and add_unit for members without classes. */
+static void add_permuted(const drawer *d, size_t unit, uint64_t seed) {
     size_t n = d->trial->n;
     double *before = d->sums + unit * n, *out = before + n, *left = d->left;
     memcpy(left, d->trial->scores + unit * n, n * sizeof *left);
@@ -159,46 +197,50 @@ static void add_permuted(drawer *d, size_t unit, uint64_t seed) {
     }
 }
 
+static void draw_unit(const drawer *d, uint64_t draw, size_t unit) {
+    const uint32_t *order = kept_order(d, draw, unit);
+    if (!order && !d->trial->class_of) {
+        add_permuted(d, unit, tm_draw(draw, unit));
+        return;
+    }
+    if (!order)
+        permute(d->trial->n, tm_draw(draw, unit), d->order);
+    add_unit(d, unit, order ? order : d->order);
+}
+
 static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Returns the largest difference. Compares in groups of four, since the compiler may not reorder
- * floating-point comparisons to vectorise them; the last four may overlap those before. */
-static double largest_sum(const double *from, const double *to, size_t n) {
-    double most[4];
-    for (size_t i = 0; i < 4; i++)
-        most[i] = n < 4 ? to[i % n] - from[i % n] : to[i] - from[i];
-    for (size_t k = 4; k < n; k += 4) {
-        size_t at = k + 4 <= n ? k : n - 4;
-        for (size_t i = 0; i < 4; i++)
-            most[i] = larger(most[i], to[at + i] - from[at + i]);
-    }
-    return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+/* Returns the largest sum in the windows [from, to), which are equally long. */
+static double largest_sum(const drawer *d, const tm_window *from, const tm_window *to) {
+    const size_t n = d->trial->n_classes;
+    double found = -(double)INFINITY;
+    for (size_t i = 0; i < n; i++)
+        d->most[i] = found;
+    for (const tm_window *w = from; w < to; w++)
+        d->lanes->gain(d->most, d->sums + w->first * n, d->sums + w->end * n, n);
+    for (size_t i = 0; i < n; i++)
+        found = larger(found, d->most[i]);
+    return found;
 }
 
-/* Within a window the largest sum gives the largest height, as scales are not negative. */
+/* In windows of a length, the largest sum gives the largest height, as scales are not negative. */
 static double largest_in(const drawer *d) {
-    size_t n = d->trial->n_classes;
+    const tm_window *w = d->trial->windows, *end = w + d->trial->n_windows;
     double found = -(double)INFINITY;
-    for (size_t w = 0; w < d->trial->n_windows; w++) {
-        const tm_window *window = &d->trial->windows[w];
-        double sum = largest_sum(d->sums + window->first * n, d->sums + window->end * n, n);
-        found = larger(found, sum * window->scale - window->handicap);
+    while (w < end) {
+        const tm_window *from = w;
+        while (w < end && w->scale == from->scale && w->handicap == from->handicap)
+            w++;
+        found = larger(found, largest_sum(d, from, w) * from->scale - from->handicap);
     }
     return found;
 }
 
-static double draw_one(drawer *d, uint64_t draw) {
-    for (size_t u = 0; u < d->trial->n_units; u++) {
-        uint64_t seed = tm_draw(draw, u);
-        if (!d->trial->class_of) {
-            add_permuted(d, u, seed);
-            continue;
-        }
-        permute(d, seed);
-        add_unit(d->trial, u, d->order, d->weights, d->sums);
-    }
+static double draw_one(const drawer *d, uint64_t draw) {
+    for (size_t u = 0; u < d->trial->n_units; u++)
+        draw_unit(d, draw, u);
     return largest_in(d);
 }
 
@@ -210,8 +252,10 @@ tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draw
     if (!more)
         return tm_fail_memory(err);
     chance->largest = more;
-    if (!open_drawer(&d, trial))
+    if (!open_drawer(&d, trial, chance->orders))
         return tm_fail_memory(err);
+    if (d.orders && d.orders->n == 0)
+        begin_orders(d.orders, trial);
     for (size_t i = chance->n_draws; i < n_draws; i++)
         chance->largest[i] = draw_one(&d, i);
     chance->n_draws = n_draws;
@@ -222,7 +266,7 @@ tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draw
 
 void tm_chance_free(tm_chance *chance) {
     free(chance->largest);
-    *chance = (tm_chance){0};
+    *chance = (tm_chance){.orders = chance->orders};
 }
 
 static bool is_below(const void *element, const void *value) {

@@ -2,6 +2,8 @@
 #ifndef TMERGE_P_VALUES_H
 #define TMERGE_P_VALUES_H
 
+#include <stdbool.h>
+
 #include "own_times.h"
 
 /**
@@ -35,6 +37,16 @@ static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
     return z ^ (z >> 31);
 }
 
+/** Random orders, kept for later trials of as many members: to draw them takes longer than to use
+ * them. Zero-initialise; the first trial sets the sizes. Free with tm_orders_free. */
+typedef struct tm_orders {
+    size_t n, n_units, n_draws;
+    uint32_t *orders; /* owned; [n_draws][n_units][n] */
+    bool *drawn;      /* owned; [n_draws][n_units] */
+} tm_orders;
+
+void tm_orders_free(tm_orders *orders);
+
 /** Input of a permutation test: scores of members in units and, optionally, a class of each member
  * by which scores are added; every member by itself if class_of is NULL. Borrowed. */
 typedef struct tm_trial {
@@ -65,12 +77,15 @@ static inline double tm_window_height(const tm_window *w, const double *sums, si
  * permutes the members of each unit. Zero-initialise; free with tm_chance_free. */
 typedef struct tm_chance {
     size_t n_draws;
-    double *largest; /* [n_draws] ascending */
+    double *largest;   /* [n_draws] ascending */
+    tm_orders *orders; /* borrowed, or NULL */
 } tm_chance;
 
 /** Draws up to @p n_draws. The i-th draw is the same in every run. TM_OK; TM_ERR_FAULT. */
 tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draws,
                          tm_error *err) TM_MUST_CHECK;
+
+/** Forgets the draws. */
 void tm_chance_free(tm_chance *chance);
 
 /** Returns how many draws reach a height. */

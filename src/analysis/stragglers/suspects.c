@@ -422,7 +422,10 @@ static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size
 
 static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, level *ranks,
                             tm_vec *suspects, tm_error *err) {
-    level hosts = {.hosts = true, .n_tests = c->n_tests / TM_HOSTS_SHARE, .least = EXCESS_LEAST};
+    level hosts = {.hosts = true,
+                   .chance = {.orders = c->orders ? &c->orders[1] : NULL},
+                   .n_tests = c->n_tests / TM_HOSTS_SHARE,
+                   .least = EXCESS_LEAST};
     size_t first = suspects->n;
     tm_status status = open_level(medians, c->steps, &hosts, err);
     if (status == TM_OK)
@@ -435,7 +438,9 @@ static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, l
 static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
                             tm_error *err) {
     tm_own_times medians = {0};
-    level ranks = {.n_tests = compared->n_tests, .least = EXCESS_LEAST};
+    level ranks = {.chance = {.orders = compared->orders},
+                   .n_tests = compared->n_tests,
+                   .least = EXCESS_LEAST};
     tm_status status = by_class(compared->stretches, compared->hosts, 2, &medians, err);
     if (medians.n > 0)
         ranks.n_tests /= 1.0 - TM_HOSTS_SHARE;
@@ -489,7 +494,7 @@ static tm_status find_in_stage(const tm_compared *c, size_t first, double n_test
         }
         memcpy(own.from, all->from, all->n_rows * sizeof *own.from);
         memcpy(own.to, all->to, all->n_rows * sizeof *own.to);
-        tm_compared compared = {&own, c->steps, hosts, NULL, n_tests};
+        tm_compared compared = {&own, c->steps, hosts, NULL, n_tests, NULL};
         status = find_among(&compared, suspects, standings, err);
     }
     tm_own_times_free(&own);

@@ -54,10 +54,11 @@ typedef struct tm_standing {
 /** A group to test. Borrowed. */
 typedef struct tm_compared {
     const tm_own_times *stretches;
-    const int64_t *steps;  /* [n_rows] step numbers */
-    const int64_t *hosts;  /* [n] host of each member; -1 unknown */
-    const int64_t *stages; /* [n] pipeline stage of each member; -1 for none */
-    double n_tests;        /* members of all groups of the job / members of this group */
+    const int64_t *steps;     /* [n_rows] step numbers */
+    const int64_t *hosts;     /* [n] host of each member; -1 unknown */
+    const int64_t *stages;    /* [n] pipeline stage of each member; -1 for none */
+    double n_tests;           /* members of all groups of the job / members of this group */
+    struct tm_orders *orders; /* [2] kept for the tests of members and of hosts; NULL for none */
 } tm_compared;
 
 /**
