@@ -21,7 +21,7 @@
  * slices that may be smaller; SLICE_ROWS_BYTES is for rows of batches, which are listed, so that a
  * slice stays in the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
-enum { SLICES = 8 };
+enum { SLICES = 4 };
 
 static int visit_origin(const void *record, int n_processes) {
     (void)n_processes;
