@@ -1,6 +1,8 @@
 /* Generates tmerge(1) in mdoc: the --help of each command, from the same table, and the text
  * around it. */
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "about/generate.h"
 #include "command.h"
@@ -9,13 +11,16 @@
 #include "tmerge/reader.h"
 
 /* Prints text as the argument of a macro or on its own line: hyphens as those of options,
- * backslashes escaped, never starting a macro. */
+ * backslashes escaped, each sentence on a line, never starting a macro. */
 static void print_text(const char *text) {
     fputs("\\&", stdout);
     for (; *text; text++)
         if (*text == '\\')
             fputs("\\e", stdout);
-        else
+        else if (strncmp(text, ". ", 2) == 0 && isupper((unsigned char)text[2])) {
+            fputs(".\n\\&", stdout);
+            text++;
+        } else
             printf(*text == '-' ? "\\-" : *text == '"' ? "\\(dq" : "%c", *text);
 }
 
