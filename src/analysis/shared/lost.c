@@ -437,13 +437,24 @@ static bool is_of_cuda(const survey *s, uint32_t row) {
     return name.size > 2 && name.bytes[0] == 'c' && name.bytes[1] == 'u';
 }
 
-/* Returns whether [n] ascending numbers are far apart; overwrites them with their distances. */
-static bool is_sparse(int64_t *v, size_t n) {
-    if (n < SAMPLE_LEAST || (v[n - 1] - v[0]) / SAMPLE_PART < (int64_t)n)
-        return false;
-    for (size_t i = 0; i + 1 < n; i++)
-        v[i] = v[i + 1] - v[i];
-    return tm_median_any(v, n - 1) > SAMPLE_GAP;
+/* Returns whether a call's number is one of CUPTI's. */
+static bool is_numbered(const survey *s, const tm_launch_attr *call) {
+    return call->correlation > 0 && call->correlation <= UINT32_MAX && is_of_cuda(s, call->event);
+}
+
+/* Returns whether the numbers are so few for their range that half of them may be far apart. */
+static bool may_be_sparse(const survey *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    const tm_launch_attr *calls = timeline->attrs[TM_ATTR_LAUNCH];
+    int64_t n = 0, least = INT64_MAX, most = 0;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_LAUNCH]; i++) {
+        if (!is_numbered(s, &calls[i]))
+            continue;
+        n++;
+        least = calls[i].correlation < least ? calls[i].correlation : least;
+        most = calls[i].correlation > most ? calls[i].correlation : most;
+    }
+    return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= n;
 }
 
 static bool find_sample(const survey *s, tm_lost *out) {
@@ -451,12 +462,16 @@ static bool find_sample(const survey *s, tm_lost *out) {
     const tm_launch_attr *calls = timeline->attrs[TM_ATTR_LAUNCH];
     tm_vec numbers = TM_VEC(int64_t);
     bool ok = true;
+    if (!may_be_sparse(s))
+        return true;
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_LAUNCH] && ok; i++)
-        if (calls[i].correlation > 0 && calls[i].correlation <= UINT32_MAX &&
-            is_of_cuda(s, calls[i].event))
+        if (is_numbered(s, &calls[i]))
             ok = tm_vec_append(&numbers, &calls[i].correlation, 1) != NULL;
-    tm_sort_values(numbers.data, numbers.n);
-    out->sampled = ok && is_sparse(numbers.data, numbers.n);
+    int64_t *v = numbers.data;
+    tm_sort_values(v, numbers.n);
+    for (size_t i = 0; i + 1 < numbers.n; i++)
+        v[i] = v[i + 1] - v[i];
+    out->sampled = ok && tm_median_any(v, numbers.n - 1) > SAMPLE_GAP;
     tm_vec_free(&numbers);
     return ok;
 }

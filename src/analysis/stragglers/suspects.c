@@ -172,11 +172,12 @@ static bool nobody_stands_out(const level *l) {
     return nobody;
 }
 
-/* Draws in growing batches until no member can stand out; mostly few draws suffice. */
-static tm_status draw_few(level *l, bool *nobody, tm_error *err) {
+/* Draws in growing batches, at first @p n draws, until no member can stand out; mostly few draws
+ * suffice. */
+static tm_status draw_few(level *l, size_t n, bool *nobody, tm_error *err) {
     tm_trial trial = trial_of(l);
     *nobody = false;
-    for (size_t n = DRAWS / 16; n < DRAWS && l->chance.n_draws < DRAWS && !*nobody; n *= 2) {
+    for (; n < DRAWS && l->chance.n_draws < DRAWS && !*nobody; n *= 2) {
         TM_TRY(tm_chance_draw(&l->chance, &trial, n, err));
         *nobody = nobody_stands_out(l);
     }
@@ -243,8 +244,9 @@ static tm_status draw_standings(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;
     const double few = fmax(DRAWS / 16.0, fmin(DRAWS / 4.0, WORK_FEW / work));
-    TM_TRY(tm_chance_draw(&l->chance, &trial, (size_t)few, err));
-    return nobody_stands_out(l) ? TM_OK : draw(l, err);
+    bool nobody;
+    TM_TRY(draw_few(l, (size_t)few, &nobody, err));
+    return nobody ? TM_OK : draw(l, err);
 }
 
 static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
@@ -291,7 +293,7 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
         size_t place = 0;
         bool nobody = false;
         TM_TRY(score(l, err));
-        TM_TRY(draw_few(l, &nobody, err));
+        TM_TRY(draw_few(l, DRAWS / 16, &nobody, err));
         if (nobody)
             break;
         TM_TRY(draw(l, err));
