@@ -442,14 +442,13 @@ static bool is_numbered(const survey *s, const tm_launch_attr *call) {
     return call->correlation > 0 && call->correlation <= UINT32_MAX && is_of_cuda(s, call->event);
 }
 
-/* Returns whether the numbers are so few for their range that half of them may be far apart. */
+/* Returns whether the numbers of all calls are so few for their range that half of them may be far
+ * apart. No trace mixes calls of CUDA with others, whose names would take time to look at. */
 static bool may_be_sparse(const survey *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_launch_attr *calls = timeline->attrs[TM_ATTR_LAUNCH];
     int64_t n = 0, least = INT64_MAX, most = 0;
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_LAUNCH]; i++) {
-        if (!is_numbered(s, &calls[i]))
-            continue;
         n++;
         least = calls[i].correlation < least ? calls[i].correlation : least;
         most = calls[i].correlation > most ? calls[i].correlation : most;
