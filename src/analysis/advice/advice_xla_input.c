@@ -181,9 +181,10 @@ void tm_look_xla_input_transfer(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = s.enqueue_pct;
     name_ranks(f, s.host, out);
-    snprintf(out->text, sizeof out->text,
-             "On host \"%.100s\", hand data over in fewer, larger pieces, before the step that "
-             "needs them. Send narrow data (image bytes) as it is, and convert it on the GPU.",
-             s.host);
+    snprintf(
+        out->text, sizeof out->text,
+        "Hand data over in fewer, larger pieces on host \"%.100s\", before the step that needs "
+        "them. Send narrow data (image bytes) as it is, and convert it on the GPU.",
+        s.host);
     say_stages(&s, 30, "data transfer", out);
 }

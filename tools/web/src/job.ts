@@ -326,7 +326,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   kernel_launch: ["Launch fewer, larger operations", "xla"],
   output: ["Send less to the host, or less often", "xla"],
   device_to_device: ["Copy less on and between devices", "xla"],
-  barrier: ["Find which device comes last to its program", "xla"],
+  barrier: ["Find the device that arrives last at its program", "xla"],
   collectives: ["Communicate less, or during computation", "xla"],
   asynchronous: ["Start transfers earlier, or make them smaller", "xla"],
   data_shuffle: ["Rearrange less data", "xla"],
