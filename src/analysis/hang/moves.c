@@ -1,6 +1,6 @@
 #include "moves.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -51,12 +51,22 @@ bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other) {
 
 /* Reads "2026-03-04 05:06:07" as seconds of standard time; -1 if it is none. */
 static int64_t seconds_of(const char *time) {
-    struct tm t = {.tm_isdst = 0};
-    if (sscanf(time, "%4d-%2d-%2d %2d:%2d:%2d", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour,
-               &t.tm_min, &t.tm_sec) != 6)
-        return -1;
-    t.tm_year -= 1900;
-    t.tm_mon--;
+    static const char between[] = "-- ::";
+    int n[sizeof between];
+    for (size_t i = 0; i < sizeof between; i++) {
+        char *end;
+        const long value = strtol(time, &end, 10);
+        if (end == time || value < 0 || value > 9999 || *end != between[i])
+            return -1;
+        n[i] = (int)value;
+        time = end + 1;
+    }
+    struct tm t = {.tm_year = n[0] - 1900,
+                   .tm_mon = n[1] - 1,
+                   .tm_mday = n[2],
+                   .tm_hour = n[3],
+                   .tm_min = n[4],
+                   .tm_sec = n[5]};
     return (int64_t)mktime(&t);
 }
 
@@ -124,12 +134,12 @@ static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_
     const size_t n = before ? before->n_members : 0, m = after ? after->n_members : 0;
     bool ok = true;
     for (size_t i = 0, k = 0; (i < n || k < m) && ok;) {
-        const tm_ras_member *b = i < n ? &before->members[i] : NULL;
-        const tm_ras_member *a = k < m ? &after->members[k] : NULL;
-        const int order = !b ? 1 : !a ? -1 : tm_order_i64(b->rank, a->rank);
-        ok = order < 0   ? add_lone(b, false, gpus)
-             : order > 0 ? add_lone(a, true, gpus)
-                         : add_pair(b, a, gpus, shrunk);
+        const int order = i == n   ? 1
+                          : k == m ? -1
+                                   : tm_order_i64(before->members[i].rank, after->members[k].rank);
+        ok = order < 0   ? add_lone(&before->members[i], false, gpus)
+             : order > 0 ? add_lone(&after->members[k], true, gpus)
+                         : add_pair(&before->members[i], &after->members[k], gpus, shrunk);
         i += order <= 0;
         k += order >= 0;
     }
