@@ -79,14 +79,16 @@ static void make_room(void) {
     pthread_mutex_lock(&spill.mutex);
     for (size_t i = 0; i < spill.n && resident() > bound / 8 * 5; i++) {
         spill.hand = (spill.hand + 1) % spill.n;
-        (void)madvise(spill.blocks[spill.hand].at, spill.blocks[spill.hand].size, MADV_DONTNEED);
+        const mapped *block = &spill.blocks[spill.hand];
+        (void)madvise(block->at, block->size, MADV_DONTNEED);
+        (void)madvise(block->at, block->size, MADV_NORMAL);
     }
     pthread_mutex_unlock(&spill.mutex);
 }
 
 static void *keep_bound(void *unused) {
     (void)unused;
-    static const struct timespec wait = {0, 5000000};
+    static const struct timespec wait = {0, 2000000};
     for (;;) {
         make_room();
         nanosleep(&wait, NULL);
@@ -194,7 +196,10 @@ static int map(size_t size, off_t offset, char **out) {
         return error;
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, spill.fd, offset);
     *out = at;
-    return at == MAP_FAILED ? errno : 0;
+    if (at == MAP_FAILED)
+        return errno;
+    (void)madvise(at, size, MADV_RANDOM); /* nothing to read ahead until it is filled */
+    return 0;
 }
 
 /* Returns NULL with spill.error set on failure. */
