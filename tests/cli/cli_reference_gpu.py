@@ -188,7 +188,8 @@ def check_efficiency(name, result, problems):
         first = result["efficiency.rank"][0]
         kernels = sum(r["total_ns"] for r in result["classes.rank"] if r["rank"] == first["rank"])
         # mi300: three steps of 48.6 ms by their marks, 56.5 ms by their kernels: 1.16 times, under 1.5.
-        problems.same(f"{name}: reason", first["reason"], None)
+        # b200: 7.2 % of the kernels' time is counted, too little for an MFU.
+        problems.same(f"{name}: has an MFU", first["reason"] is None, not name.startswith("b200"))
         problems.same(f"{name}: counted", 100 * first["counted_ns"] / kernels, COUNTED[name], 0.06)
     if name == "nanogpt8":
         ranks = result["efficiency.rank"]

@@ -44,15 +44,15 @@ static int64_t least_lag(const tm_timeline *timeline) {
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
-/* Returns how much of a gap lies after its next event reached the GPU's queue. Time beyond the
- * usual launch lag is not caused by the host, but for example by another process on the GPU. */
-static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns,
-                       int64_t lag_ns) {
+/* Returns how much of a gap lies after its next event reached the GPU's queue, without the usual
+ * launch lag but with least_lag. This time is not caused by the host, but for example by another
+ * process on the GPU. */
+static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     const uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT)
         return 0;
     const int64_t end_ns = timeline->begin_ns[call] + timeline->duration_ns[call];
-    const int64_t from_ns = (end_ns > gap_begin_ns ? end_ns : gap_begin_ns) + lag_ns;
+    const int64_t from_ns = (end_ns > gap_begin_ns ? end_ns : gap_begin_ns) + TM_SHORT_GAP_NS;
     return from_ns < timeline->begin_ns[row] ? timeline->begin_ns[row] - from_ns : 0;
 }
 
@@ -119,8 +119,8 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
 /* Finds whether the GPU ran dry while the host was in a call that waits for it, and how long that
  * wait took. A call with work of its own (may_sync) waited at most until the gap started. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
-    const int64_t lag_ns = TM_SHORT_GAP_NS + least_lag(timeline);
     size_t next_sync = 0, next_may = 0;
+    int64_t lag_ns = -1; /* found when first needed, as that looks at every event */
     for (size_t i = 0; i < found->n; i++) {
         tm_gap *gap = (tm_gap *)found->data + i;
         const tm_interval *sync = stretch_at(&host->sync, gap->begin_ns, &next_sync);
@@ -131,7 +131,11 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
         gap->host =
             gap->next != TM_NO_EVENT && (launched_late(timeline, gap->next, gap->begin_ns) ||
                                          launched_slowly(timeline, gap->next, gap->begin_ns));
-        gap->held_ns = gap->host ? held_of(timeline, gap->next, gap->begin_ns, lag_ns) : 0;
+        gap->held_ns = gap->host ? held_of(timeline, gap->next, gap->begin_ns) : 0;
+        if (gap->held_ns > 0) {
+            lag_ns = lag_ns < 0 ? least_lag(timeline) : lag_ns;
+            gap->held_ns = gap->held_ns > lag_ns ? gap->held_ns - lag_ns : 0;
+        }
     }
 }
 

@@ -437,40 +437,49 @@ static bool is_of_cuda(const survey *s, uint32_t row) {
     return name.size > 2 && name.bytes[0] == 'c' && name.bytes[1] == 'u';
 }
 
-/* Returns whether a call's number is one of CUPTI's. */
-static bool is_numbered(const survey *s, const tm_launch_attr *call) {
-    return call->correlation > 0 && call->correlation <= UINT32_MAX && is_of_cuda(s, call->event);
+/* Returns whether a call's number may be one of CUPTI's. */
+static bool has_number(const tm_launch_attr *call) {
+    return call->correlation > 0 && call->correlation <= UINT32_MAX;
 }
 
-/* Returns whether the numbers of all calls are so few for their range that half of them may be far
- * apart. No trace mixes calls of CUDA with others, whose names would take time to look at. */
-static bool may_be_sparse(const survey *s) {
-    const tm_timeline *timeline = s->view->timeline;
-    const tm_launch_attr *calls = timeline->attrs[TM_ATTR_LAUNCH];
-    int64_t n = 0, least = INT64_MAX, most = 0;
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_LAUNCH]; i++) {
-        n++;
-        least = calls[i].correlation < least ? calls[i].correlation : least;
-        most = calls[i].correlation > most ? calls[i].correlation : most;
-    }
-    return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= n;
+/* Returns whether [n] numbers are so few for their range that half of them may be far apart. */
+static bool may_be_sparse(int64_t least, int64_t most, size_t n) {
+    return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= (int64_t)n;
+}
+
+/* Returns whether [n] ascending numbers are far apart; overwrites them with their distances. */
+static bool is_sparse(int64_t *v, size_t n) {
+    if (n == 0 || !may_be_sparse(v[0], v[n - 1], n))
+        return false;
+    for (size_t i = 0; i + 1 < n; i++)
+        v[i] = v[i + 1] - v[i];
+    return tm_median_any(v, n - 1) > SAMPLE_GAP;
 }
 
 static bool find_sample(const survey *s, tm_lost *out) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_launch_attr *calls = timeline->attrs[TM_ATTR_LAUNCH];
+    const size_t n = timeline->n_attrs[TM_ATTR_LAUNCH];
     tm_vec numbers = TM_VEC(int64_t);
+    int64_t least = INT64_MAX, most = 0;
+    size_t n_numbered = 0;
     bool ok = true;
-    if (!may_be_sparse(s))
+    for (size_t i = 0; i < n; i++) {
+        if (!has_number(&calls[i]))
+            continue;
+        n_numbered++;
+        least = calls[i].correlation < least ? calls[i].correlation : least;
+        most = calls[i].correlation > most ? calls[i].correlation : most;
+    }
+    /* No trace mixes calls of CUDA with others, and looking at names would take time. */
+    if (!may_be_sparse(least, most, n_numbered))
         return true;
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_LAUNCH] && ok; i++)
-        if (is_numbered(s, &calls[i]))
+    for (size_t i = 0; i < n && ok; i++)
+        if (has_number(&calls[i]) && is_of_cuda(s, calls[i].event))
             ok = tm_vec_append(&numbers, &calls[i].correlation, 1) != NULL;
-    int64_t *v = numbers.data;
-    tm_sort_values(v, numbers.n);
-    for (size_t i = 0; i + 1 < numbers.n; i++)
-        v[i] = v[i + 1] - v[i];
-    out->sampled = ok && tm_median_any(v, numbers.n - 1) > SAMPLE_GAP;
+    if (numbers.n > 0)
+        tm_sort_values(numbers.data, numbers.n);
+    out->sampled = ok && is_sparse(numbers.data, numbers.n);
     tm_vec_free(&numbers);
     return ok;
 }
