@@ -174,16 +174,20 @@ TEST(time_that_the_gpu_may_have_worked_in_is_laid_to_nobody) {
  * is whole. */
 TEST(a_trace_that_lacks_most_calls_is_a_sample) {
     static const struct {
+        const char *call;
         int64_t n, apart, pause;
         bool sampled;
-    } cases[] = {
-        {100, 51, 0, true}, {100, 50, 0, false}, {99, 60, 0, false}, {100, 20, 99999, false}};
+    } cases[] = {{"cudaLaunchKernel", 100, 51, 0, true},
+                 {"cudaLaunchKernel", 100, 50, 0, false},
+                 {"cudaLaunchKernel", 99, 60, 0, false},
+                 {"cudaLaunchKernel", 100, 20, 99999, false},
+                 {"hipLaunchKernel", 100, 51, 0, false}};
     for (size_t c = 0; c < COUNT(cases); c++) {
         event_spec events[200];
         small_job j = open_job();
         for (int64_t i = 0; i < cases[c].n; i++) {
             int64_t id = 1 + i * cases[c].apart + (i > 50 ? cases[c].pause : 0);
-            events[2 * i] = (event_spec)CALL("cudaLaunchKernel", 100 * i, 5, id);
+            events[2 * i] = (event_spec)CALL(cases[c].call, 100 * i, 5, id);
             events[2 * i + 1] = (event_spec)KERNEL("k", 100 * i + 5, 50, id, 7);
         }
         add_rank(&j, 0, events, 2 * (size_t)cases[c].n);
