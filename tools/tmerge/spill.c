@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sorted.h"
+
 /* The linker's names for the C library's functions, and for what replaces them. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 void *__real_malloc(size_t size);
@@ -149,17 +151,13 @@ static void count(int64_t bytes) {
     spill.most = spill.bytes > spill.most ? spill.bytes : spill.most;
 }
 
-/* Returns the index of the first block that does not start before an address. */
+static bool is_below(const void *block, const void *at) {
+    return ((const mapped *)block)->at < *(const char *const *)at;
+}
+
+/* Returns the index of the first block that does not start below an address. */
 static size_t find(const char *at) {
-    size_t low = 0, high = spill.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spill.blocks[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return tm_bisect(spill.blocks, spill.n, sizeof *spill.blocks, &at, is_below);
 }
 
 static void insert(mapped block) {
