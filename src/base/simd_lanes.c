@@ -35,11 +35,11 @@ static uint8_t signs(const uint64_t *v) {
     return (uint8_t)bits;
 }
 
-/* Lowers the minima. If @p anew is set, it does not read the old ones. */
-static inline void lower(int64_t *least, const lanes *by, bool anew) {
+/* Lowers the minima, or sets them if @p first is set. */
+static inline void lower(int64_t *least, const lanes *by, bool first) {
     lanes most;
     for (size_t k = 0; k < TM_LANES; k++) {
-        const int64_t was = anew ? TM_LANES_FAR : least[k];
+        const int64_t was = first ? TM_LANES_FAR : least[k];
         most.ns[k] = was < by->ns[k] ? was : by->ns[k];
     }
     for (size_t k = 0; k < TM_LANES; k++)
@@ -47,7 +47,7 @@ static inline void lower(int64_t *least, const lanes *by, bool anew) {
 }
 
 static inline uint8_t raise_row(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least,
-                                bool anew, size_t width) {
+                                bool first, size_t width) {
     uint64_t below[TM_LANES] = {0};
     for (size_t i = 0; i < width; i += TM_LANES) {
         lanes most, between;
@@ -59,19 +59,19 @@ static inline uint8_t raise_row(int64_t *ns, const int64_t *b, const int64_t *by
         }
         for (size_t k = 0; k < TM_LANES; k++)
             ns[i + k] = most.ns[k];
-        lower(least + i, &between, anew);
+        lower(least + i, &between, first);
     }
     return signs(below);
 }
 
-static uint8_t raise(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+static uint8_t raise(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool first,
                      size_t width) {
-    return anew ? raise_row(ns, b, by, least, true, width)
-                : raise_row(ns, b, by, least, false, width);
+    return first ? raise_row(ns, b, by, least, true, width)
+                 : raise_row(ns, b, by, least, false, width);
 }
 
 static inline void set_row(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least,
-                           bool anew, size_t width) {
+                           bool first, size_t width) {
     for (size_t i = 0; i < width; i += TM_LANES) {
         lanes sum, between;
         for (size_t k = 0; k < TM_LANES; k++) {
@@ -80,13 +80,13 @@ static inline void set_row(int64_t *ns, const int64_t *b, const int64_t *by, int
         }
         for (size_t k = 0; k < TM_LANES; k++)
             ns[i + k] = sum.ns[k];
-        lower(least + i, &between, anew);
+        lower(least + i, &between, first);
     }
 }
 
-static void set(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+static void set(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool first,
                 size_t width) {
-    if (anew)
+    if (first)
         set_row(ns, b, by, least, true, width);
     else
         set_row(ns, b, by, least, false, width);

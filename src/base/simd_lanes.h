@@ -17,12 +17,12 @@ typedef struct tm_lanes {
     void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *const *by,
                 size_t width);
     /** ns[i] = max(ns[i], b[i] + by[i]); least[i] = min(least[i], ns[i] - b[i]), where least[i]
-     * starts at TM_LANES_FAR if @p anew is set. Returns a bit mask: bit k is set if any ns[i] with
+     * starts at TM_LANES_FAR if @p first is set. Returns a bit mask: bit k is set if any ns[i] with
      * i = k modulo TM_LANES increased */
-    uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+    uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool first,
                      size_t width);
     /** ns[i] = b[i] + by[i]; least as for raise */
-    void (*set)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+    void (*set)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool first,
                 size_t width);
     /** out[i] = a[i] + by[i] - b[i]; returns whether any is above most[i] */
     bool (*apart)(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
