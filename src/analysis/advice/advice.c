@@ -458,13 +458,18 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * may wait for other work meanwhile. A finding that saves less than the first is dropped. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
+/* Returns whether an item is about some of the ranks. */
+static bool is_of_some(const item *i) {
+    return (i->rule == TM_RULE_STRAGGLER || i->rule == TM_RULE_IMBALANCE) &&
+           strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
+}
+
 /* Returns the savings of the plan without those of ranks that have an item of their own. */
-static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan) {
-    tm_facts_saving named = tm_facts_saved(facts, "named", "");
-    if (plan.share.null || named.share.null || facts->costs[TM_RULE_STRAGGLER] == 0)
+static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_saving plan) {
+    if (plan.share.null)
         return plan;
-    int64_t left_ns = plan.time.value.i - named.time.value.i;
-    double left_pct = plan.share.value.r - named.share.value.r;
+    int64_t left_ns = plan.time.value.i - named->time.value.i;
+    double left_pct = plan.share.value.r - named->share.value.r;
     tm_cell_set_int(&plan.time, left_ns > 0 ? left_ns : 0);
     tm_cell_set_real(&plan.share, left_ns > 0 && left_pct > 0.0 ? left_pct : 0.0);
     return plan;
@@ -513,6 +518,7 @@ static bool rests_on_devices(tm_rule_id rule) {
  * even if fixing these saves nothing. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     const bool doubted = tm_doubt_of_job(facts->tables);
+    tm_facts_saving named = {.time = {.value.i = 0}, .share = {.value.r = 0.0}};
     size_t n = 0;
     for (tm_rule_id r = 0; r < TM_N_RULES; r++) {
         item *found = &items[n];
@@ -529,7 +535,9 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         found->saving = what ? tm_facts_saved(facts, what, limit_of(&found->advice, r))
                              : (tm_facts_saving){{.null = true}, {.null = true}};
         if (r == TM_RULE_LATE_RANKS)
-            found->saving = besides_named(facts, found->saving);
+            found->saving = besides_named(&named, found->saving);
+        if (is_of_some(found))
+            named = found->saving;
         if (!found->saving.share.null)
             found->severity = by_saving(found);
         if (found->severity < 0)

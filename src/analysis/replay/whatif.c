@@ -318,9 +318,9 @@ static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
 
-/* Returns the time [%] in which hosts may have worked or waited. */
+/* Returns the time [%] of all steps in which hosts may have worked or waited. */
 static double blocked_pct(const tm_replay_result *r) {
-    return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->total_ns) : 0.0;
+    return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }
 
 static bool is_sure(const tm_replay_result *r) {

@@ -95,6 +95,7 @@ typedef struct tm_replay_result {
     tm_vec stages;        /* of tm_split_stage, if some have more work */
     tm_links network;     /* hosts with slow transfers, if any */
     int64_t total_ns;     /* T */
+    int64_t job_ns;       /* T with all steps, those that were not asked for included */
     int64_t window_ns;    /* steps marked in traces, mean over ranks; 0 without */
     int64_t base_ns;      /* base of slowdown and shares: T; for traces of operations, T without
                              unexplained time */
