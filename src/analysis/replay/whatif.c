@@ -34,6 +34,7 @@ enum {
     J_UNMATCHED,
     J_INFERRED,
     J_SURE,
+    J_DOUBT,
     J_FIX,
     J_FIX_PCT,
     J_HEADLINE,
@@ -80,6 +81,11 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "uncertainty is within 5 % of a step. If no waits for the device are recorded, a "
          "host may also make no call for at most 5 % of the time in which its device ran, as "
          "it may then have worked or waited."},
+    [J_DOUBT] =
+        {"doubt", TM_TEXT, "",
+         "First limit of sure that is exceeded: unmatched (communication), missing_ranks, clocks, "
+         "not_replayed (marked steps), unexplained (replay_error_pct), host_waits (not recorded), "
+         "slowdown, or not_recorded (see job.integrity). Null if sure."},
     [J_FIX] = {"mend_ns", TM_INT, "ns",
                "Time that fixing the ranks named in stragglers.finding takes off a mean step. Null "
                "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
@@ -323,54 +329,88 @@ static double blocked_pct(const tm_replay_result *r) {
     return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }
 
-static bool is_sure(const tm_replay_result *r) {
-    return fabs(error_pct(r)) <= DOUBT_PCT && slowdown(r) >= LEAST_SLOWDOWN && is_matched(r) &&
-           !lacks_ranks(r) && is_timed(r) && replayed_pct(r) >= LEAST_REPLAYED_PCT &&
-           blocked_pct(r) <= DOUBT_PCT;
+/* Reasons why the figures may not hold, the first one first. */
+typedef enum doubt {
+    DOUBT_MATCH,
+    DOUBT_RANKS,
+    DOUBT_CLOCKS,
+    DOUBT_REPLAYED,
+    DOUBT_UNEXPLAINED,
+    DOUBT_HOSTS,
+    DOUBT_SLOWDOWN,
+    DOUBT_NONE
+} doubt;
+
+static const char *const doubts[] = {
+    [DOUBT_MATCH] = "unmatched",         [DOUBT_RANKS] = "missing_ranks",
+    [DOUBT_CLOCKS] = "clocks",           [DOUBT_REPLAYED] = "not_replayed",
+    [DOUBT_UNEXPLAINED] = "unexplained", [DOUBT_HOSTS] = "host_waits",
+    [DOUBT_SLOWDOWN] = "slowdown"};
+
+static doubt first_doubt(const tm_replay_result *r) {
+    return !is_matched(r)                         ? DOUBT_MATCH
+           : lacks_ranks(r)                       ? DOUBT_RANKS
+           : !is_timed(r)                         ? DOUBT_CLOCKS
+           : replayed_pct(r) < LEAST_REPLAYED_PCT ? DOUBT_REPLAYED
+           : fabs(error_pct(r)) > DOUBT_PCT       ? DOUBT_UNEXPLAINED
+           : blocked_pct(r) > DOUBT_PCT           ? DOUBT_HOSTS
+           : slowdown(r) < LEAST_SLOWDOWN         ? DOUBT_SLOWDOWN
+                                                  : DOUBT_NONE;
 }
 
-/* Writes the first reason for doubt, else the basis of the figures. */
+/* Writes the reason for doubt, else the basis of the figures. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
-    if (!is_matched(r))
+    switch (first_doubt(r)) {
+    case DOUBT_MATCH:
         snprintf(out, size,
                  "%.0f %% of the communication is not matched between ranks: it is unknown how "
                  "ranks delay one another, and so how much fixing a rank saves.",
                  unmatched);
-    else if (lacks_ranks(r))
+        return;
+    case DOUBT_RANKS:
         snprintf(out, size,
                  "%" PRId64 " of %" PRId64
                  " ranks were read: a rank that was not read may be as late.",
                  r->n_ranks, r->world_size);
-    else if (!is_timed(r)) {
+        return;
+    case DOUBT_CLOCKS:
         tm_shown_duration(r->uncertainty_ns, clocks, sizeof clocks);
         snprintf(out, size,
                  "Clocks are known only to %s, which is a large part of a step: times between "
                  "ranks of different hosts are unknown.",
                  clocks);
-    } else if (replayed_pct(r) < LEAST_REPLAYED_PCT)
+        return;
+    case DOUBT_REPLAYED:
         snprintf(out, size,
                  "Only %.0f %% of the marked steps' time is replayed, from the job's first GPU "
                  "event on. The time before that event, in which only hosts work, is not part of "
                  "these figures.",
                  replayed_pct(r));
-    else if (fabs(error) > DOUBT_PCT)
+        return;
+    case DOUBT_UNEXPLAINED:
         snprintf(out, size,
                  "%.1f %% of the steps' time is not explained by anything recorded (a host that "
                  "waits without a recorded call, a full queue): the saving may be any amount "
                  "between the smallest and the largest shown.",
                  fabs(error));
-    else if (blocked_pct(r) > DOUBT_PCT)
+        return;
+    case DOUBT_HOSTS:
         snprintf(out, size,
                  "While devices ran, hosts made no call for much of the time, and no waits for the "
                  "devices are recorded: hosts may have worked or waited, so how much quicker "
                  "kernels or less host work save is not known.");
-    else if (slowdown(r) < LEAST_SLOWDOWN)
+        return;
+    case DOUBT_SLOWDOWN:
         snprintf(out, size,
                  "If all ranks took the time of their peers, steps would be longer: the ranks do "
                  "not run the same program.");
-    else if (r->operations)
+        return;
+    case DOUBT_NONE:
+        break;
+    }
+    if (r->operations)
         snprintf(out, size,
                  "Operations are replayed in the order of the pipeline's schedule, without the "
                  "%.1f %% of the steps' time that nothing recorded explains; ideal is the usual "
@@ -397,7 +437,10 @@ static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *er
     tm_cell_set_real(&row[J_ERROR], error_pct(r));
     tm_cell_set_real(&row[J_UNMATCHED], percent(r->unmatched_ns, r->comm_ns));
     tm_cell_set_int(&row[J_INFERRED], r->n_inferred);
-    tm_cell_set_bool(&row[J_SURE], is_sure(r));
+    const doubt why = first_doubt(r);
+    tm_cell_set_bool(&row[J_SURE], why == DOUBT_NONE);
+    if (why != DOUBT_NONE)
+        TM_TRY(tm_table_set_text(table, &row[J_DOUBT], doubts[why], err));
     if (is_matched(r)) {
         tm_cell_set_int(&row[J_IDEAL], mean(r, r->ideal_ns));
         tm_cell_set_real(&row[J_SLOWDOWN], slowdown(r));
@@ -421,7 +464,7 @@ static bool item_is_sure(const tm_replay_result *r, const tm_whatif_item *item) 
     int64_t hops = 0;
     for (size_t k = 0; k < r->path_steps.n; k++)
         hops += ((const tm_path_step *)r->path_steps.data)[k].hops - 1;
-    return is_sure(r) &&
+    return first_doubt(r) == DOUBT_NONE &&
            percent(llabs(item->saved_most_ns - item->saved_ns), r->total_ns) <= DOUBT_PCT &&
            (hops == 0 || llabs(item->saved_ns) >= 2 * r->uncertainty_ns * hops);
 }
@@ -608,6 +651,8 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_cell_set_bool(&row[J_SURE], false);
     tm_doubt_text(out, what);
     snprintf(text, sizeof text, "In doubt: %s.", what);
+    TM_TRY(
+        tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_DOUBT], "not_recorded", err));
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 

@@ -75,7 +75,7 @@ static bool is_known(const topic *t) {
 }
 
 /* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if time that
- * nothing recorded explains may be saved too; "may save ..." if the job's figures are unsure. */
+ * nothing recorded explains may be saved too; "may save ..." if that is not the only doubt. */
 static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -95,7 +95,8 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     tm_shown_durations((const int64_t[]){least->value.i, most->value.i}, 2, times);
-    snprintf(out, size, "%s %.1f to %.1f %% of %s (%s to %s)", is_known(t) ? "saves" : "may save",
+    const bool holds = is_known(t) || is_text(t->job, 0, "doubt", "unexplained");
+    snprintf(out, size, "%s %.1f to %.1f %% of %s (%s to %s)", holds ? "saves" : "may save",
              fmax(saved_pct(t, item), 0.0), most_pct, t->whole,
              least->value.i > 0 ? times[0].text : "0", times[1].text);
 }

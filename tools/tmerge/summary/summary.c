@@ -203,18 +203,20 @@ static void write_shares(const tm_tables *tables, bool steps, const char *idle, 
              percent(sum_of(tables, steps, "idle_ns"), window).text);
 }
 
-/* Prints the shares within steps, if steps are much less than the recording. */
-static void print_in_steps(const tm_tables *tables, int64_t window, const char *idle) {
-    const tm_table *steps = tm_tables_find(tables, "overlap.step");
-    int64_t in_steps = sum_whole(steps, "window_ns");
-    char shares[160], text[320];
-    if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 || in_steps <= 0 ||
-        (double)in_steps > 0.9 * (double)window || any_several(tables))
-        return;
-    write_shares(tables, true, idle, shares, sizeof shares);
-    snprintf(text, sizeof text, "(of everything recorded; complete steps are %s of that time: %s)",
-             percent(in_steps, window).text, shares);
-    tm_console_wrap(text, 0, tm_console_width());
+/* Returns the time of ranks whose devices are known [ns]. */
+static int64_t known_window(const tm_tables *tables) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    int64_t window = 0;
+    for (size_t i = 0; i < overlap->n_rows; i++)
+        window += tm_summary_lacks_compute(tables, i) ? 0 : number(overlap, i, "window_ns");
+    return window;
+}
+
+/* Returns whether shares within steps are printed: whole steps are much less than the recording. */
+static bool shows_steps(const tm_tables *tables) {
+    const int64_t in_steps = sum_whole(tm_tables_find(tables, "overlap.step"), "window_ns");
+    return number(tm_tables_find(tables, "job.job"), 0, "steps") > 0 && in_steps > 0 &&
+           (double)in_steps <= 0.9 * (double)known_window(tables) && !any_several(tables);
 }
 
 /* Prints how far the shares may be off; for several ranks the table has that by rank. */
@@ -255,13 +257,9 @@ static void print_receives(const tm_tables *tables) {
 }
 
 static void print_totals(const tm_tables *tables) {
-    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
-    int64_t window = 0;
-    for (size_t i = 0; i < overlap->n_rows; i++)
-        window += tm_summary_lacks_compute(tables, i) ? 0 : number(overlap, i, "window_ns");
     int64_t comm = tm_device_mean_sum(tables, "comm_ns");
     const char *device = tm_words_device(tables);
-    if (window == 0)
+    if (known_window(tables) == 0)
         return;
     /* Without arrivals in the traces, idle time includes waits in communication. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
@@ -278,7 +276,10 @@ static void print_totals(const tm_tables *tables) {
         printf("(of the other ranks; of %zu rank%s only communication is recorded)\n", lacking,
                lacking == 1 ? "" : "s");
     print_bounds(tables);
-    print_in_steps(tables, window, idle);
+    if (shows_steps(tables)) {
+        write_shares(tables, true, idle, shares, sizeof shares);
+        printf("In steps: %s\n", shares);
+    }
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",
                percent(tm_device_mean_sum(tables, "overlap_ns"), comm).text);
@@ -620,22 +621,20 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     print_exported(left);
 }
 
+/* Returns the lines of print_totals. */
+static int figure_lines(const tm_tables *tables) {
+    return 2 + any_several(tables) + (tm_summary_count_lacking(tables) > 0) +
+           tm_doubt_of_job(tables) + shows_steps(tables) + (receives_wait(tables) > 0);
+}
+
 /* Returns the lines left for verdict and advice, such that a job with 8 ranks in its table fits
  * a screen of 24 lines; 0, for no limit, if more ranks are shown. Warnings are not counted. */
 static int room(const tm_tables *tables) {
-    enum {
-        SCREEN = 24,
-        LEAST = 6,
-        HEADING = 1,
-        BLANK = 1,
-        TABLE_HEAD = 2,
-        FIGURES = 2,
-        STORED = 1
-    };
+    enum { SCREEN = 24, LEAST = 6, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
     enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
-    const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - FIGURES - STORED - ranks -
-                         tm_summary_state_lines(tables) - (receives_wait(tables) > 0) -
+    const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - STORED - ranks -
+                         figure_lines(tables) - tm_summary_state_lines(tables) -
                          (tm_tables_find(tables, "job.left_out")->n_rows > 0);
     if (ranks > MOST && ranks <= ALL_SHOWN)
         return 0;

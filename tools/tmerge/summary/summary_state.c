@@ -91,7 +91,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *items = tm_tables_find(tables, "whatif.item");
     const size_t plan = tm_savings_plan(tables), stage = tm_fixes_stage_of(items, plan);
     if (stage < items->n_rows && tm_fixes_lists(items, plan, number(job, 0, "max_rank")))
-        snprintf(apart, sizeof apart, ", like all of pipeline stage %.16s",
+        snprintf(apart, sizeof apart, ", like all of stage %.16s",
                  tm_table_cell(items, stage, "name")->value.text);
     snprintf(out, TEXT_MAX, "Imbalance: rank %" PRId64 " computes %s (%.1f %%) over the mean%s",
              number(job, 0, "max_rank"), time, over->value.r, apart);
