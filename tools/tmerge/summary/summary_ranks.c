@@ -150,7 +150,7 @@ static bool is_unknown(const tm_tables *tables, int c) {
 
 static void print_rows(const tm_tables *tables, const size_t *rows, size_t n, time_unit unit) {
     char cell[CELL_MAX];
-    int width[N_COLUMNS], shown[N_COLUMNS], n_shown = 0;
+    int width[N_COLUMNS], shown[N_COLUMNS] = {0}, n_shown = 0;
     for (int c = 0; c < N_COLUMNS; c++)
         if (is_shown(tables, c) && !is_unknown(tables, c))
             shown[n_shown++] = c;
