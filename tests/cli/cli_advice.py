@@ -140,7 +140,7 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
         _, text = advise(**options)
         holds(len(text.splitlines()) <= 24, text)
         holds(max(map(len, text.splitlines())) <= 80, text)
-    _, text = advise(slow_rank=3, slow_kind='host')
+    _, text = advise(slow_rank=3, slow_kind='host', fault='no-overlap')
     # Text that does not fit is cut after a clause, but not before the place to look at; show has
     # all.
     has_line(text, r'^  Look at the host of rank 3')

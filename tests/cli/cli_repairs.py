@@ -265,9 +265,9 @@ def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
                          ([kernels[1], {**step, 'name': 'ProfilerStep#3'}], False)):
         put('rank0.json', json.dumps(events))
         out = ' '.join(merged('rank0.json').out.split())
-        equal('GPU time: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % In steps: '
+        equal('GPU: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % Steps: '
               'compute 50.0 %, exposed comm 0.0 %, copies 0.0 %, idle 50.0 %' in out, said)
-        equal('In steps:' in out, said)
+        equal('Steps:' in out, said)
 
 
 # Log of a trace without GPU events, and the expected first message.
@@ -295,7 +295,7 @@ def test_a_job_without_events_of_a_device_says_so_first_and_why():
         contains(out, evidence)
         equal(rows('tmerge.h5', 'advice.item'), [])
     out = merged('rank0.json', '--device-categories=a,cpu_op').out
-    has_line(out, 'GPU time: compute 100.0 %')
+    has_line(out, 'GPU: compute 100.0 %')
 
 
 def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():

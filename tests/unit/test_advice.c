@@ -727,7 +727,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
          "*unlinked=9 events=9; idle.gap rank=0 duration_ns=90 cause=other before=k host=sync "
          "host_ns=80; sync.call call=sync;",
-         "end with \"k\". Meanwhile the host is in \"sync\", which only waits for", "Record"},
+         "The longest gap ends with \"k\". Meanwhile the host is in \"sync\", which only waits for",
+         "Record"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900 queued_ns=451;",
          "memory. The host launched them in time. ", "Record"},

@@ -609,7 +609,7 @@ TEST(one_rank_alone_is_told_what_is_missing) {
     add_row(&tables, "job.rank", "rank=0");
     add_row(&tables, "clock.check", "collectives=5 matched=5");
     tm_verdict_evidence(
-        &tables, &(tm_verdict_topic){&(tm_blames){0}, &(tm_judgement){0}, true, true}, sentence);
+        &tables, &(tm_verdict_topic){&(tm_blames){0}, &(tm_judgement){0}, true, false}, sentence);
     assert_string_equal(
         sentence,
         "Only the trace of one rank was given: if the job had more ranks, give all their traces");

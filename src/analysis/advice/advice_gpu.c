@@ -369,17 +369,20 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel that ends most of the longest gaps of a cause; NULL if there is none. */
-static const char *held_kernel(const tm_facts *f, const char *cause) {
+/* Returns the kernel that ends most of the longest gaps of a cause, by time; NULL if there is none.
+ * Sets whether one gap is most of them. */
+static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
-    int64_t all_ns = 0, most_ns = 0;
+    int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
     const char *most = NULL;
     for (size_t i = 0; i < gaps->n_rows; i++) {
         const tm_cell *name = tm_table_cell(gaps, i, "before");
         int64_t ns = 0;
         if (strcmp(tm_table_cell(gaps, i, "cause")->value.text, cause) != 0)
             continue;
-        all_ns += tm_facts_int(f, "idle.gap", i, "duration_ns");
+        const int64_t gap_ns = tm_facts_int(f, "idle.gap", i, "duration_ns");
+        all_ns += gap_ns;
+        longest_ns = gap_ns > longest_ns ? gap_ns : longest_ns;
         for (size_t k = i; k < gaps->n_rows && !name->null; k++) {
             const tm_cell *other = tm_table_cell(gaps, k, "before");
             if (strcmp(tm_table_cell(gaps, k, "cause")->value.text, cause) == 0 && !other->null &&
@@ -389,6 +392,7 @@ static const char *held_kernel(const tm_facts *f, const char *cause) {
         most = ns > most_ns ? name->value.text : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
+    *one = 2 * longest_ns > all_ns;
     return 2 * most_ns >= all_ns ? most : NULL;
 }
 
@@ -403,13 +407,15 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
 
 /* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
-    const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
+    bool one;
+    const char *kernel = held_kernel(f, "other", &one), *call = host_in_gaps(f, "other");
     const int64_t all = tm_facts_sum_others(f, "idle.rank", "other_ns");
     const bool queued = tm_facts_sum_others(f, "idle.rank", "queued_ns") > all / 2;
     snprintf(out, size, "%s", queued ? " The host launched them in time." : "");
     if (kernel)
-        snprintf(out + strlen(out), size - strlen(out),
-                 " Most of the longest gaps end with " QUOTED_NAME ".", kernel, cut_mark(kernel));
+        snprintf(out + strlen(out), size - strlen(out), " %s with " QUOTED_NAME ".",
+                 one ? "The longest gap ends" : "Most of the longest gaps end", kernel,
+                 cut_mark(kernel));
     if (waits_for_gpu(f, call))
         snprintf(
             out + strlen(out), size - strlen(out),

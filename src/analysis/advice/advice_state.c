@@ -490,8 +490,8 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     tm_rank_text_end(&ranks, SIZE_MAX);
     out->measure = tm_facts_percent(missing, world);
     snprintf(out->text, sizeof out->text,
-             "Add the traces of the missing ranks. Without them it is unknown whom these ranks "
-             "delayed, and their collectives have no waits, except barriers.");
+             "Add the traces of the missing ranks. Without them, waits between ranks are unknown, "
+             "except at barriers.");
     int used = snprintf(out->evidence, sizeof out->evidence,
                         "%" PRId64 " of %s%" PRId64 " ranks have no trace", missing,
                         told ? "" : "at least ", world);

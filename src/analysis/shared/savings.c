@@ -196,10 +196,14 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the plan if it is worth fixing; n_rows if not. */
+/* Returns the plan if it is worth fixing; n_rows if not, or if a rank that was not read may be as
+ * late. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
-    return plan < none && saved_pct(t, plan) >= TM_FIX_LEAST_PCT ? plan : none;
+    return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
+                   saved_pct(t, plan) >= TM_FIX_LEAST_PCT
+               ? plan
+               : none;
 }
 
 /* Writes the combined saving of the ranks of the plan; empty if it is not worth it. */

@@ -156,17 +156,18 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
 }
 
 /* Says why no rank waited if no operation has a wait. */
-static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
+static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
+                         char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     if (tm_no_devices_text(tables, NULL, out))
         return;
     if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
-    else if (tm_tables_find(tables, "job.rank")->n_rows == 1)
+    else if (tm_tables_find(tables, "job.rank")->n_rows == 1 && !e->sized)
         snprintf(out, TM_SENTENCE_MAX,
                  "Only the trace of one rank was given: if the job had more ranks, give all their "
                  "traces");
-    else if (!aligned)
+    else if (!e->aligned)
         snprintf(out, TM_SENTENCE_MAX,
                  "Clocks are not compared (--align=none): merge again without it");
     else if (count_of(check, "transfers_alone") > 0)
@@ -535,8 +536,8 @@ static void excess_text(const tm_blames *t, const tm_finding *f, char *out, size
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* Parts of a host's work overlap the device's and are not share of the steps. */
-    const bool beside = f->unit == TM_UNIT_PART && f->work == TM_SUSPECT_HOST;
+    /* A host works in part while its device does: its time is no share of the steps. */
+    const bool beside = f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
@@ -755,7 +756,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     for (size_t i = 0; i < ranks->n_rows; i++)
         collectives += tm_table_cell(ranks, i, "collectives")->value.i;
     if (collectives == 0) {
-        nothing_text(tables, e->aligned, out);
+        nothing_text(tables, e, out);
         return;
     }
     if (j->withheld) {

@@ -2,7 +2,9 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,6 +12,7 @@
 #include "analysis/shared/doubt.h"
 #include "analysis/shared/kinds_of_steps.h"
 #include "analysis/shared/words.h"
+#include "base/median.h"
 #include "base/sums.h"
 #include "readers/converter.h"
 #include "summary/summary_text.h"
@@ -47,29 +50,46 @@ static void write_when(const tm_table *job, char *out, size_t size) {
     }
 }
 
-/* Writes "4 steps of 42.1 ms", with the step length that savings refer to. Omits the length if
- * steps have a named kind: tm_summary_kinds writes it. */
+/* Writes " of 42.1 ms", the mean step, which savings refer to; if the median is far from it, " of
+ * 6.43 ms (mean; median 3.11 ms)". */
+static void write_lengths(const tm_tables *tables, char *out, size_t size) {
+    const double far = 0.25;
+    const tm_table *steps = tm_tables_find(tables, "whatif.step");
+    const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
+    int64_t *all = malloc((steps->n_rows + 1) * sizeof *all), median = mean;
+    tm_shown_text times[2];
+    for (size_t i = 0; i < steps->n_rows && all; i++)
+        all[i] = number(steps, i, "step_ns");
+    if (all && steps->n_rows > 0)
+        median = tm_median_any(all, steps->n_rows);
+    free(all);
+    tm_shown_durations((const int64_t[]){mean, median}, 2, times);
+    snprintf(out, size, " of %s", times[0].text);
+    if (fabs((double)(mean - median)) > far * (double)mean)
+        snprintf(out + strlen(out), size - strlen(out), " (mean; median %s)", times[1].text);
+}
+
+/* Writes "4 steps of 42.1 ms". Omits the length if steps have a named kind: tm_summary_kinds
+ * writes it. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
     const tm_table *kinds = tm_tables_find(tables, "steps.kind");
     const bool named =
         kinds->n_rows > 1 || (kinds->n_rows == 1 && !tm_table_cell(kinds, 0, "phase")->null);
     const tm_table *replayed = tm_tables_find(tables, "whatif.job");
-    char length[32];
     snprintf(out, size, "no steps marked");
     if (steps > 0)
         snprintf(out, size, "%" PRId64 " step%s", steps, steps == 1 ? "" : "s");
     if (steps == 0 || replayed->n_rows == 0 || number(replayed, 0, "step_ns") <= 0 || named)
         return;
-    tm_shown_duration(number(replayed, 0, "step_ns"), length, sizeof length);
-    snprintf(out + strlen(out), size - strlen(out), " of %s", length);
+    write_lengths(tables, out + strlen(out), size - strlen(out));
 }
 
 /* Prints the heading: on one line if it fits, without the number of events if that helps. */
 static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     const int64_t hosts = number(job, 0, "hosts"), events = number(job, 0, "events");
-    char what[256], when[160], on[48] = "", marked[80], held[48];
+    char what[320], when[160], on[48] = "", marked[160], held[48];
     if (!tm_table_cell(job, 0, "hosts")->null)
         snprintf(on, sizeof on, " on %" PRId64 " host%s", hosts, hosts == 1 ? "" : "s");
     write_steps(tables, marked, sizeof marked);
@@ -192,13 +212,40 @@ static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_colum
                  : tm_device_mean_sum(tables, own_column);
 }
 
+/* Returns the mean wait of receives per rank [ns], 0 if negligible. Receives are not split by
+ * last arrival, so no column by rank includes their wait. */
+static int64_t receives_wait(const tm_tables *tables) {
+    const double shown_pct = 2.0;
+    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
+    const int64_t waited = sum_column(tm_tables_find(tables, "bubble.pair"), "late_sender_ns");
+    const int64_t window = sum_column(ranks, "window_ns");
+    const bool shown = 100.0 * (double)waited >= shown_pct * (double)window && waited > 0;
+    return shown ? waited / (int64_t)ranks->n_rows : 0;
+}
+
+/* Writes " (wait 20.5 %)": the part of exposed communication in which ranks wait for others, if it
+ * is known of nearly all. Empty if not, or if it is little. */
+static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
+                       size_t size) {
+    *out = '\0';
+    if (any_several(tables)) /* not known by device */
+        return;
+    const int64_t exposed = sum_of(tables, steps, "exposed_comm_ns");
+    const int64_t wait = sum_of(tables, steps, "exposed_wait_ns");
+    const int64_t unknown = sum_of(tables, steps, "exposed_unmatched_ns");
+    if (receives_wait(tables) == 0 && 10 * unknown <= exposed && 100 * wait > window)
+        snprintf(out, size, " (wait %s)", percent(wait, window).text);
+}
+
 /* Writes the devices' time by activity, as shares. */
 static void write_shares(const tm_tables *tables, bool steps, const char *idle, char *out,
                          size_t size) {
     const int64_t window = sum_of(tables, steps, "window_ns");
-    snprintf(out, size, "compute %s, exposed comm %s, copies %s, %s %s",
+    char wait[64];
+    write_wait(tables, steps, window, wait, sizeof wait);
+    snprintf(out, size, "compute %s, exposed comm %s%s, copies %s, %s %s",
              percent(sum_of(tables, steps, "compute_ns"), window).text,
-             percent(sum_of(tables, steps, "exposed_comm_ns"), window).text,
+             percent(sum_of(tables, steps, "exposed_comm_ns"), window).text, wait,
              percent(sum_of(tables, steps, "exposed_memory_ns"), window).text, idle,
              percent(sum_of(tables, steps, "idle_ns"), window).text);
 }
@@ -237,17 +284,6 @@ static void print_bounds(const tm_tables *tables) {
     tm_console_wrap(one ? text : "(only of what was recorded)", 0, tm_console_width());
 }
 
-/* Returns the mean wait of receives per rank [ns], 0 if negligible. Receives are not split by
- * last arrival, so no column by rank includes their wait. */
-static int64_t receives_wait(const tm_tables *tables) {
-    const double shown_pct = 2.0;
-    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
-    const int64_t waited = sum_column(tm_tables_find(tables, "bubble.pair"), "late_sender_ns");
-    const int64_t window = sum_column(ranks, "window_ns");
-    const bool shown = 100.0 * (double)waited >= shown_pct * (double)window && waited > 0;
-    return shown ? waited / (int64_t)ranks->n_rows : 0;
-}
-
 static void print_receives(const tm_tables *tables) {
     const int64_t wait_ns = receives_wait(tables);
     char time[32];
@@ -270,7 +306,7 @@ static void print_totals(const tm_tables *tables) {
             "(ranks with several %ss: times when any of them is busy%s; overlap.device has each)\n",
             device, any_idle(tables) ? ", shares of those that work" : "");
     write_shares(tables, false, idle, shares, sizeof shares);
-    printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
+    printf("%c%s: %s\n", toupper((unsigned char)*device), device + 1, shares);
     const size_t lacking = tm_summary_count_lacking(tables);
     if (lacking > 0)
         printf("(of the other ranks; of %zu rank%s only communication is recorded)\n", lacking,
@@ -278,7 +314,7 @@ static void print_totals(const tm_tables *tables) {
     print_bounds(tables);
     if (shows_steps(tables)) {
         write_shares(tables, true, idle, shares, sizeof shares);
-        printf("In steps: %s\n", shares);
+        printf("Steps: %s\n", shares);
     }
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",
@@ -633,7 +669,8 @@ static int room(const tm_tables *tables) {
     enum { SCREEN = 24, LEAST = 6, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
     enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
-    const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - STORED - ranks -
+    const int64_t rows = ranks <= ALL_SHOWN ? ranks : TM_SUMMARY_RANKS_OF_MANY + 2;
+    const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - STORED - rows -
                          figure_lines(tables) - tm_summary_state_lines(tables) -
                          (tm_tables_find(tables, "job.left_out")->n_rows > 0);
     if (ranks > MOST && ranks <= ALL_SHOWN)

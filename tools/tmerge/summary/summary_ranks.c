@@ -9,7 +9,7 @@
 #include "summary/summary_text.h"
 
 /* A job of up to RANKS_SHOWN ranks is shown whole, a larger one by the ranks that cost most. */
-enum { RANKS_SHOWN = 16, RANKS_OF_MANY = 8, CELL_MAX = 24 };
+enum { RANKS_SHOWN = 16, CELL_MAX = 24 };
 
 typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } value_kind;
 
@@ -118,7 +118,7 @@ static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     }
     if (n > RANKS_SHOWN) {
         qsort(costs, n, sizeof *costs, by_cost);
-        n = RANKS_OF_MANY;
+        n = TM_SUMMARY_RANKS_OF_MANY;
     }
     for (size_t i = 0; i < n; i++)
         rows[i] = costs[i].row;
