@@ -18,6 +18,7 @@ typedef struct tm_export_job {
     const char *const *hosts; /* [n_ranks] host of each rank, "" if unknown */
     size_t n_ranks;
     const bool *wanted;     /* [n_ranks] whether the rank is exported */
+    int64_t world_size;     /* ranks of the job, those without a trace included; <= 0 unknown */
     int64_t begin_ns;       /* start of the job on its clock */
     int64_t from_ns, to_ns; /* window [from, to) on the job's clock; INT64_MIN and INT64_MAX for
                                the whole job */

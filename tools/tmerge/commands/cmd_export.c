@@ -60,7 +60,7 @@ typedef struct job {
     size_t n_ranks;
     const char **hosts;
     bool *wanted, *only; /* [n_ranks] only: the rank being read */
-    int64_t begin_ns;
+    int64_t begin_ns, world_size;
 } job;
 
 static bool is_export(const void *context, const char *path) {
@@ -169,6 +169,7 @@ static tm_status read_tables(job *j, tm_error *err) {
     TM_TRY(tm_store_read_table(j->store, jobs, err));
     if (jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null)
         j->begin_ns = tm_table_cell(jobs, 0, "begin_ns")->value.i;
+    TM_TRY(tm_store_read_number(j->store, "world_size", -1, &j->world_size, err));
     return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
 }
 
@@ -308,6 +309,7 @@ static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_event
         .hosts = j->hosts,
         .n_ranks = j->n_ranks,
         .wanted = j->wanted,
+        .world_size = j->world_size,
         .begin_ns = j->begin_ns,
         .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
         .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
