@@ -36,10 +36,10 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
      "added or removed: only B or only A has the kernel. slower or faster: the change exceeds "
-     "noise_ns. more or fewer calls: the change does not, but the number of calls differs by 2 % "
-     "or more. unclear: the change may be chance. same: no change. too few steps: A or B has under "
-     "3 steps. If per is call, only: differs (by 2 % or more, with unknown noise) and unclear (by "
-     "less)."},
+     "noise_ns. more or fewer calls: the change does not exceed noise_ns, but the number of calls "
+     "differs by 2 % or more. unclear: the change may be chance. same: no change. too few steps: A "
+     "or B has under 3 steps. If per is call, noise is unknown. A kernel of both jobs then differs "
+     "(by 2 % or more) or is unclear (by less)."},
     {"a_ns", TM_INT, "ns",
      "Time of the kernel in A: kernels.kernel.total_ns per rank and step, 0 if the kernel did not "
      "run. If per is call, the mean per call; null without calls."},
@@ -48,9 +48,9 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
      "How much a_ns and b_ns may differ by chance: the noise of overlap.step.compute_ns in "
-     "diff.job times the square root of the kernel's share of compute_ns, as for kernels that vary "
-     "independently. For communication it is the full noise of comm_ns. Null with too few steps, "
-     "or if only A or B has the kernel."},
+     "diff.job, times the square root of the kernel's share of compute_ns. It assumes that kernels "
+     "vary independently. For communication it is the full noise of comm_ns. Null with too few "
+     "steps, or if only A or B has the kernel."},
     {"a_calls", TM_REAL, "",
      "Number of calls in A: kernels.kernel.calls per rank and step; if per is call, per rank over "
      "the whole recording."},
@@ -77,9 +77,9 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "Verdict as in diff.kernel; for operators without device time it judges the host time. "
-     "unclear also if it is unknown whether the operator was added or removed, because a store "
-     "lists only 1000 operators."},
+     "Verdict as in diff.kernel; for operators without device time, on the host time. It is also "
+     "unclear if nobody knows whether the operator was added or removed, because a store lists "
+     "only 1000 operators."},
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A: operators.op.device_self_ns per rank and step, or per call "
      "if per is call."},

@@ -35,24 +35,25 @@ static const tm_column columns[N_G] = {
      "Kind of the steps if the jobs have several kinds (steps.kind); otherwise null. A kind with "
      "under 5 steps and under 5 % of the steps' time in both jobs has no row."},
     {"a", TM_REAL, "",
-     "Value before. Figures by step: the trimmed mean over steps of the mean over ranks, without "
-     "partial steps and without a tenth of the steps (rounded up) at either end. Peaks: the "
-     "largest of any GPU."},
+     "Value before. Figures by step: the mean over ranks of each whole step, then the trimmed mean "
+     "over steps: without the tenth of the steps (rounded up) with the smallest values, and the "
+     "same with the largest. Peaks: the largest of any GPU."},
     {"b", TM_REAL, "", "Value after, computed as a."},
     {"a_steps", TM_INT, "", "Number of whole steps before; null for figures that are not by step."},
     {"b_steps", TM_INT, "", "Number of whole steps after; null for figures that are not by step."},
     {"change_pct", TM_REAL, "%", "100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
-     "How far change_pct may be off by chance, except for 1 in 200 pairs of the same job: "
-     "Student's t times the standard error of both means, from the winsorized deviations of the "
-     "steps. If the correlation r of neighbouring steps exceeds 2 / sqrt(steps), it is multiplied "
-     "by sqrt((1 + r) / (1 - r)). Null for figures that are not by step."},
+     "How far change_pct may be off by chance, in percentage points: two runs of the same job "
+     "differ by more in 1 of 200 cases. Student's t times the standard error of the change, from "
+     "the winsorized deviations of the steps. If the correlation r of neighbouring steps exceeds 2 "
+     "/ sqrt(steps), a standard error is multiplied by sqrt((1 + r) / (1 - r)). Null for figures "
+     "that are not by step."},
     {"limit_pct", TM_REAL, "%",
      "Change that is allowed: a value above 0 allows an increase, a value below 0 a decrease."},
     {"verdict", TM_TEXT, "",
-     "fail: the change exceeds the limit; if noise_pct exceeds the limit too, the change must also "
-     "exceed the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the change "
-     "nor noise_pct exceeds the limit. undecided: all other cases."},
+     "fail: the change exceeds the limit. If noise_pct also exceeds the limit, the change must "
+     "exceed more: the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the "
+     "change nor noise_pct exceeds the limit. undecided: all other cases."},
     {"why", TM_TEXT, "", "Why the verdict is undecided; null for other verdicts."},
 };
 

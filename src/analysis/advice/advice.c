@@ -53,8 +53,8 @@ static const tm_column columns[N_COLUMNS] = {
               "explain: the mean over all ranks, or for straggler over the ranks that wait for the "
               "straggler. Null if the finding does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: GPUs were idle for all of cost_ns. upper: fixing it saves at most cost_ns "
-               "plus the time that other ranks waited for the ranks that lost it."},
+               "exact: GPUs were idle for all of cost_ns. upper: fixing it saves at most cost_ns, "
+               "plus the time that other ranks waited because of it."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",

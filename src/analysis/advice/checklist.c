@@ -24,9 +24,9 @@ static const tm_column columns[N_COLUMNS] = {
     [MOST] = {"most", TM_REAL, "", "Largest value that passes; null if there is no upper limit."},
     [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown (value is null)."},
     [BECAUSE] = {"because", TM_TEXT, "",
-                 "If the box fails only because another box fails: the name of the other box, and "
-                 "the value that this box would have without that fault. If the result is unknown: "
-                 "what was not recorded."},
+                 "Why the box fails or is unknown. If it fails only because another box fails: the "
+                 "name of that box, and the value of this box without that fault. If the result is "
+                 "unknown: what was not recorded."},
     [MEANING] = {"meaning", TM_TEXT, "", "Definition of the value, and its accepted range."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "Names of the tables with details."},
 };

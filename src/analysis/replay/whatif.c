@@ -53,7 +53,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "value: the job's mean for computation, the median for communication."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
                     "step_ns / ideal_ns. In traces of operations, step_ns is used without the time "
-                    "that nothing recorded explains."},
+                    "that has no recorded cause."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
     [J_WORKER] =
         {"worker_share", TM_REAL, "",
@@ -63,8 +63,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "Saving from fixing the last pipeline stage / (step_ns - ideal_ns). This is M_s "
                  "in the literature. Null without a pipeline, or if waste_pct is under 1."},
     [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
-                 "Change of the duration of all steps in a replay without the time that nothing "
-                 "recorded explains; negative if the steps get shorter."},
+                 "Change of the total duration of the steps in a replay that leaves out the time "
+                 "without a recorded cause; negative if the steps get shorter."},
     [J_UNMATCHED] =
         {"unmatched_pct", TM_REAL, "%",
          "Percentage of the time of communication kernels in kernels that are not matched between "
@@ -72,28 +72,27 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were not recorded but inferred from "
                     "order and times."},
-    [J_SURE] =
-        {"sure", TM_BOOL, "",
-         "Whether the figures in this table hold. They do if replay_error_pct is within 5, "
-         "slowdown is at least 0.99, half of the communication is matched between ranks, "
-         "nine tenths of the ranks were read and nine tenths of the marked steps were "
-         "replayed (the replay starts at the job's first GPU event), and twice the clock "
-         "uncertainty is within 5 % of a step. If no waits for the device are recorded, a "
-         "host may also make no call for at most 5 % of the time in which its device ran, as "
-         "it may then have worked or waited."},
+    [J_SURE] = {"sure", TM_BOOL, "",
+                "Whether the figures in this table hold. All of these must be true: "
+                "replay_error_pct is between -5 and 5; slowdown is at least 0.99; half of the "
+                "communication is matched between ranks; nine tenths of the ranks were read; nine "
+                "tenths of the marked steps were replayed (the replay starts at the job's first "
+                "GPU event); twice the clock uncertainty is at most 5 % of a step. If no waits for "
+                "the device are recorded, hosts must also make calls in at least 95 % of the time "
+                "in which their devices ran: a host without calls may have worked or waited."},
     [J_DOUBT] =
         {"doubt", TM_TEXT, "",
-         "First limit of sure that is exceeded: unmatched (communication), missing_ranks, clocks, "
+         "First condition of sure that fails: unmatched (communication), missing_ranks, clocks, "
          "not_replayed (marked steps), unexplained (replay_error_pct), host_waits (not recorded), "
-         "slowdown, or not_recorded (see job.integrity). Null if sure."},
+         "slowdown, or not_recorded (see job.integrity). Null if sure is true."},
     [J_FIX] = {"mend_ns", TM_INT, "ns",
                "Time that fixing the ranks named in stragglers.finding takes off a mean step. Null "
                "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
     [J_FIX_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "The saving from fixing the ranks named in stragglers.finding, or what else "
-                    "would help, in a sentence. If a kind of work leads, it follows the headline "
-                    "of stragglers.job. Null if unknown."},
+                    "Sentence on the saving from fixing the ranks named in stragglers.finding, or "
+                    "on what else would help. Null if unknown. If a kind of work saves most, the "
+                    "sentence continues the headline of stragglers.job."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "Basis and limits of the figures in this table."},
 };
 
@@ -137,24 +136,25 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
                 "shows which one is slow; for a split, the stages that differ. Some kinds: stall "
                 "is host time over 1 ms and 5 times that of the other ranks; input is the host "
                 "waiting in the data loader; gc is Python's garbage collection; launch is the lag "
-                "from a call or an end to a start."},
+                "from a launch call, or from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item covers."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time taken off a mean step if the item performs as on the other ranks; negative "
                  "if the step gets longer. Null if the fix takes under 0.05 % off the critical "
                  "path, which limits the saving."},
     [I_MOST] = {"saved_most_ns", TM_INT, "ns",
-                "saved_ns in a replay without the time that nothing recorded explains."},
+                "saved_ns in a replay that leaves out the time without a recorded cause."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
                 "Part of a mean step's critical path that lies on the item. For a rank of the plan "
                 "it is the time that the rank takes off the remaining path."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
-    [I_SLOWDOWN] =
-        {"slowdown", TM_REAL, "",
-         "Duration of a mean step with the item as recorded and everything else as on its peers / "
-         "ideal_ns. A diagnosis, not a saving. Only for ranks, hosts and stages; for a rank of a "
-         "trace of operations, the lower of the values of its data rank and its stage."},
-    [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "", "24 x the job's ranks x saved_ns / step_ns."},
+    [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
+                    "Duration of a mean step if the item takes its recorded time and all other "
+                    "work takes as long as on its peers, divided by ideal_ns. A diagnosis, not a "
+                    "saving. Only for ranks, hosts and stages; for a rank of a trace of "
+                    "operations, the lower of the values of its data rank and its stage."},
+    [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "",
+                 "GPU hours saved per day: 24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank with most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
                 "Whether saved_ns holds: sure in whatif.job is true, saved_most_ns differs by at "
@@ -202,8 +202,8 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
     [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the stage."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
                 "Time of the compute kernels of one of the stage's ranks in a mean step; for "
-                "several ranks, their lower median. If any stage has a single rank it is usual_ns, "
-                "because a slow GPU would look like more work."},
+                "several ranks, their lower median. If any stage has only one rank, all stages "
+                "have usual_ns here, because a slow GPU would otherwise look like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
                  "Time of the stage's compute kernels in a mean step if each kernel takes the "
                  "median over the job's ranks for its name and launch shape."},
@@ -212,11 +212,12 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
                   "Number of times that a pass repeats one sequence of kernels, if at least four "
                   "fifths of the stage's passes agree; otherwise null. A pass is the work that the "
                   "host launches between two transfers."},
-    [P_DIFFERS] = {"differs", TM_BOOL, "",
-                   "Whether the stage has more work than others: it is at least half as far above "
-                   "the mean as the largest stage, and above all others by 3 % and by three times "
-                   "the difference between ranks of one stage. If most stages have more work, the "
-                   "stages with less work are marked instead."},
+    [P_DIFFERS] =
+        {"differs", TM_BOOL, "",
+         "Whether the stage has more work than the others. Its excess over the mean is at least "
+         "half of the largest excess, and its work exceeds that of every unmarked stage by 3 % and "
+         "by three times the usual difference between ranks of one stage. If most stages have more "
+         "work, the stages with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
                  "Mean work of the stages that differ / mean work of the other stages; null for "
                  "stages that do not differ."},
@@ -253,16 +254,16 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
     [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of each operation."},
     [N_HOSTS] = {"hosts", TM_INT, "", "Number of hosts of each operation."},
     [N_COUNT] = {"count", TM_INT, "",
-                 "Number of operations that cross the slow host in whatif.item."},
+                 "Number of operations that involve the slow host named in whatif.item."},
     [N_TIME] = {"median_ns", TM_INT, "ns",
-                "Duration of operations that cross the slow host: the median over their groups of "
-                "the group's median. The duration of an operation is that of its shortest kernel, "
+                "Duration of operations that involve the slow host: the median over groups of the "
+                "group's median. The duration of an operation is that of its shortest kernel, "
                 "which belongs to the last rank to arrive."},
-    [N_OTHERS] =
-        {"others_ns", TM_INT, "ns",
-         "Duration of comparable operations that do not cross the slow host, computed as "
-         "median_ns. Every group across the host is slower: its lower quartile exceeds the upper "
-         "quartiles of all other groups, and its median exceeds their medians by 30 % and 10 us."},
+    [N_OTHERS] = {"others_ns", TM_INT, "ns",
+                  "Duration of operations of the class that do not involve the slow host, computed "
+                  "as median_ns. Every group with the host is slower than every group without it: "
+                  "its lower quartile exceeds their upper quartiles, and median_ns exceeds "
+                  "others_ns by 30 % and 10 us."},
     [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s",
@@ -271,8 +272,9 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
 
 static const tm_table_def network_def = {
     .name = "whatif.network",
-    .doc = "A row for each class of operations that is slow across a host, if transfers across the "
-           "host are slow: all comparable classes from 1 MiB are then slow.",
+    .doc = "A row for each class of operations (kind, size, ranks and hosts) that is slow if it "
+           "involves a certain host. There are rows only if all comparable classes of at least 1 "
+           "MiB are slow with this host.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,

@@ -31,9 +31,10 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
-     "Length of the window: the step, or for a rank the time from the first start to the last "    \
-     "end of its GPU events (summed over the parts of its recording). For ranks with only "        \
-     "communication recorded, compute_ns and all columns derived from it are null."},              \
+     "Length of the window. In overlap.step it is the step. In the other tables it is the time "   \
+     "from the first start to the last end of the GPU events, summed over separate recordings. "   \
+     "For ranks with only communication recorded, compute_ns and all columns derived from it are " \
+     "null."},                                                                                     \
         {"compute_ns", TM_INT, "ns", "Time in which at least one compute kernel runs."},           \
         {"comm_ns", TM_INT, "ns", "Time in which at least one communication kernel runs."},        \
         {"memory_ns", TM_INT, "ns", "Time in which at least one copy or set runs."},               \
@@ -146,10 +147,10 @@ static const tm_column device_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_INT, "", "Number of the device on its host, as counted by the profiler."},
     {"works", TM_BOOL, "",
-     "Whether the device is busy for over 1 % of the busy time of the rank's busiest device. A "
-     "device that hardly works has a row only if the rank is the whole job and other devices work, "
-     "or if it computes in at least half of the tenths of the recording; otherwise the rank merely "
-     "touched it."},
+     "Whether the device is busy for over 1 % of the busy time of the rank's busiest device. Other "
+     "devices have a row in two cases. The rank is the whole job and several of its devices work. "
+     "Or the device computes in at least half of the tenths of the recording, and the rank is the "
+     "whole job or several of its devices work."},
     TIME_COLUMNS,
 };
 

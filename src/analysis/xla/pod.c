@@ -110,7 +110,7 @@ static const tm_column step_columns[] = {
     {"slow", TM_TEXT, "",
      "Reason why the device is slow in this step: compute, input, launch or copies take longer "
      "than the median of the devices with the same step and program, by at least 5 % of the step. "
-     "If several do, the reason with the largest excess. Null if the device is not slow."},
+     "If several parts do, the one with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
      "Time beyond that median for the reason in slow; null if slow is null."},
 };
