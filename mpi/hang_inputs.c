@@ -102,7 +102,7 @@ static tm_status check_rank(const reader *r, const char *path, int64_t rank, tm_
     return rank < most ? TM_OK
                        : tm_fail(why, TM_ERR_INPUT, path, -1,
                                  "rank %" PRId64 ", but nothing shows more than %" PRId64
-                                 " ranks: if it is right, give --world-size N",
+                                 " ranks: if the rank is right, give --world-size N",
                                  rank, most);
 }
 
@@ -201,8 +201,8 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
         const bool older = ns >= 0 && ns < newest;
         if (k == best)
             continue;
-        snprintf(text, sizeof text, "%s: %s of its rank is read: %s", r->inputs[k].path,
-                 ns < 0  ? "it is not a dump, and one"
+        snprintf(text, sizeof text, "%s: %s of its rank is read instead: %s", r->inputs[k].path,
+                 ns < 0  ? "it is not a dump, and a dump"
                  : older ? "a newer dump"
                          : "another dump",
                  r->inputs[best].path);

@@ -307,7 +307,7 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                  "there are %zu whole steps before and %zu after: each side needs at least %d",
                  g->a.n, g->b.n, TM_GATE_STEPS_MIN);
     else if (g->doubted[0] || g->doubted[1])
-        snprintf(why, size, "%s it could be off by more than 5 %% (show job.integrity)",
+        snprintf(why, size, "the value %s could be off by more than 5 %% (show job.integrity)",
                  g->doubted[0] && g->doubted[1] ? "on both sides"
                  : g->doubted[0]                ? "before"
                                                 : "after");

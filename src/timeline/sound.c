@@ -172,14 +172,14 @@ const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, s
     if (!ascends(rank, piece))
         return "its tracks do not contain its events in order";
     if (!has_references(rank, rows))
-        return "an event refers to a launch or a step that it does not have";
+        return "an event refers to a launch or a step that does not exist";
     for (int a = 0; a < TM_N_ATTRS; a++)
         if (!has_attrs(piece, (tm_attr)a))
             return "attributes are not in the order of its events";
     if (!has_refs(rank, rows, TM_ATTR_WAIT))
-        return "a wait refers to a call that it does not have";
+        return "a wait refers to a call that does not exist";
     if (!has_refs(rank, rows, TM_ATTR_OPERATOR))
-        return "an operator refers to an operator that it does not have";
+        return "an operator refers to an operator that does not exist";
     for (size_t i = 0; rows->name && i < rows->n_events; i++)
         check_name(&names, &rows->name[i]);
     for (int a = 0; a < TM_N_ATTRS; a++)

@@ -512,7 +512,7 @@ def test_no_secret_of_the_environment_leaves_the_report():
     contains(shown.out, 'node7')  # other environment may be reported
     # An archive of the original traces would contain it.
     tmerge('export', 'tmerge.h5', '--format', 'archive', '-o', 'x.tar').fails(
-        3, 'rank0.sqlite: Perfetto cannot open this trace as it is: --format perfetto')
+        3, 'rank0.sqlite: Perfetto cannot open this trace as it is: use --format perfetto')
     holds(not os.path.exists('x.tar'), 'an archive was written')
 
 

@@ -197,7 +197,7 @@ def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
         put(path, content(path)[:os.path.getsize(path) * 2 // 3])
         for n in (0, 1, 2, 3) if FULL else (0, 3) if compress == 'gzip' else (0,):
             done = tmerge(job, '-o', f'{compress}{n}.h5', n=n).expect(0)
-            has_line(done.out, '! truncated, but read as far as they go: the traces of rank 2')
+            has_line(done.out, '! truncated, and read up to where they are cut: the traces of rank 2')
             same_bytes(f'{compress}0.h5', f'{compress}{n}.h5')
         equal([row['truncated'] for row in rows(f'{compress}0.h5', 'job.rank')],
               [False, False, True, False])

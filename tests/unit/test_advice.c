@@ -160,7 +160,7 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
         {"",
          "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job "
          "verdict=event "
-         "headline=Bringing~host~work~between~launches~to~the~median~rank's~saves~6.0~%~of"
+         "headline=Making~host~work~between~launches~as~short~as~on~the~median~rank~saves~6.0~%~of"
          "~a~step~(60~ns); whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; "
          "whatif.item what=kind name=host ranks=4 saved_ns=60 saved_pct=6 sure=true;",
          "late_ranks warning 0 upper all"},
@@ -754,7 +754,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* 100 of 100 + 300 - 60 */
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=300;",
-         "not counting that, 29 % of communication is hidden; most exposed is AllReduce (300 ns a "
+         "Without that, 29 % of communication is hidden. Most exposed is AllReduce (300 ns a "
          "rank, with waiting).",
          "rank)."},
         /* 20 of computation are left, 390 of communication */
@@ -762,7 +762,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overlap.kind *kind=allreduce exposed_comm_ns=390;", "Communicate less or faster",
          "Start communication"},
         {HIDES_BADLY, "overlap.kind *kind=other exposed_comm_ns=150;",
-         "; most exposed is communication of unknown kind", "is other"},
+         "Most exposed is communication of unknown kind", "is other"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
         /* Of 4 x 250 exposed 4 x 100 are waiting for late ranks, which no receive holds: of the
@@ -770,11 +770,11 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
          "overlap.kind *kind=recv exposed_comm_ns=120;",
-         "of the rest, most exposed is Receive (120 ns a rank).", "Start communication"},
+         "Of the rest, most exposed is Receive (120 ns a rank).", "Start communication"},
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=10",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
          "overlap.kind *kind=recv exposed_comm_ns=60;",
-         "; most exposed is AllReduce (190 ns a rank)", "micro-batches"},
+         ". Most exposed is AllReduce (190 ns a rank)", "micro-batches"},
         /* 120 of 4 x 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
@@ -851,7 +851,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
          "Find what the slowest AllReduces wait for after all ranks here have arrived: ranks "
-         "without a trace, ",
+         "without a trace (add their traces), ",
          "Start communication"},
         {HIDES_BADLY,
          "world 4; collectives.kind " SMALLER

@@ -338,7 +338,8 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         /* 10 % of 50 us are 5: its extra idle time over the others' 20 us is ten times that, or
          * just under */
         {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
-         "far more than its slower kernels (0.90x the median speed) take: look at its host first",
+         "far more than its slower kernels (0.90x the median speed) explain: look at its host "
+         "first",
          0},
         {" relative_speed=0.9", "idle_ns=69900 compute_ns=50000",
          "it computes at 0.90x the median speed", 0},
@@ -417,14 +418,14 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
         /* more work explains nothing if no other rank is in its stage, or if another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "the traces do not show why it is late" MORE, PLACES("0", "1", "0")),
-        CAUSE(
-            "0.8", "compute_ns=900000 idle_ns=30000",
-            "its speed is 1.00x rank 6's, its GPU idles 30.0 us (rank 6's 30.0 us): the traces do "
-            "not show why it is late" MORE,
-            PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
-            SAME("6", "900000", "750000", "900000", "3")),
+        CAUSE("0.8", "compute_ns=900000 idle_ns=30000",
+              "its speed is 1.00x rank 6's, its GPU idles 30.0 us (that of rank 6: 30.0 us): the "
+              "traces do "
+              "not show why it is late" MORE,
+              PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
+              SAME("6", "900000", "750000", "900000", "3")),
         CAUSE("1", "idle_ns=99000",
-              "while its GPU idles 99.0 us (rank 2's 10.0 us): look at its host, not at its "
+              "while its GPU idles 99.0 us (that of rank 2: 10.0 us): look at its host, not at its "
               "GPU" PASSING,
               PLACES("1", "1", "0")),
         /* its longest gaps: 50 ms of 90, or 40; or no stalls, as each is under 1 ms */
@@ -573,9 +574,10 @@ TEST(an_episodes_cause_is_that_of_its_steps) {
         {{"step=4 compute_ns=12 idle_ns=9", "step=5 compute_ns=18 idle_ns=9"},
          "there it computes at 0.67x rank 2's speed: look at its GPU"},
         {{"step=4 compute_ns=10 idle_ns=9", "step=5 compute_ns=10 idle_ns=9"},
-         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (rank 2's 2 ns)"},
+         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (that of rank 2: "
+         "2 ns)"},
         {{"step=4 compute_ns=10 idle_ns=2", "step=5 compute_ns=10 idle_ns=2"},
-         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (rank 2's 2 ns)"},
+         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (that of rank 2: 2 ns)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_blame ranks[RANKS];

@@ -615,9 +615,9 @@ static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
     snprintf(out->text, sizeof out->text,
              "Find what the slowest %ss wait for after all ranks%s have arrived: %s.", kind,
              has_all_ranks(f) ? "" : " here",
-             has_all_ranks(f) ? "the set-up of their group, or other users of the network"
-                              : "ranks without a trace, which are to be added, or the set-up of "
-                                "their group");
+             has_all_ranks(f)
+                 ? "the set-up of their group, or other users of the network"
+                 : "ranks without a trace (add their traces), or the set-up of their group");
 }
 
 /* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
@@ -713,12 +713,12 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
-             "%s of the GPU time (%s) is exposed communication%s; %s%s of communication is hidden; "
-             "%smost exposed is %s (%s%s).",
+             "%s of the GPU time (%s) is exposed communication%s. %s%s of communication is hidden. "
+             "%sost exposed is %s (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
              waiting > 0 ? ", beyond what late ranks cause" : "",
-             waiting > 0 ? "not counting that, " : "", tm_shown_percent(hidden, 0).text,
-             rest_alone ? "of the rest, " : "",
+             waiting > 0 ? "Without that, " : "", tm_shown_percent(hidden, 0).text,
+             rest_alone ? "Of the rest, m" : "M",
              strcmp(kind, "other") == 0 ? "communication of unknown kind" : tm_words_kind(kind),
              kind_time, waiting > 0 && !rest_alone ? ", with waiting" : "");
     add_doubt(f, rest, out);

@@ -170,7 +170,7 @@ void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {
     name_ranks(f, s.host, out);
     snprintf(out->text, sizeof out->text,
              "Let host \"%.100s\" do less for each batch: read and preprocess in parallel and "
-             "ahead, cache, and do work that every epoch repeats once, offline.",
+             "ahead, cache, and do work that is the same in every epoch only once, before the run.",
              s.host);
     say_stages(&s, 50, "the host's processing", out);
 }
@@ -181,10 +181,9 @@ void tm_look_xla_input_transfer(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = s.enqueue_pct;
     name_ranks(f, s.host, out);
-    snprintf(
-        out->text, sizeof out->text,
-        "Hand data over in fewer, larger pieces on host \"%.100s\", before the step that needs "
-        "them. Send narrow data (image bytes) as it is, and convert it on the GPU.",
-        s.host);
+    snprintf(out->text, sizeof out->text,
+             "Hand data over in fewer, larger pieces on host \"%.100s\", before the step that "
+             "needs them. Send data in its narrow type (image bytes), and convert it on the GPU.",
+             s.host);
     say_stages(&s, 30, "data transfer", out);
 }

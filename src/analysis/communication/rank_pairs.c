@@ -19,7 +19,8 @@ static const tm_column columns[N_COLUMNS] = {
     [TO] = {"to_rank", TM_INT, "",
             "Rank that receives; equal to from_rank for the data that stays on the rank."},
     [COUNT] = {"count", TM_INT, "",
-               "Number of all-to-all operations of from_rank that bytes covers."},
+               "Number of all-to-all operations of from_rank whose bytes are known; bytes sums "
+               "over them."},
     [EVEN] = {"even_count", TM_INT, "",
               "Number of the operations in count that have no list of split sizes: every rank gets "
               "the same amount."},

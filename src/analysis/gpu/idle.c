@@ -41,7 +41,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "Idle time in which the GPU had no queued work: input_ns + host_comm_ns + alloc_ns + "
          "sync_ns + host_work_ns. A gap counts if the launch call of its next event began within "
          "the gap, or if that event is a kernel and its launch call covers at least 30 us of the "
-         "gap. It counts until 30 us after the call ended at most."},
+         "gap. It counts at most until 30 us after the call ended."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was already queued: the GPU's own time "
                        "between kernels."},

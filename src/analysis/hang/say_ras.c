@@ -84,7 +84,7 @@ static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *f
     if (strcmp(first[HR_STATE].value.text, "behind") == 0)
         tm_hang_add(t, ranks.n == 1 ? " is behind: " : " are behind: ");
     else
-        tm_hang_add(t, " launched other collectives than the others: ");
+        tm_hang_add(t, " launched different collectives than the others: ");
     if (ranks.n == 1)
         tm_hang_add(t, "it");
     else
@@ -222,7 +222,7 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
         tm_hang_add(t, ". Its JSON lacks %" PRId64 " comma%s, as NCCL 2.28 writes it",
                     row[HA_COMMAS].value.i, row[HA_COMMAS].value.i == 1 ? "" : "s");
     if (row[HA_LEFT_OUT].value.i > 0)
-        tm_hang_add(t, ". Left out: %" PRId64 " that are no ranks of their communicator",
+        tm_hang_add(t, ". Left out: %" PRId64 " entries that are not ranks of their communicator",
                     row[HA_LEFT_OUT].value.i);
 }
 
@@ -230,10 +230,10 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
 static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
     const bool compared = r->moves->n_rows > 0;
     if (has_lags(r->rows) && !compared)
-        tm_hang_add(t, ". A rank of a running job is behind for moments. To see whether it "
+        tm_hang_add(t, ". In a running job, a rank may be behind for a moment. To see whether it "
                        "stays behind, give a second answer, taken a minute later");
     if (has_lags(r->rows) || compared)
-        tm_hang_add(t, ". NCCL counts no sends, receives and CUDA graphs");
+        tm_hang_add(t, ". NCCL does not count sends, receives and CUDA graphs");
 }
 
 /* Adds how the processes are of which there is no dump. False if out of memory. */

@@ -14,7 +14,7 @@ static void add_came(tm_hang_words *t, const tm_hang_world *w, const tm_hang_fro
     tm_hang_words at = {.n = 0};
     tm_hang_add_ranks(t, who);
     if (f->waiting.n > 0)
-        tm_hang_add(t, " came and wait%s", who->n == 1 ? "s" : "");
+        tm_hang_add(t, " came and ha%s waited", who->n == 1 ? "s" : "ve");
     else
         tm_hang_add(t, " came, and the operation ended there, perhaps with an error");
     tm_hang_add_time(&at, f->first_ns);
@@ -47,7 +47,8 @@ static void add_last(tm_hang_words *t, const tm_hang_world *w, int64_t rank) {
         tm_hang_add(t, " (%s)", frames);
     const bool is_over = tm_hang_int(w->dumps, d, HD_LAST_STATE, 0) == TM_FLIGHT_COMPLETED;
     if (is_over && strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0)
-        tm_hang_add(t, "; gloo records no sends and receives, so it may be waiting in one");
+        tm_hang_add(t,
+                    "; gloo does not record sends and receives, so the rank may be waiting in one");
 }
 
 /* Adds what the rank's trace shows at its end, if it has one. */

@@ -31,9 +31,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_UNCERTAINTY] =
         {"uncertainty_ns", TM_INT, "ns",
          "Standard deviation of the aligned time, the maximum over the trace. It is relative to "
-         "the clocks of the rank's component; for method wall it is relative to all clocks, from "
-         "--wall-uncertainty. If over 64 clocks are linked by too many collectives to follow each "
-         "of them, it is an upper bound. 0 with --align=utc."},
+         "the clocks of the rank's component; for method wall it is relative to all clocks, and "
+         "follows from --wall-uncertainty. If over 64 clocks are linked by too many collectives to "
+         "follow each of them, it is an upper bound. 0 with --align=utc."},
     [R_LOW] =
         {"low_ns", TM_INT, "ns",
          "Lower end of the interval that contains the offset, if the clock with the most anchors "

@@ -393,16 +393,16 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
         return;
     case DOUBT_UNEXPLAINED:
         snprintf(out, size,
-                 "%.1f %% of the steps' time is not explained by anything recorded (a host that "
-                 "waits without a recorded call, a full queue): the saving may be any amount "
-                 "between the smallest and the largest shown.",
+                 "%.1f %% of the steps' time has no recorded cause (a host that waits without a "
+                 "recorded call, or a full queue): the saving may be any amount between the "
+                 "smallest and the largest shown.",
                  fabs(error));
         return;
     case DOUBT_HOSTS:
         snprintf(out, size,
                  "While devices ran, hosts made no call for much of the time, and no waits for the "
-                 "devices are recorded: hosts may have worked or waited, so how much quicker "
-                 "kernels or less host work save is not known.");
+                 "devices are recorded: hosts may have worked or waited, so it is unknown what "
+                 "quicker kernels or less host work would save.");
         return;
     case DOUBT_SLOWDOWN:
         snprintf(out, size,
@@ -415,17 +415,17 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     if (r->operations)
         snprintf(out, size,
                  "Operations are replayed in the order of the pipeline's schedule, without the "
-                 "%.1f %% of the steps' time that nothing recorded explains; ideal is the usual "
-                 "time of each type of operation in this job. Not modelled: contention, a "
-                 "different course of the program.",
+                 "%.1f %% of the steps' time that has no recorded cause. In the ideal, each "
+                 "operation takes the usual time of its type in this job. Not modelled: "
+                 "contention, a different course of the program.",
                  fabs(error));
     else
-        snprintf(out, size,
-                 "Replayed as recorded, every event has its recorded time; %.1f %% of the steps' "
-                 "time is not explained by anything recorded, %s of the communication is not "
-                 "matched between ranks. Not modelled: contention, queues that fill up, a "
-                 "different course of the program.",
-                 fabs(error), tm_shown_percent(unmatched, 1).text);
+        snprintf(
+            out, size,
+            "Replayed as recorded, every event has its recorded time; %.1f %% of the steps' time "
+            "has no recorded cause, and %s of the communication is not matched between ranks. Not "
+            "modelled: contention, queues that fill up, a different course of the program.",
+            fabs(error), tm_shown_percent(unmatched, 1).text);
 }
 
 static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *err) {

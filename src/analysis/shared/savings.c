@@ -122,15 +122,15 @@ static void split_text(const topic *t, char *out, size_t size) {
 static void network_text(const topic *t, char *out, size_t size) {
     char transfers[TM_NETWORK_TEXT_MAX];
     tm_network_text(t->tables, transfers);
-    snprintf(out, size, "%.270s; a network as fast as theirs", transfers);
+    snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
 /* Names the reference that work is brought to. The median of two others is the smaller one
  * (replay/job/peers.h). */
 static const char *usual_text(const topic *t) {
-    static const char *const of[][2] = {{"the median rank's", "the median step's"},
-                                        {"the other rank's", "the other step's"},
-                                        {"the quickest rank's", "the quickest step's"}};
+    static const char *const of[][2] = {{"on the median rank", "in the median step"},
+                                        {"on the other rank", "in the other step"},
+                                        {"on the quickest rank", "in the quickest step"}};
     const int64_t steps = (int64_t)tm_tables_find(t->tables, "whatif.step")->n_rows;
     const tm_table *job = tm_tables_find(t->tables, "job.job");
     const int64_t ranks = job->n_rows > 0 ? tm_table_cell(job, 0, "ranks")->value.i : 0;
@@ -154,16 +154,16 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     else if (is_text(t->items, item, "what", "network"))
         network_text(t, out, size);
     else if (is_text(t->items, item, "what", "kernel"))
-        snprintf(out, size, "Bringing kernel %.60s%s to %s", name, strlen(name) > 60 ? "..." : "",
-                 where);
+        snprintf(out, size, "Making kernel %.60s%s as short as %s", name,
+                 strlen(name) > 60 ? "..." : "", where);
     else if (strcmp(name, "stall") == 0)
-        snprintf(out, size, "Removing host stalls that do not occur on %s",
-                 t->alone ? "the other steps" : "the other ranks");
+        snprintf(out, size, "Removing host stalls that do not occur %s",
+                 t->alone ? "in the other steps" : "on the other ranks");
     else
         snprintf(out, size, "Bringing transfers to the usual time of their group and size");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (is_text(t->items, item, "what", "kind") && strcmp(name, kinds[k].kind) == 0)
-            snprintf(out, size, "Bringing %s to %s", kinds[k].text, where);
+            snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
 /* Returns whether an item is not work of all or of one rank: an uneven split or the network. */
@@ -272,10 +272,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         if (waste >= TM_FIX_LEAST_PCT)
             snprintf(all, sizeof all, "; all of it together saves %s",
                      tm_shown_percent(waste, 1).text);
-        snprintf(out, size,
-                 "Bringing any one %skind of work to %s saves under 1 %% of "
-                 "%s%s",
-                 t->alone ? "" : "rank or ", usual_text(t), t->whole, all);
+        snprintf(out, size, "Making any one kind of work%s as short as %s saves under 1 %% of %s%s",
+                 t->alone ? "" : ", or all work of one rank,", usual_text(t), t->whole, all);
     }
 }
 
@@ -324,7 +322,7 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
     const tm_cell *after = tm_table_cell(t->items, item, "next_rank");
     amount_text(t, item, t->items->n_rows, amount, sizeof amount);
     if (!after->null)
-        snprintf(next, sizeof next, ", since rank %" PRId64 " is nearly as late", after->value.i);
+        snprintf(next, sizeof next, ", because rank %" PRId64 " is nearly as late", after->value.i);
     snprintf(out, size, "Fixing only %s saves %s%s%s%s", it, amount, next, instead[0] ? ". " : "",
              instead);
 }

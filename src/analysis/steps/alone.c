@@ -32,7 +32,7 @@ static const part causes[] = {
     {"input_ns", "the host waited for its next batch"},
     {"host_comm_ns", "the host was in a call that communicates"},
     {"alloc_ns", "the host allocated or freed memory, or loaded code"},
-    {"sync_ns", "the host had waited for the device, whose queue then ran empty"},
+    {"sync_ns", "the host had waited for the device, and the device's queue was empty"},
     {"host_work_ns", "the host launched too late"},
     {"kernel_wait_ns", "it is the device's own time between kernels"},
     {"turns_ns", "another device of the rank was busy"},

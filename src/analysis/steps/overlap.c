@@ -506,7 +506,8 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_overlap = {
     .name = "overlap",
-    .summary = "how much communication is hidden by computation, AllReduce above all",
+    .summary =
+        "how much communication is hidden by computation, in total and by kind of collective",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = overlap_rank,

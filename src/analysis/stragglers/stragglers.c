@@ -394,8 +394,8 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
 
 const tm_analysis tm_analysis_stragglers = {
     .name = "stragglers",
-    .summary =
-        "which ranks come last to collectives, how long the others wait, and whether it lasts",
+    .summary = "which ranks come last to collectives, how long the others wait for them, and in "
+               "which steps",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = stragglers_rank,

@@ -40,7 +40,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
                                                       tm_suspect_word((tm_suspect_work)f->work)});
 }
 
-enum { IDLE_MAX = 112, THAN_MAX = 32 };
+enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
 /* Names the reference of a speed: "rank 1's", of several ranks "the median". */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
@@ -54,8 +54,8 @@ static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){c->idle_ns, c->median_idle_ns}, 2, times);
     if (c->peer >= 0)
-        snprintf(out, IDLE_MAX, "its GPU idles %s (rank %" PRId64 "'s %s)", times[0].text, c->peer,
-                 times[1].text);
+        snprintf(out, IDLE_MAX, "its GPU idles %s (that of rank %" PRId64 ": %s)", times[0].text,
+                 c->peer, times[1].text);
     else
         snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", times[0].text,
                  times[1].text);
@@ -87,7 +87,7 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
         snprintf(out, size, "%sits kernels run at normal speed (%.2fx) while %s: %s", when,
                  c->speed, idle, look);
     else
-        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx %s speed) take: %s",
+        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx %s speed) explain: %s",
                  when, idle, c->speed, than_text(c, than), look);
     if (!input)
         call_text(c, out, size);
@@ -713,12 +713,12 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
         char rest[32];
         share_text(1.0 - j->matched_share, rest, sizeof rest);
         snprintf(out, TM_SENTENCE_MAX,
-                 "In the part that could be compared, waiting is %s of the ranks' windows: %s of "
-                 "GPU time. %s of the communication is not matched between ranks: it is unknown "
+                 "In the part that could be compared, ranks wait %s of their windows (%s of GPU "
+                 "time). %s of the communication is not matched between ranks, so it is unknown "
                  "who waits there",
                  share, time, rest);
     } else if (tm_waits_little(t->wait_ns, j->window_ns))
-        snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait only %s of their windows (%s of GPU time)",
                  share, time);
     else if (j->found.spared) {
         char who[WHO_MAX], excess[448];

@@ -116,8 +116,8 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
         const char *what, *text;
     } lines[] = {
         {"time", "recorded at times that do not overlap:"},
-        {"world size", "the ranks of the job, as they say:"},
-        {"process group", "the ranks of a process group, as they say:"},
+        {"world size", "the traces give different numbers of ranks:"},
+        {"process group", "the traces give different ranks for a process group:"},
         {"kernels", "hardly any kernel name in common:"},
     };
     enum { VALUES_SHOWN = 4 };
@@ -278,10 +278,10 @@ static void print_bounds(const tm_tables *tables) {
     for (int i = 0; i < 4; i++)
         bounds[i] = tm_shown_percent(tm_table_cell(table, 0, columns[i])->value.r, 1);
     snprintf(text, sizeof text,
-             "(only of what was recorded: compute could be %s to %s, idle %s to %s)",
-             bounds[0].text, bounds[1].text, bounds[2].text, bounds[3].text);
+             "(only the recorded part: compute could be %s to %s, idle %s to %s)", bounds[0].text,
+             bounds[1].text, bounds[2].text, bounds[3].text);
     bool one = table->n_rows == 1 && !any_several(tables);
-    tm_console_wrap(one ? text : "(only of what was recorded)", 0, tm_console_width());
+    tm_console_wrap(one ? text : "(only the recorded part)", 0, tm_console_width());
 }
 
 static void print_receives(const tm_tables *tables) {
@@ -289,7 +289,7 @@ static void print_receives(const tm_tables *tables) {
     char time[32];
     tm_shown_duration(wait_ns, time, sizeof time);
     if (wait_ns > 0)
-        printf("Receives wait %s a rank for their senders, which is not in \"waited\"\n", time);
+        printf("Receives wait %s per rank for their senders (not included in \"waited\")\n", time);
 }
 
 static void print_totals(const tm_tables *tables) {
@@ -302,14 +302,14 @@ static void print_totals(const tm_tables *tables) {
     const char *idle = waits ? "idle" : "idle or waits";
     char shares[160];
     if (any_several(tables))
-        printf(
-            "(ranks with several %ss: times when any of them is busy%s; overlap.device has each)\n",
-            device, any_idle(tables) ? ", shares of those that work" : "");
+        printf("(ranks with several %ss: times when any of them is busy%s; overlap.device lists "
+               "each)\n",
+               device, any_idle(tables) ? ", and shares of those that work" : "");
     write_shares(tables, false, idle, shares, sizeof shares);
     printf("%c%s: %s\n", toupper((unsigned char)*device), device + 1, shares);
     const size_t lacking = tm_summary_count_lacking(tables);
     if (lacking > 0)
-        printf("(of the other ranks; of %zu rank%s only communication is recorded)\n", lacking,
+        printf("(without %zu rank%s that recorded only communication)\n", lacking,
                lacking == 1 ? "" : "s");
     print_bounds(tables);
     if (shows_steps(tables)) {
@@ -344,7 +344,7 @@ static void print_rates(const tm_tables *tables) {
                    tm_tables_find(tables, "steps.kind")->n_rows > 1 ? "steps are of several kinds"
                                                                     : "no whole step is marked");
         else
-            printf("Throughput: %.*f %s/s, %.*f each rank, at %" PRId64 " a step as given\n",
+            printf("Throughput: %.*f %s/s, %.*f per rank, with the given %" PRId64 " per step\n",
                    rate->value.r < 1000.0, rate->value.r, rates[i].what, each->value.r < 1000.0,
                    each->value.r, given->value.i);
     }
@@ -477,8 +477,8 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
         size_t first = row;
         if (steps_hash(steps, &row) == usual)
             continue;
-        print_one_more("! steps that differ from most ranks':", number(steps, first, "rank"), &odd,
-                       colors);
+        print_one_more("! these ranks recorded other steps than most ranks:",
+                       number(steps, first, "rank"), &odd, colors);
     }
     end_ranks(odd, colors);
 }
@@ -550,7 +550,7 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
     int n = 0;
     for (size_t i = 0; i < ranks->n_rows; i++)
         if (tm_table_cell(ranks, i, "truncated")->value.i)
-            print_one_more("! truncated, but read as far as they go: the traces of rank",
+            print_one_more("! truncated, and read up to where they are cut: the traces of rank",
                            number(ranks, i, "rank"), &n, colors);
     end_ranks(n, colors);
 }
@@ -569,8 +569,8 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
         return;
     tm_shown_durations((const int64_t[]){most - least, most}, 2, times);
     snprintf(text, sizeof text,
-             "profilers started up to %s apart, and the first collective waited for the last: up "
-             "to %s of a rank is left out (job.rank, opening_ns)",
+             "profilers started up to %s apart, so ranks waited in the first collective: up to %s "
+             "of a rank is left out (job.rank, opening_ns)",
              times[0].text, times[1].text);
     fputs(colors->warning, stdout);
     tm_console_beside(stdout, "!", 2, text);

@@ -44,8 +44,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
                  left == 1 ? "" : "s");
     if (some)
         snprintf(out, size,
-                 " in the %" PRId64 " step%s that all recorded whole (the table has parts of "
-                 "others, too%s%s)",
+                 " in the %" PRId64 " step%s that all ranks recorded completely (the table also "
+                 "has parts of other steps%s%s)",
                  steps, steps == 1 ? "" : "s", *apart ? "; " : "", apart);
     else if (steps > 0 && even && differs_in_all(tables))
         snprintf(out, size, " in whole steps%s%s%s", *apart ? " (" : "", apart, *apart ? ")" : "");
