@@ -203,8 +203,8 @@ def test_a_screen_names_who_and_where():
 
   The job hangs: rank 2 has not come to all_reduce, number 3 of group
   default_pg.
-  Ranks 0-1 came and wait since 00:00:03.000 UTC (step train.py:13). The last
-  operation that rank 2's CPU issued is all_gather, number 2 of group
+  Ranks 0-1 came and have waited since 00:00:03.000 UTC (step train.py:13). The
+  last operation that rank 2's CPU issued is all_gather, number 2 of group
   default_pg, at 00:00:02.000 UTC (step train.py:12).
 ''')
 
@@ -286,7 +286,7 @@ def test_what_else_evidence_says():
             # The ring buffer may have lost the receive of this send.
             ([[sent('send 0->1', record_id=7)], [sent('recv 1<-0', inputs=((5, 4),))]], (),
              'If these two belong together, their sizes or types do not match: rank 0 calls send 0->1'),
-            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps or traces are of 2 ranks'),
+            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps or traces show 2 ranks'),
             (CASES['a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
             (odd, (), ',...')):
         given(*ranks, groups={'tp': [0, 1], 'a': [0, 1], 'b': [2, 3, 4]})
@@ -391,7 +391,8 @@ def test_two_answers_of_ras_show_who_launched_collectives_between_them():
             ([10, 12, 11], [13, 13, 11], '0x1', 'two answers, ranks 0-1 launched collectives, rank 2 launched none', [3, 1, 0]),
             ([10, None, 9], [12, 12, 11], '0x1', 'ranks 0,2 launched collectives: the job was running', [2, None, 2]),
             ([12, 12, 12], [12, 9, 12], '0x1', 'not compared: a count is lower in the later one', [None] * 3),
-            ([12, 12, 12], [13, 13, 13], '0x2', 'The two answers have no rank in common', [None] * 3)):
+            ([12, 12, 12], [13, 13, 13], '0x2',
+             'The two answers are not compared: they have no rank in common', [None] * 3)):
         put('ras_b.json', answer(before).replace('0x93d70002', '0x1'))
         put('ras_a.json', answer(after).replace('0x93d70002', other).replace('05:06:07', '05:07:09'))
         done = tmerge('hang', 'ras_a.json', 'ras_b.json', '-o', 'hang.h5', '--force').expect(0)

@@ -159,8 +159,8 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
         snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", size, units[unit],
                  (double)sum->bytes / (double)sum->union_ns);
     snprintf(out->evidence, sizeof out->evidence,
-             "%" PRId64 " cop%s between GPUs and %s%s; without concurrent computation they take %s "
-             "of the GPU time (%s)%s.",
+             "%" PRId64 " cop%s between GPUs and %s%s; they run without concurrent computation for "
+                        "%s of the GPU time (%s)%s.",
              sum->n, sum->n == 1 ? "y" : "ies", what, moved, tm_shown_percent(out->measure, 1).text,
              time, told > 0 ? ", not counting output to hosts" : "");
 }
@@ -474,7 +474,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text, "%s%s", text, where);
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels run for %s of the %s; GPUs idle for %s of their time (%s) that no other item "
-             "explains; mostly %s (%s).",
+             "explains. Mostly, %s (%s).",
              tm_shown_percent(used, 0).text, tm_facts_whole(f),
              tm_shown_percent(out->measure, 1).text, time, what, part);
 }
@@ -507,13 +507,13 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
     tm_facts_by_rank(f, fit, time);
     snprintf(out->text, sizeof out->text,
-             "Let matrix products use tensor cores if the GPUs have them: %s, or TF32 from Ampere "
-             "on%s, sizes in multiples of 8.",
+             "Let matrix products use tensor cores if the GPUs have them: use %s, or TF32 on "
+             "Ampere and later%s, and sizes in multiples of 8.",
              of_torch ? "torch.autocast" : "16-bit numbers",
              of_torch ? " (torch.set_float32_matmul_precision)" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "Operators that tensor cores could run take %s of the compute time (%s), most of it "
-             "%.64s; by their names, no kernels use tensor cores.",
+             "%.64s; judged by their names, no kernels use tensor cores.",
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
@@ -535,16 +535,17 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
     char time[TM_ADVICE_TIME];
     out->measure = fmin(by_tf32 ? tf32 / 3.0 : fp32, 100.0);
     tm_facts_by_rank(f, by_tf32 ? tf32_ns : fp32_ns, time);
-    snprintf(out->text, sizeof out->text, "%s",
-             by_tf32 ? f->torch ? "Multiply in 16 bits where the model allows it: torch.autocast "
-                                  "with bfloat16. Tensor cores do this at twice the rate of TF32."
-                                : "Multiply in 16 bits where the model allows it: tensor cores do "
-                                  "this at twice the rate of TF32."
-             : f->torch
-                 ? "Multiply in 16 bits where the model allows it (torch.autocast), or on NVIDIA "
-                   "GPUs from Ampere on in TF32 (torch.set_float32_matmul_precision(\"high\"))."
-                 : "Multiply in 16 bits where the model allows it, or on NVIDIA GPUs from Ampere "
-                   "on in TF32.");
+    snprintf(
+        out->text, sizeof out->text, "%s",
+        by_tf32 ? f->torch ? "Multiply in 16 bits where the model allows it: torch.autocast "
+                             "with bfloat16. Tensor cores do this at twice the rate of TF32."
+                           : "Multiply in 16 bits where the model allows it: tensor cores do "
+                             "this at twice the rate of TF32."
+        : f->torch
+            ? "Multiply in 16 bits where the model allows it (torch.autocast), or in TF32 "
+              "(torch.set_float32_matmul_precision(\"high\")) on NVIDIA GPUs of Ampere and later."
+            : "Multiply in 16 bits where the model allows it, or in TF32 on NVIDIA GPUs of Ampere "
+              "and later.");
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels that, by their names, multiply in %s take %s of the compute time (%s).",
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);

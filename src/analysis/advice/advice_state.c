@@ -385,9 +385,9 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     compare_steps(f, worst, &high, &other);
     out->measure = tm_facts_percent(high - other, other);
     snprintf(out->text, sizeof out->text,
-             "Find what else step %" PRId64
-             " does, because the model must fit this step: a longer sequence or larger batch, "
-             "%smemory that is gathered or copied.",
+             "Find out why step %" PRId64
+             " needs more memory, because the job must fit into memory in this step too: a longer "
+             "sequence or larger batch, %smemory that is gathered or copied.",
              tm_facts_int(f, "memory.device", worst, "spike_step"),
              f->trains ? "an evaluation, a checkpoint, " : "");
     snprintf(out->evidence, sizeof out->evidence,
@@ -460,8 +460,8 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
     snprintf(
         out->text, sizeof out->text, "%s%s%s.", sampled ? "Give the whole traces" : "Record again",
         sampled ? ""
-        : lost  ? ", so that each launch has its kernel: fewer steps, larger profiler buffers, "
-                  "each kernel of CUDA graphs"
+        : lost  ? ", so that each launch has its kernel: record fewer steps, use larger profiler "
+                  "buffers, or record each kernel of CUDA graphs"
                 : ": no kernel can have lasted that long",
         out->measure < 100.0 ? "" : ". Any other advice would rest on figures that may be wrong");
     snprintf(out->evidence, sizeof out->evidence, "In doubt: %s.", what);

@@ -154,12 +154,12 @@ static void say_stages(const stages *s, int least, const char *what, tm_advice *
     snprintf(out->evidence, sizeof out->evidence,
              "On host \"%.100s\", the input pipeline spends %s of its own time on reading and "
              "preprocessing and %s on handing data over; the host's GPUs spend %s of their time on "
-             "input. If input takes more than 10 %%, XProf calls a job with %d %% or more bound by "
-             "%s. XProf scales the stages to the time in which devices are fed; tmerge takes them "
-             "as recorded.",
+             "input. XProf calls a job bound by %s if input takes more than 10 %% and this part is "
+             "%d %% or more. XProf scales the stages to the time in which devices are fed; tmerge "
+             "takes them as recorded.",
              s->host, tm_shown_percent(100.0 - s->enqueue_pct, 1).text,
-             tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text,
-             least, what);
+             tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text, what,
+             least);
 }
 
 void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {

@@ -33,8 +33,8 @@ static const tm_column ras_columns[N_HR] = {
                  "Number of collectives of this kind (the column operation) launched by the rank "
                  "that launched most."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
-                     "Number of collectives that its GPU launched between two answers, in all "
-                     "communicators of both; null: unknown."},
+                     "Number of collectives that the rank's GPU launched between the two answers, "
+                     "over all communicators that both answers contain; null if unknown."},
     [HR_ERROR] = {"error", TM_INT, "",
                   "For a rank that failed, NCCL's result code (ncclResult_t)."},
     [HR_HOST] = {"host", TM_TEXT, "", "Network address of the rank's host; null if unknown."},

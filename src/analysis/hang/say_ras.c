@@ -171,7 +171,7 @@ static bool add_moves(const tm_hang_ras *r, tm_hang_words *t) {
     if (compared == TM_HANG_COMPARED)
         return add_compared(r, t);
     if (compared == TM_HANG_STRANGERS)
-        tm_hang_add(t, ". The two answers have no rank in common: they are not compared");
+        tm_hang_add(t, ". The two answers are not compared: they have no rank in common");
     else if (compared == TM_HANG_SHRUNK)
         tm_hang_add(t, ". The two answers are not compared: a count is lower in the later one");
     return true;
