@@ -97,8 +97,8 @@ static tm_status check_rank(const reader *r, const char *path, int64_t rank, tm_
     const int64_t most = most_ranks(r);
     if (rank < 0)
         return tm_fail(why, TM_ERR_INPUT, path, -1,
-                       "neither the dump nor its name says which rank it is: give --rank-map "
-                       "FILE with lines PATH RANK");
+                       "neither the dump nor its name gives its rank: give --rank-map FILE with "
+                       "lines PATH RANK");
     return rank < most ? TM_OK
                        : tm_fail(why, TM_ERR_INPUT, path, -1,
                                  "rank %" PRId64 ", but nothing shows more than %" PRId64

@@ -62,7 +62,7 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     for (size_t i = 0; i < hosts->n_rows; i++) {
         const tm_cell *own = tm_table_cell(hosts, i, "host");
         if (!own->null && strcmp(own->value.text, host->host) == 0)
-            snprintf(out, size, "; %s of its input pipeline's own time is \"%.160s\"",
+            snprintf(out, size, "; %s of its input pipeline's own time is in \"%.160s\"",
                      tm_shown_percent(tm_facts_real(f, "pipeline.host", i, "slowest_pct"), 0).text,
                      tm_table_cell(hosts, i, "slowest_stage")->value.text);
     }

@@ -403,8 +403,8 @@ static const struct box {
      "GPU time with copies to or from the host and no concurrent computation.",
      "transfers.kind, transfers.size", TM_OF_ANY},
     {"synchronisation", "%", UNKNOWN, 2, synchronisation,
-     "GPU time lost because the host had waited for the GPU, whose queue then ran empty; each loss "
-     "counts for at most the duration of the wait.",
+     "GPU time lost because the host had waited for the GPU and the GPU's queue was empty; each "
+     "loss counts for at most the duration of the wait.",
      "sync.call, idle.gap", TM_OF_ANY},
     {"balance", "%", UNKNOWN, 10, balance,
      "Computation of the rank that computes longest in a step, beyond the mean of all ranks, "
@@ -424,7 +424,7 @@ static const struct box {
      "kernels.kernel, launches.rank", TM_OF_ANY},
     {"low_precision", "%", 50, UNKNOWN, low_precision,
      "Time of matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, as a "
-     "share of those whose kernel names show the number format.",
+     "share of the time of those whose kernel names show the number format.",
      "classes.kernel, classes.rank", TM_OF_ANY},
     {"fused_attention", "%", 50, UNKNOWN, fused_attention,
      "Time of attention in kernels that never write the scores (flash), as a share of all "

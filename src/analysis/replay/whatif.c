@@ -158,8 +158,8 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank with most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
                 "Whether saved_ns holds: sure in whatif.job is true, saved_most_ns differs by at "
-                "most 5 % of step_ns, and saved_ns exceeds twice the clock uncertainty for each "
-                "change of rank on the path."},
+                "most 5 % of step_ns, and saved_ns exceeds the uncertainty of the path: twice the "
+                "clock uncertainty for each change of rank on it."},
 };
 
 static const tm_table_def item_def = {

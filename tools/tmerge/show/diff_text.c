@@ -278,8 +278,8 @@ static void print_row(const listing *l, size_t row) {
 static void print_names(const tm_table *table, const char *what, choice rows, size_t top,
                         const tm_colors *colors) {
     static const char *const of[] = {
-        ", of a rank in a step", ", mean time of a call; calls of a rank in all of the recording",
-        " of A or B alone, by their time in all of the recording",
+        ", of a rank in a step", ", mean time of a call; calls of a rank in the whole recording",
+        " of only A or only B, by their time in the whole recording",
         ", changed, but too few steps to judge"};
     listing l = make_listing(table, rows, top);
     if (l.changed == 0)

@@ -304,7 +304,7 @@ static void print_totals(const tm_tables *tables) {
     if (any_several(tables))
         printf("(ranks with several %ss: times when any of them is busy%s; overlap.device lists "
                "each)\n",
-               device, any_idle(tables) ? ", and shares of those that work" : "");
+               device, any_idle(tables) ? ", and shares of those with work" : "");
     write_shares(tables, false, idle, shares, sizeof shares);
     printf("%c%s: %s\n", toupper((unsigned char)*device), device + 1, shares);
     const size_t lacking = tm_summary_count_lacking(tables);
