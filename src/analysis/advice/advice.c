@@ -38,12 +38,13 @@ static const tm_column columns[N_COLUMNS] = {
          "critical, warning or note. With a known saved_pct: critical from 10 % on, warning from 2 "
          "% on. If saved_pct is unknown, the rule's own thresholds decide. If saved_pct is only a "
          "bound (at_most), the lower severity of both methods applies."},
-    [SAVED] = {"saved_ns", TM_INT, "ns",
-               "Time that the fix takes off a mean step, by replay (whatif.item). For straggler, "
-               "the named ranks are fixed. For late_ranks, it is what the plan of whatif.item "
-               "saves beyond fixing the named ranks. For imbalance, all ranks compute as long as "
-               "the other ranks. For all other rules it is an upper bound (at_most): that kind of "
-               "work takes no time. Savings of overlapping items do not add up. Null if unknown."},
+    [SAVED] =
+        {"saved_ns", TM_INT, "ns",
+         "Time that the fix takes off a mean step, by replay (whatif.item). For straggler, the "
+         "named ranks are fixed. For late_ranks, it is what the plan of whatif.item saves beyond "
+         "fixing the ranks that have an item of their own. For imbalance, all ranks compute as "
+         "long as the other ranks. For all other rules it is an upper bound (at_most): that kind "
+         "of work takes no time. Savings of overlapping items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
                  "Whether saved_ns is an upper bound that no fix can reach, because it assumes "
