@@ -134,7 +134,7 @@ static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_
         if (owner < 0)
             return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                            "rank %" PRId64 " has traces on several hosts, and no host sees all of "
-                                           "them: do they belong to one job?",
+                           "them: do they belong to one job?",
                            at->rank);
         give(d, at, owner);
     }

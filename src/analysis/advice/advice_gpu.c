@@ -160,7 +160,7 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
                  (double)sum->bytes / (double)sum->union_ns);
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " cop%s between GPUs and %s%s; they run without concurrent computation for "
-                        "%s of the GPU time (%s)%s.",
+             "%s of the GPU time (%s)%s.",
              sum->n, sum->n == 1 ? "y" : "ies", what, moved, tm_shown_percent(out->measure, 1).text,
              time, told > 0 ? ", not counting output to hosts" : "");
 }

@@ -75,10 +75,11 @@ static const tm_column columns[N_COLUMNS] = {
                        "Lower bound of compute_pct: its value if the GPU was idle during hidden_ns "
                        "and impossible_ns. The window is extended to include all of hidden_ns. "
                        "With several devices, the mean over them. Null without GPU events."},
-    [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
-                      "Upper bound of compute_pct: its value if the GPU computed during all of "
-                      "hidden_ns. For a sample: its value if the GPU was never idle. With several "
-                      "devices, the mean over them. Null without GPU events."},
+    [COMPUTE_MOST] =
+        {"compute_most_pct", TM_REAL, "%",
+         "Upper bound of compute_pct: its value if the GPU computed during all of hidden_ns. For a "
+         "sample: its value if the GPU also computed during all of its idle time. With several "
+         "devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
               "100 idle_ns of overlap.rank / the rank's window; with several devices, the mean "
               "over them. Null without GPU events."},
@@ -125,7 +126,7 @@ static const tm_column columns[N_COLUMNS] = {
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
                     "Time in which at least one compute kernel runs, as recorded."},
     [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
-                          "compute_ns without the doubtful parts of kernels (impossible_ns)."},
+                          "compute_ns without the doubtful parts of kernels (see impossible_ns)."},
     [LATE] = {"late_kernels", TM_INT, "",
               "Number of kernels, other than those in impossible_kernels, that end after a device "
               "synchronisation returned although they were launched before it was called. 0 if the "
