@@ -275,7 +275,7 @@ def test_kernels_that_tell_no_group_are_matched_as_those_of_kineto_without_metad
     for form, newer in (('kineto', '; a newer PyTorch writes metadata'), ('xplane', '')):
         synth(f'{form}1', format=form, **options)
         contains(tmerge(*traces(form, f'{form}1')).expect(0).out,
-                 f'\n  (order unproven: times do not prove the group{newer})\n')
+                 f'\n  (order unproven: times do not prove a group{newer})\n')
 
 
 # Events -------------------------------------------------------------------------------------------

@@ -386,8 +386,8 @@ static const struct box {
      "and 40 to 45 % are usual.",
      "phases.step", TM_OF_OTHERS},
     {"optimizer", "%", UNKNOWN, 15, optimizer,
-     "Optimizer, as a share of the step time without waits for data; with gradient accumulation, "
-     "of the time of all micro-batches of an update.",
+     "Time in the optimizer, as a share of the step time without waits for data; with gradient "
+     "accumulation, as a share of the time of all micro-batches of an update.",
      "phases.step", TM_OF_OTHERS},
     {"data_loading", "%", UNKNOWN, 10, data_loading,
      "Step time in which a rank waits for its next batch, whether its GPU is idle or not.",

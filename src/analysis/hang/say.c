@@ -179,7 +179,7 @@ static const tm_column rank_columns[N_R] = {
     [R_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation in which the rank waits."},
     [R_NUMBER] = {"number", TM_INT, "", "Number of the operation in which the rank waits."},
     [R_SINCE] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Time since which the rank waits, since the epoch; null if not recorded."},
+                 "Time at which the rank started to wait, since the epoch; null if not recorded."},
     [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of the last operation in the rank's dump."},
     [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "",
                           "Name of the last operation in the rank's dump."},

@@ -59,10 +59,9 @@ static void print_remedy(const char *reason, const char *richer) {
     static const struct {
         const char *reason, *what, *richer_does; /* either may be NULL */
     } remedies[] = {
-        {"order unproven", "times do not prove the group", "writes metadata"},
+        {"order unproven", "times do not prove a group", "writes metadata"},
         {"no metadata", NULL, "writes the metadata of more kernels"},
-        {"one-sided", "the ranks' kernels do not correspond; another recording would not help",
-         NULL},
+        {"one-sided", "the kernels do not correspond; another recording does not help", NULL},
         {"peer unknown", NULL, "records the peers of transfers"},
         {"transfers differ", "record the same steps on all ranks", NULL},
         {"too few", "record more steps", NULL},
@@ -70,8 +69,7 @@ static void print_remedy(const char *reason, const char *richer) {
         {"incoherent", NULL, "writes metadata of collectives"},
         {"ambiguous", NULL, "writes metadata of collectives"},
         {"no counterpart", "give the traces of all ranks, over the same time", NULL},
-        {"ends need not meet",
-         "a broadcast is matched by its position only if no kernel next to it is missing",
+        {"ends need not meet", "a broadcast is matched only if no kernel next to it is missing",
          "numbers collectives"},
     };
     size_t i = 0, n = sizeof remedies / sizeof *remedies;
