@@ -240,7 +240,7 @@ static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error
     return leave_out(r, path, "unreadable", text, err);
 }
 
-/* Reads one or two answers of RAS on a process that sees the first. */
+/* Reads one or two answers of RAS on a process that sees the first one. */
 static tm_status read_answers(reader *r, const tm_vec *answers, tm_tables *out, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     const tm_input *v = answers->data;

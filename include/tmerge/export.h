@@ -38,8 +38,8 @@ typedef struct tm_export_format {
     const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
     const char *begins;  /* signature at begins_at in each of its files */
-    size_t begins_size;  /* length [B] of starts; 0: the files have no signature */
-    size_t begins_at;    /* offset [B] of starts in the file */
+    size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
+    size_t begins_at;    /* offset [B] of begins in the file */
     bool of_stacks; /* contains only call stacks of all ranks: ranks and windows cannot be chosen */
     bool needs_file;  /* seeks in its output, which must be a regular file */
     bool is_database; /* also contains the store's tables. It is written directly from the store, so

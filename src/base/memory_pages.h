@@ -14,7 +14,7 @@ typedef struct tm_pages {
     size_t left, taken;
 } tm_pages;
 
-/** Returns @p bytes, or NULL if memory is out. */
+/** Returns @p bytes, or NULL when out of memory. */
 void *tm_pages_alloc(tm_pages *pages, size_t bytes);
 
 /** Frees the latest piece. */

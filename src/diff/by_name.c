@@ -144,7 +144,7 @@ typedef struct noises {
     variation compute, comm;
 } noises;
 
-/* A's row before B's, which has NONE in A. */
+/* The row of A comes before the row of B; a pair from B has NONE in A. */
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -289,7 +289,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* Any side that has it; a name means the same on both. */
+    /* Uses a side that has the name, which means the same on both. */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)

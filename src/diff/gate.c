@@ -247,8 +247,8 @@ static double student(double freedom) {
     return z * (1.0 + t * f);
 }
 
-/* With few steps the deviations may be small by chance, too: degrees of freedom by Welch, as in
- * Yuen's test. */
+/* With few steps, the deviations themselves may be small by chance. Student's t allows for that,
+ * with degrees of freedom by Welch, as in Yuen's test. */
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
     double both = a_square + b_square;
@@ -320,8 +320,9 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
 
 /* Returns the change [%] that must be exceeded. If noise is within the limit, any change beyond the
  * limit is real. The further noise exceeds the limit, the larger the change must be, up to the
- * limit plus the noise. In simulated pairs of the same job with 5 to 20 steps of 1 to 5 % normal
- * noise, 200,000 of each, at most 0.12 % fail at 2 %; with 8 steps of 3 % noise 0.04 %. */
+ * limit plus the noise. In simulations of the same job twice, with 5 to 20 steps, 1 to 5 % normal
+ * noise and 200,000 pairs each, at most 0.12 % fail a limit of 2 %; with 8 steps and 3 % noise 0.04
+ * %. */
 static double needed(const gate *g) {
     double most = fabs(g->limit.pct);
     return g->noise > most ? most + fmin(2.0 * (g->noise - most), g->noise) : most;

@@ -1,4 +1,4 @@
-/* Replaces this folder with TMERGE_SQLITE=OFF. */
+/* Stands in for this folder if TMERGE_SQLITE is OFF. */
 #include "sql/sql.h"
 
 static tm_status refuse(tm_error *err) {

@@ -32,8 +32,8 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
 }
 
 /* Reads the text of an attribute: of variable length as this program writes it, or of fixed length
- * as other programs may have rewritten it. Sets NULL if it cannot be read. Returns false if memory
- * is out. */
+ * as other programs may have rewritten it. Sets NULL if it cannot be read. Returns false when out
+ * of memory. */
 static bool attribute_text(hid_t attribute, char **out) {
     char *copy = NULL, *text = NULL;
     bool memory_out = false, done = false;
@@ -218,7 +218,7 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
 }
 
 /* Appends the names of a group's members, sorted, as PREFIX + name. TM_ERR_INPUT if the group is
- * damaged, TM_ERR_FAULT if memory is out. */
+ * damaged, TM_ERR_FAULT when out of memory. */
 static tm_status list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
                               tm_vec *out) {
     hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
@@ -244,8 +244,8 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     return status;
 }
 
-/* Lists the result tables. The group is made with the first table; a store without results has
- * none. */
+/* Lists the result tables. The writer makes their group with the first table; a store without
+ * results has none. */
 static tm_status list_tables(tm_store *store) {
     if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
         return TM_OK;

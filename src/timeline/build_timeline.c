@@ -31,8 +31,8 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->open_ns = out->begin_ns;
 }
 
-/* Counts skipped events if most of a trace was skipped, because all results then rest on the
- * rest. */
+/* Counts skipped events if most of a trace was skipped, because all results then rest on few
+ * events. */
 static void count_skipped(tm_trace *trace) {
     int64_t skipped = tm_trace_skipped(trace);
     trace->counts[TM_COUNT_MOSTLY_SKIPPED] = (size_t)skipped > trace->events.n ? skipped : 0;

@@ -132,7 +132,7 @@ const char *tm_metadata_member(const char *object, const char *key) {
     for (int depth = 0; p < end; p++) {
         depth += (*p == '{') + (*p == '[') - (*p == '}') - (*p == ']');
         if (depth == 0)
-            return NULL; /* the object ends, or is none */
+            return NULL; /* the object ends, or is not an object */
         if (*p != '"')
             continue;
         const char *text = p + 1, *behind = string_end(p, end);

@@ -123,7 +123,7 @@ static bool has_attrs(const tm_sound_rows *piece, tm_attr attr) {
     return true;
 }
 
-/* Whether references to rows other than the own event exist. */
+/* Whether the rows exist that attributes refer to besides their own event. */
 static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
     char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)

@@ -194,7 +194,7 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
         /* 9.9 %: reported only as ranks that wait for late ones */
         {UNEVEN, "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2;",
          "late_ranks note 90 upper all"},
-        /* of 4 x 300 ns, 840 remain; but fixing rank 2 is all that fixing ranks saves */
+        /* 840 of the 4 x 300 ns remain, but fixing other ranks than 2 saves nothing */
         {BOTH_LATE,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=rank name=2 saved_ns=90 saved_pct=9; "

@@ -422,7 +422,7 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
 }
 
 /* Finds partial steps, and the communication that would be exposed if no rank waited for another:
- * in each step the rank with the minimum arrived last, or nearly. */
+ * in each step, the least of any rank, as that rank arrived last or nearly last. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
@@ -459,7 +459,7 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * may wait for other work meanwhile. A finding that saves less than the first is dropped. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
-/* Returns whether an item is about some of the ranks. */
+/* Returns whether an item is about some ranks only, and has a saving. */
 static bool is_of_some(const item *i) {
     return (i->rule == TM_RULE_STRAGGLER || i->rule == TM_RULE_IMBALANCE) &&
            strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
@@ -601,7 +601,7 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
-    /* In a pipeline's bubble the late ranks are those of other stages: no rank is to be fixed. */
+    /* In a pipeline's bubble, the late ranks are those of other stages, so no rank needs fixing. */
     if (share->null || share->value.r < worth[0] ||
         (i->rule == TM_RULE_LATE_RANKS && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))

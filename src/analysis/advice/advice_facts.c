@@ -170,8 +170,8 @@ static bool any_of_jax(const tm_facts *facts) {
 }
 
 void tm_facts_program(tm_facts *facts) {
-    /* No dgrad, which transposed convolutions run in inference. multi_tensor_apply counts only with
-     * an optimizer's functor, since it applies to any list of tensors. */
+    /* Not dgrad: transposed convolutions run it in inference, too. multi_tensor_apply counts only
+     * with an optimizer's functor, since it applies to any list of tensors. */
     static const char *const gradients[] = {"ackward",
                                             "_bwd",
                                             "wgrad",
@@ -215,7 +215,7 @@ static void write_run(tm_rank_text *text) {
     int size = snprintf(run, sizeof run,
                         text->last > text->first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
                         text->used ? ", " : "", text->first, text->last);
-    /* After each run there must be room for the mark of further ones. */
+    /* After each run there must be room for ", ...". */
     text->full = text->used + (size_t)size + sizeof more > TM_ADVICE_RANKS;
     memcpy(text->out + text->used, text->full ? more : run,
            text->full ? sizeof more : (size_t)size + 1);

@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns whether one gap of each rank has most of the idle time: no matter of many kernels. */
+/* Returns whether one gap of each rank has most of the idle time: then it is not due to many
+ * kernels. */
 static bool is_one_gap(const tm_facts *f) {
     return tm_facts_sum_others(f, "idle.rank", "longest_ns") >
            tm_facts_sum_others(f, "idle.rank", "idle_ns") / 2;
 }
 
-/* Writes what launches fewer kernels, by what runs the job. */
+/* Writes how to launch fewer kernels, depending on the program that runs the job. */
 static void write_fewer_kernels(const tm_facts *f, tm_advice *out) {
     if (f->jax)
         snprintf(out->text, sizeof out->text,
@@ -369,8 +370,8 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel that ends most of the longest gaps of a cause, by time; NULL if there is none.
- * Sets whether one gap is most of them. */
+/* Returns the kernel that ends at least half of a cause's longest gaps, by time; NULL if none does.
+ * Sets whether a single gap is more than half of that time. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
@@ -496,7 +497,7 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     /* Only kernel names of GPUs show tensor cores. */
     if (strcmp(tm_words_device(f->tables), "GPU") != 0)
         return;
-    /* Some use of them shows that the precision was chosen deliberately. */
+    /* Some use of tensor cores shows that the precision was chosen deliberately. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
     char time[TM_ADVICE_TIME];
@@ -551,8 +552,9 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
-/* Finds attention made of products, softmax and the work between them, each of which writes all
- * scores: kernels of other classes that attention operators launch. Both forms have copies. */
+/* Finds attention made of separate kernels that attention operators launch: products, softmax and
+ * elementwise work, which each write all scores. Copies do not count, because fused attention also
+ * has them. */
 void tm_look_attention(const tm_facts *f, tm_advice *out) {
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the last of the ranks' first steps, which work from before the recording lengthens. */
+/* Returns the last of the ranks' first steps: work from before the recording may lengthen these. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -58,7 +58,7 @@ static int64_t step_time(const tm_facts *f, size_t row, choice by) {
 }
 
 /* Computes the variation of the steps of a kind, or of all if there is only one. Returns false for
- * fewer than three steps, in which no outlier can be told. */
+ * fewer than three steps, which cannot show an outlier. */
 static bool kind_varies(const tm_facts *f, const int *kinds, int kind, choice by,
                         tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
@@ -210,7 +210,7 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
         back);
 }
 
-/* The peak counts: a step fails there. */
+/* Judges the peak, because a step that runs out of memory does so there. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
     /* From here on the rule warns and names ranks. An inference engine fills its device with the KV
      * cache on purpose, up to a configured share. */
@@ -413,7 +413,7 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* Makes the rule warn if no share of collectives measures the problem. */
+    /* Measure for problems that no share of the collectives shows; the rule then warns. */
     const double poor = 1.0;
     const int64_t noise_ns =
         10000; /* normal difference between ends of one operation on good clocks */

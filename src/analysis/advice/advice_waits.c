@@ -256,7 +256,7 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
 /* Writes advice for one rank that computes most. Kernels that all ranks run show whether its work
  * or its GPU is the cause. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
-    const int64_t few = 3; /* with two ranks one leads both of two steps in half of all jobs */
+    const int64_t few = 3; /* of two ranks, one leads both of two steps in half of all jobs */
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
@@ -547,8 +547,9 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  named ? "another" : "a", f->trains ? "data loading" : "batches of other sizes");
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
- * @p waiting_ns for late ranks is not in transfers, and may be all in the worst of the others. A
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
+ * kind of transfer between ranks is also chosen if it exceeds the worst other kind less @p
+ * waiting_ns: the waiting for late ranks is not in transfers, and may all be in that other kind. A
  * bubble's transfers are left out: they have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
     /* exceeds the number of kinds */
@@ -608,8 +609,8 @@ static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }
 
-/* Writes advice if operations that size does not explain have most of the time: they wait for
- * something, and are not to be made faster. */
+/* Writes advice if operations whose size does not explain their time take most of it: they wait for
+ * something, so making them faster does not help. */
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
     out->apart = true; /* the replay takes all of it for transfers */
     snprintf(out->text, sizeof out->text,
@@ -726,8 +727,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
-/* Returns what comes before advice on communication of which half or more lacks ranks that gave no
- * trace; "" if it does not. */
+/* Returns the text before advice on communication if at least half of it is unmatched and ranks of
+ * the job gave no trace; else "". */
 static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;

@@ -1,5 +1,5 @@
-/* XProf's recommendations for jobs of TensorFlow and JAX, by its bounds. Its shares of the steps
- * assign each instant to one activity (pod.rank). */
+/* XProf's recommendations for jobs of TensorFlow and JAX, with XProf's thresholds. Its shares of
+ * the steps assign each instant to one activity (pod.rank). */
 #include "advice_xla.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Analysis `checklist`: the boxes of the guides, each with a figure of the job, its range, and the
- * result. For a box that fails only because of another, it names that one. */
+ * result. A box that fails only because of another box names that box. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static const tm_table_def *const defs[] = {&box_def};
 /* In percent. */
 #define USED_LEAST 80.0
 #define WAITS_MOST 10.0
-/* Result of a consequence if memory is out; no figure is negative. */
+/* Result of a consequence when out of memory; no figure is negative. */
 #define OUT_OF_MEMORY (-1.0)
 
 static double share(int64_t part, int64_t whole) {
@@ -316,8 +316,8 @@ static double balance_of_others(const tm_facts *f) {
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
-/* Returns the number of findings that are tested against chance, which bubbles and events are not:
- * no single rank causes them. An inconclusive verdict is unknown. */
+/* Returns the number of findings with a p-value; bubbles and events have none, as no single rank
+ * causes them. UNKNOWN if the verdict is inconclusive. */
 static double stragglers(const tm_facts *f) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double named = 0.0;

@@ -119,7 +119,7 @@ typedef struct groups {
     tm_vec key;  /* char: scratch */
 } groups;
 
-/* Returns the id of a key; 0, which is not an id, if memory is out. */
+/* Returns the id of a key; 0, which is not an id, when out of memory. */
 static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *block) {
     bool ok = tm_kernel_key(name, &g->key) && tm_vec_append(&g->key, "\n", 1) &&
               tm_vec_append(&g->key, grid, strlen(grid)) && tm_vec_append(&g->key, "\n", 1) &&

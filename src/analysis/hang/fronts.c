@@ -323,15 +323,16 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Whether any rank is held up by it. An operation that is over for all ranks that came, although
- * others did not, has failed or is of a kind that does not wait. */
+/* Whether a front holds up any rank. If its operation is over for all ranks that came, although
+ * others did not come, it has failed or is of a kind that does not wait. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
 /* Returns the number of the operation at which the group is stuck. If ranks that have not reached
- * the last one wait in an earlier one, that is it: a host that runs ahead holds up no rank. */
+ * the last operation wait in an earlier one, it is the earlier one: a host that runs ahead holds up
+ * no rank. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;

@@ -238,7 +238,7 @@ static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_e
     return status;
 }
 
-/* Whether a rank is named as a culprit or besides. */
+/* Whether a rank is in `culprits` or `besides`. */
 static bool is_named(const tm_hang_causes *c, int64_t rank) {
     return tm_hang_has(&c->culprits, rank) || tm_hang_has(&c->besides, rank);
 }
@@ -254,7 +254,7 @@ static tm_status set_named(const tm_hang_world *w, const tm_hang_causes *c, tm_t
     return status;
 }
 
-/* Writes what RAS says: its finding as the verdict if there are no dumps. */
+/* Writes what RAS reports. Its finding is the verdict if there are no dumps. */
 static tm_status set_ras(const tm_hang_world *w, tm_table *t, tm_cell *row, bool alone,
                          tm_error *err) {
     tm_hang_words finding = {.n = 0}, answer = {.n = 0};

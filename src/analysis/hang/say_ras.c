@@ -1,4 +1,4 @@
-/* Writes what NCCL's RAS says of a job as sentences. */
+/* Writes what NCCL's RAS reports on a job as sentences. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool is_same_process(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
 }
 
-/* Adds the first few processes of a state, each once, after what it is. */
+/* Adds @p what and the first few processes of a state, each once. */
 static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
                       const char *what) {
     enum { SHOWN = 4 };
@@ -65,8 +65,7 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds the ranks of a communicator that are behind, or differ, as the row does. False if out of
- * memory. */
+/* Adds the ranks of a communicator with the same state as row @p first. False if out of memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);
@@ -206,7 +205,7 @@ static bool has_lags(const tm_table *rows) {
     return has;
 }
 
-/* Adds what the finding rests on. */
+/* Adds the basis of the finding. */
 static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     const tm_cell *row = tm_table_row(r->answer, 0);
     const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
@@ -236,7 +235,7 @@ static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
         tm_hang_add(t, ". NCCL does not count sends, receives and CUDA graphs");
 }
 
-/* Adds how the processes are of which there is no dump. False if out of memory. */
+/* Adds the state of the processes without a dump. False if out of memory. */
 static bool add_lost(const tm_hang_world *w, tm_hang_words *t) {
     static const char *const are[] = {
         [TM_HANG_ALIVE] = "alive", [TM_HANG_UNREACHABLE] = "unreachable", [TM_HANG_DEAD] = "dead"};

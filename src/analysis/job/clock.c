@@ -265,7 +265,7 @@ static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job 
     return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
 }
 
-/* Both tables have a row for each rank, ascending. Hosts are named only on the job. */
+/* Copies the hosts' names from job.rank. Both tables have one row per rank, in the same order. */
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, rank_def.name);
     const tm_table *ranks = tm_tables_find(out, "job.rank");

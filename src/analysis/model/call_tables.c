@@ -388,7 +388,7 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
             tm_cell_set_bool(&row[fits], tm_over_ranks_sum(part, first, end, TM_CALL_P_FITS) > 0);
     }
     /* This process has all rows of its keys, so the job's first TM_CALL_ROWS are among its own.
-     * Sorting by keys first makes ties be cut alike here and on the job. */
+     * Sorted by keys first, so that ties are cut in the same way here and in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;

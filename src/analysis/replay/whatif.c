@@ -331,7 +331,7 @@ static double blocked_pct(const tm_replay_result *r) {
     return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }
 
-/* Reasons why the figures may not hold, the first one first. */
+/* Reasons to doubt the figures; the first that applies is reported. */
 typedef enum doubt {
     DOUBT_MATCH,
     DOUBT_RANKS,

@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan with at most half of the ranks: a plan of most ranks singles out
- * none. n_rows without a plan. */
+/* Returns the last row of the plan with at most half of the ranks, because a plan with most ranks
+ * singles out none. Returns n_rows if there is no plan. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -75,7 +75,7 @@ static bool is_known(const topic *t) {
 }
 
 /* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if time that
- * nothing recorded explains may be saved too; "may save ..." if that is not the only doubt. */
+ * nothing recorded explains may be saved too; "may save ..." if there is any other doubt. */
 static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -196,8 +196,8 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the plan if it is worth fixing; n_rows if not, or if a rank that was not read may be as
- * late. */
+/* Returns the row of the plan if it saves enough; n_rows if not, or if ranks are missing, any of
+ * which may be as late. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
@@ -460,8 +460,8 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s", it, saves, more);
 }
 
-/* Writes the part about ranks after the leading kind of work: the named ranks by number, and the
- * plan. Ranks have no part in an uneven split or a slow network. */
+/* Writes what follows the leading kind of work: the named ranks and the plan. No plan if an uneven
+ * split or a slow network leads, because no rank causes these. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))

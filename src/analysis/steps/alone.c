@@ -40,7 +40,7 @@ static const part causes[] = {
                  "not recorded"},
 };
 
-/* Of other_ns nearly all, if queued_ns says so. */
+/* In place of other_ns, if queued_ns is nearly all of it. */
 static const part queued = {"queued_ns",
                             "the next work was already queued and waited for something else"};
 enum { QUEUED_PCT = 95 };
@@ -159,8 +159,8 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* Writes the part of the steps before the device's first work and after its last, if it is large:
- * the shares of the window do not cover it. Empty if not. */
+/* Writes how much of the steps is before the device's first work or after its last, which the
+ * shares of the window leave out. Empty if it is little. */
 static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), n = number(job, 0, "steps");

@@ -250,7 +250,7 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     }
 }
 
-/* Returns the rank's sum, then its steps' in ascending order; NULL if memory is out. */
+/* Returns the rank's sum, then its steps' in ascending order; NULL when out of memory. */
 static wait_sum *sum_waits(const tm_timeline *timeline) {
     size_t n = timeline->n_steps;
     wait_sum *all = calloc(n + 1, sizeof *all);
@@ -337,7 +337,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
     return TM_OK;
 }
 
-/* Collects the union and number of one kind's kernels. Returns false if memory is out. */
+/* Collects the union and number of one kind's kernels. Returns false when out of memory. */
 static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *out, int64_t *n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     *n = 0;
@@ -468,8 +468,8 @@ static void mark_partial(const compared *rows, size_t n) {
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* window < 0.8 median, that is 5 window < 2 twice, without overflow: the difference to 2
-         * (twice / 5) decides unless it is 0 or 1. */
+        /* window < 0.8 median, that is, 5 window < 2 twice. Computed so that nothing overflows:
+         * the sign of `over` decides unless `over` is 0 or 1. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];

@@ -536,7 +536,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, char *out, size
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* A host works in part while its device does: its time is no share of the steps. */
+    /* A host works partly while its device does, so its time is not a share of the steps. */
     const bool beside = f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
@@ -731,7 +731,7 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
             share, time, who + 1, excess,
             j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else
-        /* With a replay it is already said that fixing one rank saves nothing. */
+        /* With a replay, another sentence already says that fixing one rank saves nothing. */
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time)%s", share,
                  time,
                  j->found.replayed ? ""

@@ -43,7 +43,7 @@ typedef struct entry {
 typedef struct op_name {
     uint32_t text, backend, op; /* text ids */
     uint64_t hash;              /* of op */
-    bool inputs, outputs;       /* whether ranks must agree in its input and output tensors */
+    bool inputs, outputs;       /* whether ranks must agree on its input and output tensors */
     bool is_p2p, gathers;       /* gathers: it is an all_gather */
     bool ends_batch;            /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
@@ -234,7 +234,7 @@ static bool is_p2p_op(const char *op) {
     return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
 }
 
-/* Sets whether the ranks of an operation must agree in its input and output tensors. */
+/* Sets whether the ranks of an operation must agree on its input and output tensors. */
 static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
     const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") ||
                      tm_ends_with(op, strlen(op), "_v") || strstr(op, "coalesced") ||

@@ -47,7 +47,7 @@ typedef struct selection {
     const char *store, *output;
     bool to_stdout, of_devices;
     tm_list ranks;
-    int64_t from_ns, to_ns; /* from the job's begin */
+    int64_t from_ns, to_ns; /* from the job's start */
     bool has_from, has_to;
 } selection;
 

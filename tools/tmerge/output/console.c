@@ -145,7 +145,7 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
 }
 
 /* Writes a single line for programs. A terminal gets it wrapped at blanks with a hanging indent,
- * unless memory is out. */
+ * unless out of memory. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();

@@ -243,8 +243,8 @@ static listing make_listing(const tm_table *table, choice rows, size_t top) {
     return l;
 }
 
-/* Shortens names such that different ones stay different. Returns false if memory is out; then
- * they may not. */
+/* Shortens names such that different ones stay different. Returns false when out of memory; some
+ * may then be equal. */
 static bool add_names(listing *l) {
     enum { BEFORE = 43, BEHIND = 7, LEAST = 24 };
     int width = tm_console_width() - BEFORE - l->calls_width - (l->hosts ? BEHIND : 0);

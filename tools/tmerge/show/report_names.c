@@ -32,7 +32,7 @@ static const struct {
 
 enum { N_REPORTS = sizeof reports / sizeof *reports };
 
-/* Returns the index of a report; N_REPORTS if the word is none. */
+/* Returns the index of a report; N_REPORTS if the word is not a report. */
 static int report_of(const char *word) {
     int i = 0;
     while (i < N_REPORTS && strcmp(word, reports[i].name) != 0 && strcmp(word, reports[i].old) != 0)

@@ -223,8 +223,8 @@ static int64_t receives_wait(const tm_tables *tables) {
     return shown ? waited / (int64_t)ranks->n_rows : 0;
 }
 
-/* Writes " (wait 20.5 %)": the part of exposed communication in which ranks wait for others, if it
- * is known of nearly all. Empty if not, or if it is little. */
+/* Writes " (wait 20.5 %)": the part of exposed communication in which ranks wait for others. Empty
+ * if it is little, or unknown for more than a tenth. */
 static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
                        size_t size) {
     *out = '\0';
@@ -657,7 +657,7 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     print_exported(left);
 }
 
-/* Returns the lines of print_totals. */
+/* Returns how many lines print_totals writes. */
 static int figure_lines(const tm_tables *tables) {
     return 2 + any_several(tables) + (tm_summary_count_lacking(tables) > 0) +
            tm_doubt_of_job(tables) + shows_steps(tables) + (receives_wait(tables) > 0);

@@ -82,8 +82,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* Cost of a rank: the wait it caused, directly and indirectly; without matching its exposed
- * communication. */
+/* Cost of a rank: the wait it caused, directly and indirectly; its exposed communication if nothing
+ * is matched. */
 typedef struct cost {
     size_t row;
     int64_t ns;

@@ -129,8 +129,8 @@ void tm_summary_advice(const tm_tables *tables, int lines) {
     tm_console_wrap(text, (int)strlen(label), tm_console_width());
 }
 
-/* Prints the evidence; if it does not fit, where to look and as much evidence as fits; at least a
- * line after a short verdict. */
+/* Prints the evidence. If it does not fit, prints where to look, then as much evidence as fits;
+ * with nowhere to look, at least one line of evidence after a short verdict. */
 static void print_evidence(const tm_tables *tables, const verdict *v, int lines) {
     enum { SHORT = 3 };
     char text[TEXT_MAX];
