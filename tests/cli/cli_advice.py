@@ -55,7 +55,7 @@ def test_a_healthy_job_gets_no_advice():
         alone = ['balance', 'stragglers'] if options.get('ranks') == 1 else []
         equal(boxes(), ([], alone, {}), f'boxes of a healthy job {options}')
         # All boxes that pass share one line; a job of one rank has none.
-        equal(len(re.findall(r'^Load even within 0\.\d %, .*; \d+\s+collectives\s+complete$', text, re.M)),
+        equal(len(re.findall(r'^Compute even within 0\.\d %, .*; \d+\s+collectives\s+complete$', text, re.M)),
               int(options.get('ranks') != 1), text)
         lacks(text, 'Imbalance')
 
@@ -166,7 +166,7 @@ def test_nanogpt8_has_first_what_shortens_its_steps_most():
              f'{job["headline"]}. Fixing rank 1 saves 1.5 % of a step')
     holds(all(item['saved_pct'] != 0 for item in items), 'what saves nothing is no advice')
     # In its steps rank 2 computes most, 117.8 of 117.4 ms; in all, which the table has, rank 0 122 ms, rank 6 149.
-    has_line(tmerge('show', real_store()).out, r'^Load even within 0\.3 % in whole steps, one clock;')
+    has_line(tmerge('show', real_store()).out, r'^Compute even within 0\.3 % in whole steps, one clock;')
 
 
 def test_sentences_are_shown_whole_and_wrapped():

@@ -406,7 +406,7 @@ def test_where_it_cannot_serve_is_said():
     equal(tmerge('serve', 'none.h5').status, 3)
     with served('job.h5', '--address=127.0.0.2') as s:
         equal(s.address, '127.0.0.2')
-        contains(s.whom, 'nothing is encrypted')
+        contains(s.whom, 'Nothing is encrypted')
         equal(s.get()[0], 200)
 
 

@@ -147,7 +147,7 @@ static const scene scenes[] = {
           "of it through other ranks that waited for it); by itself it takes 5.00 ms (2.5 % of the "
           "time of all steps) longer than the median of the others, 0.50 ms in each of 10 steps "
           "(p 0.0005); it computes at 0.60x the median speed: look at its GPU (clock, heat, "
-          "neighbours) or its share of the work",
+          "other processes) or its share of the work",
           {.rank = 3}, {.rank = 6, .excess_ns = 5000000}),
     SCENE(ALTERNATING, 1.0, 0, 2, 0,
           "Rank 3 (node7) and rank 2 (node7) make the other ranks wait in turn", NULL,
@@ -309,7 +309,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         int64_t late_ns;
     } cases[] = {
         {" relative_speed=0.94", "idle_ns=99000",
-         "it computes at 0.94x the median speed: look at its GPU (clock, heat, neighbours) or its "
+         "it computes at 0.94x the median speed: look at its GPU (clock, heat, other processes) or its "
          "share of the work",
          0},
         /* twice the median is 40 */
@@ -397,10 +397,10 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
         /* 480 of 600 us, all but 1 % of them slower; the optimizer's 5 % are not; few kernels */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "nearly all its kernels run at 0.80x the median speed: look at its GPU (clock, heat, "
-              "neighbours)",
+              "other processes)",
               SAME("3", "600000", "480000", "594000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
-              "it computes at 0.80x the median speed: look at its GPU (clock, heat, neighbours) or "
+              "it computes at 0.80x the median speed: look at its GPU (clock, heat, other processes) or "
               "its share of the work" MORE,
               SAME("3", "600000", "480000", "570000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,

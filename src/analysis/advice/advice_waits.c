@@ -75,9 +75,10 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
         "the traces do not show whether its GPU, its share of the work or its host is the cause";
     if (c.kind == TM_LATE_GPU) {
         place = "the GPU of ";
-        what = c.same_kernels ? "its kernels are slow (clock, heat, neighbours)"
-                              : "its kernels are slow (clock, heat, neighbours), or it has more "
-                                "work than the others";
+        what = c.same_kernels
+                   ? "its kernels are slow (clock, heat, other processes)"
+                   : "its kernels are slow (clock, heat, other processes), or it has more "
+                     "work than the others";
     } else if (c.kind == TM_LATE_WORK) {
         place = "the work of ";
         what = "it has more work than the others, but each kernel takes no longer than theirs "
@@ -261,11 +262,12 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
     if (speed >= 0.0 && speed < SLOW)
-        snprintf(out->text, sizeof out->text,
-                 "Look at the GPU of rank %" PRId64
-                 ": its kernels are slow (clock, heat, neighbours), or have more work than the "
-                 "kernels of other ranks%s.",
-                 rank, n_steps < few ? "; in so few steps it may be chance" : "");
+        snprintf(
+            out->text, sizeof out->text,
+            "Look at the GPU of rank %" PRId64
+            ": its kernels are slow (clock, heat, other processes), or have more work than the "
+            "kernels of other ranks%s.",
+            rank, n_steps < few ? "; in so few steps it may be chance" : "");
     else if (n_steps < few)
         snprintf(out->text, sizeof out->text,
                  "Check whether rank %" PRId64

@@ -102,8 +102,9 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
     idle_text(&c, idle);
     than_text(&c, than);
     if (c.kind == TM_LATE_GPU)
-        snprintf(out, size, "%s%s at %.2fx %s speed: look at its GPU (clock, heat, neighbours)%s",
-                 when, c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed, than,
+        snprintf(out, size,
+                 "%s%s at %.2fx %s speed: look at its GPU (clock, heat, other processes)%s", when,
+                 c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed, than,
                  c.same_kernels ? "" : " or its share of the work");
     else if (c.kind == TM_LATE_WORK)
         snprintf(out, size,
@@ -360,7 +361,7 @@ static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e
         snprintf(out, size,
                  "nearly all kernels of rank %" PRId64
                  " run at %.2fx the speed of the same kernels on other ranks: look at its GPU "
-                 "(clock, heat, neighbours)",
+                 "(clock, heat, other processes)",
                  e->blames->ranks[slowest].rank, speed);
         return;
     }

@@ -78,7 +78,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     }
     write_compared(tables, apart, sizeof apart);
     if (over->value.r < EVEN_PCT) {
-        snprintf(out, TEXT_MAX, "Load even within %.1f %%%s",
+        snprintf(out, TEXT_MAX, "Compute even within %.1f %%%s",
                  over->value.r < 0.1 ? 0.1 : over->value.r, apart);
         return true;
     }
