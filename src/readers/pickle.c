@@ -6,7 +6,50 @@
 /* Half a gigabyte of values at 16 bytes each; as many containers. */
 enum { VALUES_MAX = 1 << 25, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
-enum { LONGEST = 9 }; /* bytes of the longest opcode with its argument */
+enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an integer of 8 bytes */
+
+#define ARGUMENT (m->op + 1)
+
+/* The opcodes that plain data need: byte, name, bytes of the argument that follows it, and what it
+ * does. */
+#define OPCODES(X)                                                                                 \
+    X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
+    X(0x95, FRAME, 8, NULL) /* frames only help readers of files */                                \
+    X(0x2e, STOP, 0, stop(m))                                                                      \
+    X(0x28, MARK, 0, mark(m))                                                                      \
+    X(0x4e, NONE, 0, push_row(m))                                                                  \
+    X(0x88, NEWTRUE, 0, push_row(m))                                                               \
+    X(0x89, NEWFALSE, 0, push_row(m))                                                              \
+    X(0x4a, BININT, 4, push_row(m))                                                                \
+    X(0x4b, BININT1, 1, push_row(m))                                                               \
+    X(0x4d, BININT2, 2, push_row(m))                                                               \
+    X(0x8a, LONG1, 1, push_long(m, *ARGUMENT))                                                     \
+    X(0x47, BINFLOAT, 8, push_row(m))                                                              \
+    X(0x8c, SHORT_BINUNICODE, 1, push_text(m, *ARGUMENT))                                          \
+    X(0x58, BINUNICODE, 4, push_text(m, number(ARGUMENT, 4)))                                      \
+    X(0x8d, BINUNICODE8, 8, push_text(m, number(ARGUMENT, 8)))                                     \
+    X(0x5d, EMPTY_LIST, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                             \
+    X(0x61, APPEND, 0, add_top(m, 1, TM_PICKLE_LIST))                                              \
+    X(0x65, APPENDS, 0, add_marked(m, TM_PICKLE_LIST))                                             \
+    X(0x29, EMPTY_TUPLE, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                            \
+    X(0x85, TUPLE1, 0, make_tuple(m, 1))                                                           \
+    X(0x86, TUPLE2, 0, make_tuple(m, 2))                                                           \
+    X(0x87, TUPLE3, 0, make_tuple(m, 3))                                                           \
+    X(0x74, TUPLE, 0, make_marked_tuple(m))                                                        \
+    X(0x7d, EMPTY_DICT, 0, push_container(m, TM_PICKLE_DICT, NULL, 0))                             \
+    X(0x73, SETITEM, 0, add_top(m, 2, TM_PICKLE_DICT))                                             \
+    X(0x75, SETITEMS, 0, add_marked(m, TM_PICKLE_DICT))                                            \
+    X(0x68, BINGET, 1, push_row(m))                                                                \
+    X(0x6a, LONG_BINGET, 4, push_row(m))                                                           \
+    X(0x71, BINPUT, 1, put(m, *ARGUMENT))                                                          \
+    X(0x72, LONG_BINPUT, 4, put(m, number(ARGUMENT, 4)))                                           \
+    X(0x94, MEMOIZE, 0, put(m, m->out->memo.n))
+
+#define OPCODE_ENUM(byte, name, size, does) OP_##name = (byte),
+enum { OPCODES(OPCODE_ENUM) };
+
+#define OPCODE_SIZE(byte, name, size, does) [byte] = 1 + (size),
+static const unsigned char sizes[256] = {OPCODES(OPCODE_SIZE)};
 
 /* Opcodes that call functions or create objects. */
 #define HOSTILE(X)                                                                                 \
@@ -31,6 +74,7 @@ typedef struct machine {
     tm_error *err;
     unsigned char *buffer;           /* [BUFFER + 8] owned */
     const unsigned char *next, *end; /* unread bytes of the buffer */
+    const unsigned char *safe;       /* an opcode before it is in the buffer with its argument */
     const unsigned char *op;         /* current opcode; NULL if it is no longer in the buffer */
     int64_t at;                      /* then its offset in the file */
     int64_t start;                   /* offset of the buffer's first byte */
@@ -85,11 +129,12 @@ static tm_status refill(machine *m) {
     m->start += m->next - m->buffer;
     memmove(m->buffer, m->next, kept);
     m->next = m->buffer;
-    m->end = m->buffer + kept;
+    m->end = m->safe = m->buffer + kept;
     tm_status status = tm_source_read(m->source, m->buffer + kept, BUFFER - kept, &n, m->err);
     m->ended = status == TM_OK ? n == 0 : tm_source_cut_short(m->source);
     TM_TRY(status);
     m->end += n;
+    m->safe = kept + n < LONGEST ? m->buffer : m->end - LONGEST + 1;
     return n > 0 ? make_room(m, kept + n) : fail(m, "the file ends inside the pickle");
 }
 
@@ -108,13 +153,13 @@ static inline uint64_t number(const unsigned char *from, size_t size) {
     return value;
 }
 
+static inline tm_pickle_value of_int(int64_t value, tm_pickle_type type) {
+    return (tm_pickle_value){.as.i = value, .type = type};
+}
+
 static inline const char *push(machine *m, tm_pickle_value value) {
     *m->top++ = value;
     return NULL;
-}
-
-static inline const char *push_int(machine *m, int64_t value, tm_pickle_type type) {
-    return push(m, (tm_pickle_value){.as.i = value, .type = type});
 }
 
 /* Moves a container's items to the end of the vector, with room for @p n more. */
@@ -185,30 +230,92 @@ static const char *push_text(machine *m, uint64_t size) {
     return push_bytes(m, bytes, (size_t)size);
 }
 
-/* Reads two's complement of up to 8 bytes. */
+/* Reads two's complement of up to 8 bytes. The buffer is 8 bytes longer than its content: what
+ * follows the integer is shifted out. */
+static inline tm_pickle_value long_of(const unsigned char *from, size_t size) {
+    const size_t more = size > 0 ? 64 - 8 * size : 0;
+    uint64_t value = size > 0 ? number(from, 8) << more : 0;
+    value = value >> more | (value >> 63 ? ~(UINT64_MAX >> more) : 0);
+    int64_t whole;
+    memcpy(&whole, &value, sizeof whole);
+    return of_int(whole, TM_PICKLE_INT);
+}
+
 static const char *push_long(machine *m, size_t size) {
     if (size > 8)
         return "an integer has more than 64 bits";
     if (!have(m, size))
         return unread;
-    /* The buffer is 8 bytes longer than its content. What follows the integer is shifted out. */
-    const size_t more = size > 0 ? 64 - 8 * size : 0;
-    uint64_t value = size > 0 ? number(m->next, 8) << more : 0;
-    value = value >> more | (value >> 63 ? ~(UINT64_MAX >> more) : 0);
     m->next += size;
-    int64_t whole;
-    memcpy(&whole, &value, sizeof whole);
-    return push_int(m, whole, TM_PICKLE_INT);
+    return push(m, long_of(m->next - size, size));
 }
 
 /* Reads a big-endian double. */
-static inline const char *push_real(machine *m, const unsigned char *from) {
+static inline tm_pickle_value real_of(const unsigned char *from) {
     uint64_t bits = 0;
     for (int i = 0; i < 8; i++)
         bits = bits << 8 | from[i];
     tm_pickle_value value = {.type = TM_PICKLE_REAL};
     memcpy(&value.as.r, &bits, sizeof bits);
-    return push(m, value);
+    return value;
+}
+
+/* Reads the value of an opcode that only pushes one, and returns the next opcode; else NULL. */
+static inline const unsigned char *take_value(const unsigned char *op, tm_pickle_value *out) {
+    switch (*op) {
+    case OP_NONE:
+        *out = of_int(0, TM_PICKLE_NONE);
+        return op + 1;
+    case OP_NEWTRUE:
+    case OP_NEWFALSE:
+        *out = of_int(*op == OP_NEWTRUE, TM_PICKLE_BOOL);
+        return op + 1;
+    case OP_BININT1:
+        *out = of_int(op[1], TM_PICKLE_INT);
+        return op + 2;
+    case OP_BININT2:
+        *out = of_int((int64_t)number(op + 1, 2), TM_PICKLE_INT);
+        return op + 3;
+    case OP_BININT:
+        *out = of_int((int32_t)number(op + 1, 4), TM_PICKLE_INT);
+        return op + 5;
+    case OP_LONG1:
+        *out = long_of(op + 2, op[1] <= 8 ? op[1] : 0);
+        return op[1] <= 8 ? op + 2 + op[1] : NULL;
+    case OP_BINFLOAT:
+        *out = real_of(op + 1);
+        return op + 9;
+    default:
+        return NULL;
+    }
+}
+
+/* Pushes values as long as opcodes do no more than that: four of five do. Half of all repeat keys
+ * and texts. */
+static const char *push_row(machine *m) {
+    const tm_pickle_value *memo = m->out->memo.data;
+    const size_t n_memo = m->out->memo.n;
+    const unsigned char *op = m->op, *next;
+    tm_pickle_value *top = m->top;
+    const char *why = NULL;
+    do {
+        const bool is_short = *op == OP_BINGET;
+        if (is_short || *op == OP_LONG_BINGET) {
+            const uint64_t index = is_short ? op[1] : number(op + 1, 4);
+            why = index < n_memo ? NULL : "a memo index has no value";
+            if (why)
+                break;
+            *top = memo[index];
+            next = op + (is_short ? 2 : 5);
+        } else if (!(next = take_value(op, top))) {
+            break;
+        }
+        top++;
+        op = next;
+    } while (op < m->safe);
+    m->op = m->next = op;
+    m->top = top;
+    return why;
 }
 
 /* Returns the number of values above the last mark. */
@@ -247,7 +354,7 @@ static inline const char *add_top(machine *m, size_t n, tm_pickle_type type) {
 }
 
 static inline const char *mark(machine *m) {
-    push_int(m, m->floor - m->stack, TM_PICKLE_NONE);
+    push(m, of_int(m->floor - m->stack, TM_PICKLE_NONE));
     m->floor = m->top;
     return NULL;
 }
@@ -302,65 +409,12 @@ static inline const char *put(machine *m, uint64_t index) {
     return NULL;
 }
 
-static inline const char *get(machine *m, uint64_t index) {
-    const tm_vec *memo = &m->out->memo;
-    return index < memo->n ? push(m, ((const tm_pickle_value *)memo->data)[index])
-                           : "a memo index has no value";
-}
-
-/* Repeated keys and texts are half of all opcodes, and often come in a row. */
-static inline const char *get_row(machine *m) {
-    const char *why = get(m, m->op[1]);
-    while (!why && m->end - m->next >= LONGEST && *m->next == *m->op) {
-        m->op = m->next;
-        m->next += 2;
-        why = get(m, m->op[1]);
-    }
-    return why;
-}
-
 static const char *stop(machine *m) {
     if (m->top - m->stack != 1 || m->floor != m->stack)
         return "the pickle does not end with exactly one value";
     m->out->root = *m->stack;
     return stopped;
 }
-
-/* The opcodes that plain data need: byte, name, bytes of the argument that follows it, and what it
- * does. */
-#define ARGUMENT (m->op + 1)
-#define OPCODES(X)                                                                                 \
-    X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
-    X(0x95, FRAME, 8, NULL) /* frames only help readers of files */                                \
-    X(0x2e, STOP, 0, stop(m))                                                                      \
-    X(0x28, MARK, 0, mark(m))                                                                      \
-    X(0x4e, NONE, 0, push_int(m, 0, TM_PICKLE_NONE))                                               \
-    X(0x88, NEWTRUE, 0, push_int(m, 1, TM_PICKLE_BOOL))                                            \
-    X(0x89, NEWFALSE, 0, push_int(m, 0, TM_PICKLE_BOOL))                                           \
-    X(0x4a, BININT, 4, push_int(m, (int32_t)number(ARGUMENT, 4), TM_PICKLE_INT))                   \
-    X(0x4b, BININT1, 1, push_int(m, *ARGUMENT, TM_PICKLE_INT))                                     \
-    X(0x4d, BININT2, 2, push_int(m, (int64_t)number(ARGUMENT, 2), TM_PICKLE_INT))                  \
-    X(0x8a, LONG1, 1, push_long(m, *ARGUMENT))                                                     \
-    X(0x47, BINFLOAT, 8, push_real(m, ARGUMENT))                                                   \
-    X(0x8c, SHORT_BINUNICODE, 1, push_text(m, *ARGUMENT))                                          \
-    X(0x58, BINUNICODE, 4, push_text(m, number(ARGUMENT, 4)))                                      \
-    X(0x8d, BINUNICODE8, 8, push_text(m, number(ARGUMENT, 8)))                                     \
-    X(0x5d, EMPTY_LIST, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                             \
-    X(0x61, APPEND, 0, add_top(m, 1, TM_PICKLE_LIST))                                              \
-    X(0x65, APPENDS, 0, add_marked(m, TM_PICKLE_LIST))                                             \
-    X(0x29, EMPTY_TUPLE, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                            \
-    X(0x85, TUPLE1, 0, make_tuple(m, 1))                                                           \
-    X(0x86, TUPLE2, 0, make_tuple(m, 2))                                                           \
-    X(0x87, TUPLE3, 0, make_tuple(m, 3))                                                           \
-    X(0x74, TUPLE, 0, make_marked_tuple(m))                                                        \
-    X(0x7d, EMPTY_DICT, 0, push_container(m, TM_PICKLE_DICT, NULL, 0))                             \
-    X(0x73, SETITEM, 0, add_top(m, 2, TM_PICKLE_DICT))                                             \
-    X(0x75, SETITEMS, 0, add_marked(m, TM_PICKLE_DICT))                                            \
-    X(0x68, BINGET, 1, get_row(m))                                                                 \
-    X(0x6a, LONG_BINGET, 4, get(m, number(ARGUMENT, 4)))                                           \
-    X(0x71, BINPUT, 1, put(m, *ARGUMENT))                                                          \
-    X(0x72, LONG_BINPUT, 4, put(m, number(ARGUMENT, 4)))                                           \
-    X(0x94, MEMOIZE, 0, put(m, m->out->memo.n))
 
 #define OPCODE_FUNCTION(byte, name, size, does)                                                    \
     static const char *run_##name(machine *m) {                                                    \
@@ -371,9 +425,6 @@ OPCODES(OPCODE_FUNCTION)
 
 #define OPCODE_RUN(byte, name, size, does) [byte] = run_##name,
 static const char *(*const opcodes[256])(machine *m) = {OPCODES(OPCODE_RUN)};
-
-#define OPCODE_SIZE(byte, name, size, does) [byte] = 1 + (size),
-static const unsigned char sizes[256] = {OPCODES(OPCODE_SIZE)};
 
 static tm_status refuse(const machine *m, unsigned char opcode) {
 #define REFUSED(byte, name)                                                                        \
@@ -396,7 +447,7 @@ static tm_status run(machine *m) {
     const char *why = NULL;
     while (!why) {
         m->op = m->next;
-        if (m->end - m->next < LONGEST && !have_opcode(m))
+        if (m->next >= m->safe && !have_opcode(m))
             return m->status;
         if (!opcodes[*m->next])
             return refuse(m, *m->next);
@@ -450,7 +501,7 @@ bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_valu
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut, tm_error *err) {
     machine m = {.source = source, .out = out, .err = err, .buffer = malloc(BUFFER + 8)};
     m.text = TM_VEC(char);
-    m.next = m.end = m.buffer;
+    m.next = m.end = m.safe = m.buffer;
     const bool ready = tm_pickle_clear(out) && m.buffer && tm_vec_reserve(&out->stack, 1);
     m.stack = m.top = m.floor = out->stack.data;
     tm_status status = ready ? run(&m) : tm_fail_memory(err);
