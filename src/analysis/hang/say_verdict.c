@@ -203,9 +203,10 @@ static void add_untold(tm_hang_words *t, const tm_hang_world *w, const tm_hang_f
     if (f->perhaps.n > 0) {
         tm_hang_add(t, ". Whether ");
         tm_hang_add_ranks(t, &f->perhaps);
-        tm_hang_add(t, cut       ? " came is not known: what is left of the dump ends before"
-                       : f->told ? " came is not known: the records of that time are lost"
-                                 : " should come is not known: no dump lists the group's ranks");
+        tm_hang_add(t, cut         ? " came is not known: what is left of the dump ends before"
+                       : f->is_p2p ? " should send is not known: the receive is from any rank"
+                       : f->told   ? " came is not known: the records of that time are lost"
+                                   : " should come is not known: no dump lists the group's ranks");
     }
 }
 
