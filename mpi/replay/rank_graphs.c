@@ -477,7 +477,6 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
     tm_pairs_free(&pairs);
-    tm_pages_give_back();
     if (status == TM_OK)
         status = compare(ranks, err);
     if (status == TM_OK)

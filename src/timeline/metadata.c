@@ -113,7 +113,7 @@ static bool take_all(cutter *c) {
 bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own, tm_vec *lists) {
     cutter c = {text, text + size, names, own, lists, TM_VEC(open_array), false, true};
     size_t own_n = own->n, lists_n = lists->n;
-    bool ok = take_all(&c);
+    bool ok = tm_vec_reserve(own, own_n + size) && take_all(&c);
     if (c.ambiguous) {
         own->n = own_n;
         lists->n = lists_n;
