@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "table/levels.h"
+
 small_job open_job(void) {
     small_job j = {.ground = open_ground(), .job = {.world_size = -1}};
     j.job.names = j.ground.names;
@@ -58,21 +60,42 @@ static void name_values(const char *names, const char *values, char *out, size_t
         *at = ' ';
 }
 
+/* Returns a table, of "hlo.work/op" only with the rows of a level. */
+static tm_table rows_of(const small_job *j, const char *name) {
+    char own[64];
+    size_t size = strcspn(name, "/"), end;
+    snprintf(own, sizeof own, "%.*s", (int)size, name);
+    tm_table table = *tm_tables_find(&j->tables, own);
+    if (name[size] == '/') {
+        size_t first = tm_table_level(&table, name + size + 1, &end);
+        table.cells = tm_table_row(&table, first);
+        table.n_rows = end - first;
+    }
+    return table;
+}
+
+/* Checks a row, in which the level is not repeated. */
+static void check_row(const tm_table *table, size_t row, const char *name, const char *expected) {
+    char text[2048];
+    const char *level = strchr(name, '/');
+    snprintf(text, sizeof text, "%s%s%s%s", level ? "level=" : "", level ? level + 1 : "",
+             level ? " " : "", expected);
+    assert_row(table, row, text);
+}
+
 void check_named(const small_job *j, const char *name, const char *const *rows, size_t n) {
-    const tm_table *table = tm_tables_find(&j->tables, name);
-    assert_non_null(table);
-    for (size_t i = 1; i < n && i <= table->n_rows; i++) {
+    const tm_table table = rows_of(j, name);
+    for (size_t i = 1; i < n && i <= table.n_rows; i++) {
         char row[1024];
         name_values(rows[0], rows[i], row, sizeof row);
-        assert_row(table, i - 1, row);
+        check_row(&table, i - 1, name, row);
     }
-    assert_int_equal(table->n_rows, n - 1);
+    assert_int_equal(table.n_rows, n - 1);
 }
 
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n) {
-    const tm_table *table = tm_tables_find(&j->tables, name);
-    assert_non_null(table);
-    for (size_t i = 0; i < n && i < table->n_rows; i++)
-        assert_row(table, i, rows[i]);
-    assert_int_equal(table->n_rows, n);
+    const tm_table table = rows_of(j, name);
+    for (size_t i = 0; i < n && i < table.n_rows; i++)
+        check_row(&table, i, name, rows[i]);
+    assert_int_equal(table.n_rows, n);
 }

@@ -560,12 +560,12 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         SPENT("compute_16_ns=9 compute_32_ns=91 compute_untyped_ns=101", ""),
         /* 40 of 400 ns; 39 are less than a tenth. */
         {"",
-         XSPACE
-         "hlo.category category=copy-done self_ns=40; hlo.category category=fusion self_ns=360;",
+         XSPACE "hlo.work level=category category=copy-done self_ns=40; hlo.work level=category "
+                "category=fusion self_ns=360;",
          "asynchronous warning 10 upper all"},
         {"",
-         XSPACE
-         "hlo.category category=copy-done self_ns=39; hlo.category category=fusion self_ns=361;",
+         XSPACE "hlo.work level=category category=copy-done self_ns=39; hlo.work level=category "
+                "category=fusion self_ns=361;",
          ""},
         /* These rules apply to no other format, and the guides' bounds do not apply to this one. */
         {"", "job.job steps=10;" STEPS("launch_ns=900 output_ns=900 other_ns=900"), ""},

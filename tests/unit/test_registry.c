@@ -1,6 +1,7 @@
 /* Invariants of every analysis and every table in the registry. */
 
 #include "rows_fixture.h"
+#include "table/renamed.h"
 #include "tmerge/analysis.h"
 
 static void each_table(void (*check)(const tm_analysis *, const tm_table_def *)) {
@@ -69,6 +70,25 @@ TEST(keys_and_the_ranking_column_are_in_range) {
     each_table(check_range);
 }
 
+static bool names_a_table(const char *name) {
+    bool any = false;
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t a = 0; a < n; a++)
+        for (size_t t = 0; t < analyses[a]->n_tables; t++)
+            any = any || (tm_table_is_meant(analyses[a]->tables[t], name));
+    return any;
+}
+
+TEST(former_names_are_those_of_tables_that_are_there) {
+    for (size_t i = 0; i < tm_n_renames; i++) {
+        assert_true(names_a_table(tm_renames[i].now));
+        assert_true(names_a_table(tm_renames[i].was));
+        assert_ptr_equal(tm_renamed_find(tm_renames[i].was), &tm_renames[i]);
+        assert_null(tm_renamed_find(tm_renames[i].now));
+    }
+}
+
 static bool ends_in(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
@@ -126,10 +146,6 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
     "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "         \
     "host_min_ns host_median_ns host_max_ns host_max_rank "
 #define OPERATORS CALLS "tensor_cores_fit "
-
-#define HLO                                                                                        \
-    " occurrences self_ns share_pct async_ns told_pct flop achieved_tflops peak_pct bytes "        \
-    "bw_gbps peak_bw_pct flop_per_byte bound ranks median_rank_ns max_rank_ns max_rank "
 
 /* Contract with readers by name: tables and their columns, in any order. */
 #define POD                                                                                        \
@@ -226,9 +242,9 @@ static const struct {
     {"modules.annotation", CALLS},
     {"hlo.rank", " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "
                  "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
-    {"hlo.op", " program op category origin shape" HLO},
-    {"hlo.category", " category" HLO},
-    {"hlo.program", " program" HLO},
+    {"hlo.work", " level program op category origin shape occurrences self_ns share_pct async_ns "
+                 "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "
+                 "bound ranks median_rank_ns max_rank_ns max_rank "},
     {"framework.operator",
      " side operator type occurrences total_ns self_ns share_pct ranks max_rank_ns max_rank "},
     {"framework.type", " side type operators occurrences total_ns self_ns share_pct "},

@@ -257,14 +257,14 @@ static const struct {
     [TM_RULE_XLA_ASYNC] = {"asynchronous", /* + of XLA's operations */
                            {NEVER, 10, NEVER},
                            tm_look_xla_async,
-                           "hlo.category, hlo.op",
+                           "hlo.work",
                            NULL,
                            NULL,
                            TM_OF_XLA},
     [TM_RULE_XLA_SHUFFLE] = {"data_shuffle", /* + of the steps */
                              {NEVER, 30, NEVER},
                              tm_look_xla_shuffle,
-                             "pod.rank, hlo.category, hlo.op",
+                             "pod.rank, hlo.work",
                              NULL,
                              NULL,
                              TM_OF_XLA},
@@ -334,7 +334,7 @@ static const struct {
     [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + of computation: not in 16 bits */
                           {90, NEVER, NEVER},
                           tm_look_xla_bits,
-                          "pod.rank, hlo.op",
+                          "pod.rank, hlo.work",
                           NULL,
                           NULL,
                           TM_OF_XLA},

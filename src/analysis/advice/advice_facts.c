@@ -159,7 +159,7 @@ static bool any_named(const tm_facts *facts, const char *name, const char *const
 
 /* Returns whether a program has a name given by JAX: jit_step, pmap_step. */
 static bool any_of_jax(const tm_facts *facts) {
-    const tm_table *ops = tm_tables_find(facts->tables, "hlo.op");
+    const tm_table *ops = tm_tables_find(facts->tables, "hlo.work");
     bool any = false;
     for (size_t i = 0; i < ops->n_rows && !any; i++) {
         const tm_cell *program = tm_table_cell(ops, i, "program");

@@ -1,0 +1,23 @@
+#include "table/renamed.h"
+
+#include <string.h>
+
+/* The levels of a table are in the order of its rows. */
+const tm_renamed tm_renames[] = {
+    {"ratio", "overlap", NULL, NULL},           {"ratio.rank", "overlap.rank", NULL, NULL},
+    {"ratio.step", "overlap.step", NULL, NULL}, {"hlo.category", "hlo.work", "category", NULL},
+    {"hlo.op", "hlo.work", "op", NULL},         {"hlo.program", "hlo.work", "program", NULL},
+};
+
+const size_t tm_n_renames = sizeof tm_renames / sizeof *tm_renames;
+
+const tm_renamed *tm_renamed_find(const char *text) {
+    for (size_t i = 0; i < tm_n_renames; i++)
+        if (tm_table_is_named(&(tm_table_def){.name = tm_renames[i].was}, text))
+            return &tm_renames[i];
+    return NULL;
+}
+
+const char *tm_renamed_column(const tm_renamed *renamed, const char *present) {
+    return renamed->name_was && strcmp(present, "name") == 0 ? renamed->name_was : present;
+}
