@@ -4,9 +4,15 @@
 
 /* The levels of a table are in the order of its rows. */
 const tm_renamed tm_renames[] = {
-    {"ratio", "overlap", NULL, NULL},           {"ratio.rank", "overlap.rank", NULL, NULL},
-    {"ratio.step", "overlap.step", NULL, NULL}, {"hlo.category", "hlo.work", "category", NULL},
-    {"hlo.op", "hlo.work", "op", NULL},         {"hlo.program", "hlo.work", "program", NULL},
+    {"efficiency.kernel", "efficiency.work", "kernel", "kernel"},
+    {"efficiency.operator", "efficiency.work", "operator", "operator"},
+    {"efficiency.place", "efficiency.work", "place", "inside"},
+    {"hlo.category", "hlo.work", "category", NULL},
+    {"hlo.op", "hlo.work", "op", NULL},
+    {"hlo.program", "hlo.work", "program", NULL},
+    {"ratio", "overlap", NULL, NULL},
+    {"ratio.rank", "overlap.rank", NULL, NULL},
+    {"ratio.step", "overlap.step", NULL, NULL},
 };
 
 const size_t tm_n_renames = sizeof tm_renames / sizeof *tm_renames;

@@ -24,8 +24,7 @@ OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': 
              'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
-             'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.operator': ALL,
-             'efficiency.kernel': ALL, 'efficiency.place': ALL}
+             'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.work': ALL}
 # Position of an event in its file, and the last digits of a drift of zero.
 PLACES = {'job.job': {'events', 'recorded_ns'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
           'job.format': ALL, 'clock.rank': {'drift_ppb'}, 'criticalpath.piece': {'event'}}

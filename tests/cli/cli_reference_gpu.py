@@ -175,14 +175,14 @@ def check_classes(name, result, problems):
 
 def check_efficiency(name, result, problems):
     flop, time = collections.Counter(), collections.Counter()
-    for r in result["efficiency.operator"]:
-        flop[r["operator"]] += r["flop"]
-        time[r["operator"]] += r["total_ns"]
+    for r in (r for r in result["efficiency.work"] if r["level"] == "operator"):
+        flop[r["name"]] += r["flop"]
+        time[r["name"]] += r["total_ns"]
     for op, rate in RATES.get(name, {}).items():
         problems.same(f"{name}: {op}", flop[op] / max(time[op], 1) / 1e3, rate, 0.6)
-    for table in ("efficiency.kernel", "efficiency.place"):
-        problems.same(f"{name}: {table}", sum(r["flop"] for r in result[table]), sum(flop.values()),
-                      1e-9 * sum(flop.values()))
+    for level in ("kernel", "place"):
+        found = sum(r["flop"] for r in result["efficiency.work"] if r["level"] == level)
+        problems.same(f"{name}: {level}", found, sum(flop.values()), 1e-9 * sum(flop.values()))
     problems.same(f"{name}: has FLOP", bool(flop), name not in NOT_COUNTED)
     if name in COUNTED:
         first = result["efficiency.rank"][0]

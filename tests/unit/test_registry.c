@@ -325,13 +325,9 @@ static const struct {
     {"efficiency.step", " rank step step_ns window_ns compute_ns counted_ns coverage_pct flop "
                         "at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns "
                         "mfu_pct mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct "},
-    {"efficiency.operator",
-     " operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-     "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
-    {"efficiency.kernel", " kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-                          "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
-    {"efficiency.place", " inside type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-                         "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
+    {"efficiency.work", " level name shapes type at_most calls total_ns flop achieved_tflops "
+                        "peak_pct bytes flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns "
+                        "max_rank "},
     {"contention.kernel",
      " name grid block ranks beside_calls alone_calls beside_ns alone_ns slowdown extra_ns "},
     {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "

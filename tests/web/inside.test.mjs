@@ -357,14 +357,14 @@ seldom("calls of one name are told apart by the callers in which they differ", a
 
 seldom("efficiency says how much of the peak is used, by rank and by operator", async (t) => {
   if (!realJob()) return t.skip("no real traces");
-  const { "efficiency.rank": ranks, "efficiency.operator": operators } = show(realJob().store, "efficiency.rank", "efficiency.operator");
+  const { "efficiency.rank": ranks, "efficiency.work/operator": operators } = show(realJob().store, "efficiency.rank", "efficiency.work/operator");
   const shares = ranks.map((row) => row.mfu_pct).sort((a, b) => a - b), middle = (shares[3] + shares[4]) / 2;
   assert.ok(Math.abs(ranks[0].mfu_pct - 23.1) < 0.05, "at the peaks its operations take 37.97 of 164.42 ms");
   const { page } = await open(realJob().page, { hash: "#efficiency" });
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), `The model uses ${middle.toFixed(1)} % of what the GPUs can compute`);
   const own = await cells(page, "efficiency.rank"), order = ranks.map((_, i) => i).sort((a, b) => ranks[a].mfu_pct - ranks[b].mfu_pct);
   assert.deepEqual(own.filter(([, column]) => column === "mfu_pct").map(([row, , text]) => [row, text.replaceAll("\u00a0", " ")]), order.map((row) => [row, `${ranks[row].mfu_pct.toFixed(1)} %`]));
-  for (const [row, column, text] of await cells(page, "efficiency.operator"))
+  for (const [row, column, text] of await cells(page, "efficiency.work"))
     if (column === "peak_pct" && operators[row].peak_pct >= 0.1) assert.ok(near(text, operators[row].peak_pct), `${row}: ${text}`);
   assert.ok(await page.$(".chart[data-drawn]"), "the rates against operations a byte");
 });

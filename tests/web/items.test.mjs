@@ -386,7 +386,7 @@ item("made", "#efficiency", "9: a roofline", async (page) => {
   await reach(page, ".chart", /^Rate of 1 operator against operations per byte/);
   await press(page, "ArrowRight"); // 2e8 operations; 4 bytes for each of 100 x 1000, 1000 x 1000 and 100 x 1000 numbers, 4.8e6; a peak of 66.9 TFLOP/s
   assert.equal(await said(page, "#tip"), "aten::mmfp32, 0.825 TFLOP/s, 1.2 % of the peak41.7 operations per byte, 8.73 ms");
-  assert.deepEqual(await cells(page, '[data-of="efficiency.operator"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
+  assert.deepEqual(await cells(page, '[data-of="efficiency.work"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
 });
 
 /* Lines over time of the last rank, read at this 64th of their width. From 790 to 950 the first collective, the second gemm and the last

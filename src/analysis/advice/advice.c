@@ -327,7 +327,7 @@ static const struct {
     [TM_RULE_PRECISION] = {"precision", /* of computation */
                            {10, 30, NEVER},
                            tm_look_precision,
-                           "classes.kernel, efficiency.operator, kernels.kernel",
+                           "classes.kernel, efficiency.work, kernels.kernel",
                            NULL,
                            NULL,
                            TM_OF_OTHERS},
@@ -341,7 +341,7 @@ static const struct {
     [TM_RULE_ATTENTION] = {"attention", /* of computation */
                            {5, 15, NEVER},
                            tm_look_attention,
-                           "classes.kernel, operators.kernel, efficiency.operator",
+                           "classes.kernel, operators.kernel, efficiency.work",
                            NULL,
                            NULL,
                            TM_OF_ANY},
