@@ -10,6 +10,8 @@ const tm_renamed tm_renames[] = {
     {"hlo.category", "hlo.work", "category", NULL},
     {"hlo.op", "hlo.work", "op", NULL},
     {"hlo.program", "hlo.work", "program", NULL},
+    {"memory.module", "memory.owner", "module", "module"},
+    {"memory.operator", "memory.owner", "operator", "operator"},
     {"ratio", "overlap", NULL, NULL},
     {"ratio.rank", "overlap.rank", NULL, NULL},
     {"ratio.step", "overlap.step", NULL, NULL},

@@ -16,7 +16,7 @@ from stores import Store
 ALL = None  # table is not compared
 
 # Recorded by PyTorch's own profiler only: sizes of its allocator's pool, and operators with shapes.
-ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL,
+ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.owner': ALL, 'memory.step': ALL,
              'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
              'memory.job': ALL}
 OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,

@@ -285,7 +285,8 @@ def hand_made(test):
 
 
 def check_memory(problems):
-    rows = {(r["device"], r["operator"]): r for r in hand_made("test_memory_view")["memory.operator"]}
+    rows = {(r["device"], r["name"]): r for r in hand_made("test_memory_view")["memory.owner"]
+            if r["level"] == "operator"}
     for device, operators in MEMORY.items():
         for name, values in operators.items():
             found = [rows[device, name][column] for column in MEMORY_COLUMNS]

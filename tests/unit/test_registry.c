@@ -356,11 +356,8 @@ static const struct {
      " file category peak_bytes peak_pct most_bytes end_bytes peak_time_ns records "},
     {"memory.step",
      " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes growth_bytes "},
-    {"memory.operator",
-     " operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
-     "bytes increase_bytes peak_bytes peak_rank "},
-    {"memory.module", " module device ranks calls self_allocations self_bytes self_increase_bytes "
-                      "allocations bytes increase_bytes peak_bytes peak_rank "},
+    {"memory.owner", " level name device ranks calls self_allocations self_bytes "
+                     "self_increase_bytes allocations bytes increase_bytes peak_bytes peak_rank "},
 };
 
 /* Whether the registry has the analysis of this table. */

@@ -348,7 +348,7 @@ static const struct {
     [TM_RULE_MEMORY] = {"memory", /* * of the device's memory */
                         {NEVER, 95, 98},
                         tm_look_memory,
-                        "memory.device, memory.operator, transfers.allocation",
+                        "memory.device, memory.owner, transfers.allocation",
                         NULL,
                         NULL,
                         TM_OF_ANY},
@@ -362,7 +362,7 @@ static const struct {
     [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of free memory, in 1,000 steps */
                                {0.01, 0.1, 100},
                                tm_look_memory_growth,
-                               "memory.step, memory.live, memory.operator",
+                               "memory.step, memory.live, memory.owner",
                                NULL,
                                NULL,
                                TM_OF_ANY},
