@@ -228,7 +228,7 @@ def test_a_database_by_the_newer_schema():
     put(f'{folder}/trace_view.json', b'[{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "CANN"}}]')
     tmerge('job').expect(0)
     told = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'job.left_out', 'launches.rank', 'kernels.kernel',
-                  'transfers.kind', 'memory.device', 'host.counter', 'collectives.instance', 'kernels.launcher',
+                  'transfers.kind', 'memory.device', 'host.counter', 'collectives.instance', 'kernels.launched/kernel',
                   'modules.annotation', 'operators.shape', 'stacks.frame', 'groups.group')
     equal([(row['rank'], row['host'], row['device'], row['remarks']) for row in told['job.rank']],
           [(rank, 'node-a', 5, None) for rank in (0, 1)])
@@ -239,7 +239,7 @@ def test_a_database_by_the_newer_schema():
     equal({row['name']: (row['calls'], row['total_ns']) for row in told['kernels.kernel']},
           {'MatMul': (2, 40000), 'MatMul1': (2, 20000), 'hcom_allReduce': (2, 150000)})
     # The operator that queued the kernel launched it.
-    launchers = {row['kernel']: row['operator'] for row in told['kernels.launcher']}
+    launchers = {row['kernel']: row['operator'] for row in told['kernels.launched/kernel']}
     equal((launchers['MatMul'], launchers['MatMul1']), ('aten::mm', '(launch not recorded)'))
     equal([(row['events'], row['launches'], row['unlinked']) for row in told['launches.rank']], [(3, 3, 1)] * 2)
     equal([(row['kind'], row['count'], row['bytes']) for row in told['transfers.kind']], [('dtoh', 1, 4096)] * 2)

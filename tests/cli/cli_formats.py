@@ -20,7 +20,7 @@ ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.owner': ALL, 'me
              'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
              'memory.job': ALL}
 OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
-             'operators.kernel': ALL, 'operators.tree': ALL, 'kernels.launcher': ALL,
+             'operators.tree': ALL, 'kernels.launched': ALL,
              'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},

@@ -119,11 +119,11 @@ def check_job(name, paths, problems):
     problems.same(f"{name}: GPU events", gpu,
                   sum(r["events"] + r["unlinked"] for r in result["launches.rank"]))
     whole = sum(sum(v) for v in kernels.values()) + sum(c[2] for c in copies)
-    for table in ("kernels.launcher", "operators.kernel"):
-        rows = result[table]
-        problems.same(f"{name}: {table}", tuple(sum(r[c] for r in rows) for c in ("calls", "total_ns")),
+    for level in ("kernel", "operator"):
+        rows = [r for r in result["kernels.launched"] if r["level"] == level]
+        problems.same(f"{name}: {level}", tuple(sum(r[c] for r in rows) for c in ("calls", "total_ns")),
                       (gpu, whole))
-        problems.same(f"{name}: {table}, no launch",
+        problems.same(f"{name}: {level}, no launch",
                       sum(r["calls"] for r in rows if r["operator"] == "(launch not recorded)"),
                       sum(r["unlinked"] for r in result["launches.rank"]))
     problems.same(f"{name}: events of streams", gpu, sum(r["events"] for r in result["idle.stream"]))

@@ -679,18 +679,21 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* where short kernels and communication are launched: 6 of 8, and all of it; PyTorch's
          * record_param_comms does not count as a place, and 200 us is not short */
         {"",
-         "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
-                                      "kernels.launcher kernel=k operator=add inside=f calls=6 "
-                                      "mean_ns=9; kernels.launcher kernel=k operator=mul calls=2 "
-                                      "mean_ns=9; kernels.launcher kernel=k operator=big calls=70 "
-                                      "mean_ns=200000;",
+         "kernels.kernel " SMALL(
+             "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
+                  "kernels.launched level=kernel kernel=k operator=add inside=f calls=6 "
+                  "mean_ns=9; kernels.launched level=kernel kernel=k operator=mul calls=2 "
+                  "mean_ns=9; kernels.launched level=kernel kernel=k operator=big calls=70 "
+                  "mean_ns=200000;",
          "larger batch. 75 % of the short ones are launched by \"add\" in \"f\". ", "big"},
         {HIDES_BADLY,
-         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launched "
+         "level=kernel kernel=k "
          "operator=record_param_comms inside=forward total_ns=9;",
          "of a batch. 100 % of communication is launched in \"forward\". ", "record_param"},
         {HIDES_BADLY,
-         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launched "
+         "level=kernel kernel=k "
          "operator=record_param_comms total_ns=9;",
          "of a batch. 15.0 %", "launched"},
         /* names where the host waited, as far as known */

@@ -165,15 +165,15 @@ TEST(the_thousand_that_cost_most_are_kept) {
  * launches all. All rows add up to the 66 of rank 0 and 60 each of ranks 1 and 2: 186. */
 TEST(what_launched_what) {
     static const char *const operators[] = {
-        ("operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
+        ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
          "max_rank"),
-        "mm h884gemm 2 100 50 90.90909091 2 50 60 2",
-        "(outside~of~any~operator) h884gemm 1 60 60 100 1 60 60 1",
-        "mm sgemm 1 10 10 9.090909091 1 10 10 0",
-        "copy_ Memcpy 1 7 7 70 1 7 7 0",
-        "my x 1 5 5 100 1 5 5 0",
-        "copy_ cast 1 3 3 30 1 3 3 0",
-        "(launch~not~recorded) lost 1 1 1 100 1 1 1 0",
+        "h884gemm mm null 2 100 50 90.90909091 2 50 60 2",
+        "h884gemm (outside~of~any~operator) null 1 60 60 100 1 60 60 1",
+        "sgemm mm null 1 10 10 9.090909091 1 10 10 0",
+        "Memcpy copy_ null 1 7 7 70 1 7 7 0",
+        "x my null 1 5 5 100 1 5 5 0",
+        "cast copy_ null 1 3 3 30 1 3 3 0",
+        "lost (launch~not~recorded) null 1 1 1 100 1 1 1 0",
     };
     static const char *const kernels[] = {
         ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
@@ -188,8 +188,8 @@ TEST(what_launched_what) {
     };
     small_job j = open_job();
     make_job(&j);
-    CHECK_NAMED(&j, "operators.kernel", operators);
-    CHECK_NAMED(&j, "kernels.launcher", kernels);
+    CHECK_NAMED(&j, "kernels.launched/operator", operators);
+    CHECK_NAMED(&j, "kernels.launched/kernel", kernels);
     close_job(&j);
 }
 

@@ -277,10 +277,8 @@ static const struct {
      "median_rank_ns slowest_rank_ns slowest_rank spread may_communicate "},
     {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
-    {"kernels.launcher", " kernel operator inside calls total_ns mean_ns share_pct ranks "
+    {"kernels.launched", " level kernel operator inside calls total_ns mean_ns share_pct ranks "
                          "median_rank_ns max_rank_ns max_rank "},
-    {"operators.kernel", " operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns "
-                         "max_rank_ns max_rank "},
     {"modules.tree",
      " node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
      "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "

@@ -273,9 +273,9 @@ seldom("charts take the colours of the theme and of print, and are drawn again f
 
 seldom("operators have which kernels they launch, and calls what they made the GPU lose", async () => {
   for (const job of jobs)
-    for (const [hash, name, shown] of [["#operators/by=kernel", "operators.kernel", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
+    for (const [hash, name, shown] of [["#operators/by=kernel", "kernels.launched/operator", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
       const rows = show(job.store, name)[name], { page } = await open(job.page, { hash });
-      const own = await cells(page, name), units = Object.fromEntries(await page.$$eval(`[data-of="${name}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
+      const of = name.split("/")[0], own = await cells(page, of), units = Object.fromEntries(await page.$$eval(`[data-of="${of}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
       assert.ok(own.length >= 6 * Math.min(rows.length, 2), `${name}: ${own.length} cells of ${rows.length} rows`);
       for (const [row, column, text] of own)
         if (shown[column]) assert.ok(shown[column](/[a-zµ%]$/.test(text) ? text : text + units[column], rows[row][column]), `${name}[${row}].${column}: ${text}, not ${rows[row][column]}`);

@@ -334,10 +334,10 @@ item("made", "#timeline", "7: what a search finds is a list to step through, wit
 item("made", "#kernels", "9: kernels with who launches them", async (page) => {
   await use(page, '[data-value="launcher"]');
   /* The first mm launches 18 gemms of 50 to 900, in a module; the second launches those of 10. 8,550 of 8,730 us are 97.9 %. */
-  const rows = () => cells(page, '[data-of="kernels.launcher"]');
+  const rows = () => cells(page, '[data-of="kernels.launched"]');
   assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0", "18", "0.47", "0.90", "17"],
     ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0", "18", "0.01", "0.01", "0"]]);
-  await use(page, '[data-of="kernels.launcher"] th button', { named: /^calls/ });
+  await use(page, '[data-of="kernels.launched"] th button', { named: /^calls/ });
   assert.deepEqual((await rows()).map((row) => row[5]), ["54", "18", "18", "18", "18", "12"], "three copies of each rank");
   await kept(page, "main");
 });

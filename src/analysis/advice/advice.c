@@ -341,7 +341,7 @@ static const struct {
     [TM_RULE_ATTENTION] = {"attention", /* of computation */
                            {5, 15, NEVER},
                            tm_look_attention,
-                           "classes.kernel, operators.kernel, efficiency.work",
+                           "classes.kernel, kernels.launched, efficiency.work",
                            NULL,
                            NULL,
                            TM_OF_ANY},

@@ -1,7 +1,6 @@
 /* Analysis `operators`: which operators cost most, on the host and on the GPU. */
 #include "tmerge/analysis.h"
 
-#include "analysis/shared/launched.h"
 #include "call_tables.h"
 #include "call_tree.h"
 
@@ -51,27 +50,6 @@ static const tm_table_def shape_def = {
     .top = 2 + TM_CALL_DEVICE_SELF,
 };
 
-static const tm_column kernel_columns[] = {
-    {"operator", TM_TEXT, "",
-     "Innermost operator that launched the event, or why there is none: the launch was outside of "
-     "any operator, or is not in the trace."},
-    {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
-    TM_LAUNCHED_COLUMNS("operator"),
-};
-
-static const tm_table_def kernel_def = {
-    .name = "operators.kernel",
-    .doc = "A row for each operator and each kernel, copy or set that it launched directly, over "
-           "all ranks: the 5000 rows with the largest total_ns, and one row for the rest. The sum "
-           "of all rows is the time of all streams.",
-    .columns = kernel_columns,
-    .n_columns = 2 + TM_LAUNCHED_N,
-    .n_keys = 2,
-    .top = 2 + TM_LAUNCHED_TOTAL,
-};
-
-static const tm_table_def kernel_part = TM_LAUNCHED_PART(TM_LAUNCHED_BY_OPERATOR);
-
 static const tm_table_def tree_def = {
     .name = "operators.tree",
     .doc = "A row for each path of nested operators, merged over ranks. Backward work is nested in "
@@ -87,10 +65,9 @@ static const tm_table_def tree_def = {
 
 static const tm_table_def tree_part = TM_TREE_PART("operators.tree_part", TM_TREE_P_N);
 
-static const tm_table_def *const defs[] = {&op_def,  &shape_def,  &kernel_def,  &tree_def,
-                                           &op_part, &shape_part, &kernel_part, &tree_part};
+static const tm_table_def *const defs[] = {&op_def,  &shape_def,  &tree_def,
+                                           &op_part, &shape_part, &tree_part};
 
-/* The kernels that operators launched are summed by the analysis of kernels. */
 static tm_status operators_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     TM_TRY(tm_call_rows(view, view->operators, tm_tables_find(out, op_part.name),
                         tm_tables_find(out, shape_part.name), err));
@@ -104,10 +81,8 @@ static tm_status operators_merge(const tm_names *names, tm_tables *tables, tm_er
                          tm_tables_find(tables, op_def.name), err));
     TM_TRY(tm_call_merge(names, tm_tables_find(tables, shape_part.name),
                          tm_tables_find(tables, shape_def.name), err));
-    TM_TRY(tm_tree_merge(names, tm_tables_find(tables, tree_part.name), "(outside of any operator)",
-                         tm_tables_find(tables, tree_def.name), err));
-    return tm_launched_merge(names, tm_tables_find(tables, kernel_part.name),
-                             tm_tables_find(tables, kernel_def.name), err);
+    return tm_tree_merge(names, tm_tables_find(tables, tree_part.name), "(outside of any operator)",
+                         tm_tables_find(tables, tree_def.name), err);
 }
 
 /* Each process sent the most expensive rows of its keys, which include those of the job. */
@@ -115,8 +90,7 @@ static tm_status operators_job(const tm_job *job, tm_tables *out, tm_error *err)
     (void)job;
     tm_call_order(tm_tables_find(out, op_def.name));
     tm_call_order(tm_tables_find(out, shape_def.name));
-    TM_TRY(tm_tree_number(tm_tables_find(out, tree_def.name), err));
-    return tm_launched_order(tm_tables_find(out, kernel_def.name), err);
+    return tm_tree_number(tm_tables_find(out, tree_def.name), err);
 }
 
 const tm_analysis tm_analysis_operators = {

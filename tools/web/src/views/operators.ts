@@ -171,7 +171,7 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
 /* Kernels that each operator launches. */
 function launched(context: Context, choose: Child): HTMLElement {
   const { job } = context,
-    table = job.table("operators.kernel");
+    table = job.level("kernels.launched", "operator");
   return section(
     "Which kernels operators launch",
     note("By the innermost operator whose call put the kernel on its stream."),
@@ -191,7 +191,7 @@ function launched(context: Context, choose: Child): HTMLElement {
 export const operators: View = {
   id: "operators",
   title: "Operators",
-  needs: tablesNamed("operators.op operators.shape modules.module modules.annotation operators.kernel"),
+  needs: tablesNamed("operators.op operators.shape modules.module modules.annotation kernels.launched"),
   of: tablesNamed("operators.op modules.module modules.annotation"),
   shown: (job) => !ofXla(job) || job.rowsOf("operators.op") > 0,
   state: (job) => adviceState(job, "operators"),
@@ -201,7 +201,7 @@ export const operators: View = {
     const kind = kinds.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
     const table = job.table(kind.table),
       side = sideOf(context);
-    const wants = params.get("by") === LAUNCHED && job.table("operators.kernel").n > 0;
+    const wants = params.get("by") === LAUNCHED && job.rowsOf("kernels.launched") > 0;
     const choose = chooser(
       context,
       "Rows",
