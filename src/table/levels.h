@@ -20,6 +20,9 @@ bool tm_table_has_levels(const tm_table_def *def);
  * number of rows if it has none. */
 size_t tm_table_level(const tm_table *table, const char *level, size_t *end);
 
+/** Removes the rows of all other levels. */
+void tm_table_keep_level(tm_table *table, const char *level);
+
 /** Returns whether a row is of a level. */
 bool tm_row_has_level(const tm_cell *row, const char *level);
 

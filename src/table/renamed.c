@@ -4,6 +4,16 @@
 
 /* The levels of a table are in the order of its rows. */
 const tm_renamed tm_renames[] = {
+    {"modules", "calls", NULL, NULL},
+    {"operators", "calls", NULL, NULL},
+    {"stacks", "calls", NULL, NULL},
+    {"modules.annotation", "calls.call", "annotation", NULL},
+    {"modules.module", "calls.call", "module", NULL},
+    {"operators.op", "calls.call", "operator", NULL},
+    {"operators.shape", "calls.call", "shape", NULL},
+    {"stacks.frame", "calls.tree", "function", NULL},
+    {"modules.tree", "calls.tree", "module", NULL},
+    {"operators.tree", "calls.tree", "operator", NULL},
     {"efficiency.kernel", "efficiency.work", "kernel", "kernel"},
     {"efficiency.operator", "efficiency.work", "operator", "operator"},
     {"efficiency.place", "efficiency.work", "place", "inside"},
@@ -11,9 +21,9 @@ const tm_renamed tm_renames[] = {
     {"hlo.op", "hlo.work", "op", NULL},
     {"hlo.program", "hlo.work", "program", NULL},
     {"kernels.launcher", "kernels.launched", "kernel", NULL},
+    {"operators.kernel", "kernels.launched", "operator", NULL},
     {"memory.module", "memory.owner", "module", "module"},
     {"memory.operator", "memory.owner", "operator", "operator"},
-    {"operators.kernel", "kernels.launched", "operator", NULL},
     {"ratio", "overlap", NULL, NULL},
     {"ratio.rank", "overlap.rank", NULL, NULL},
     {"ratio.step", "overlap.step", NULL, NULL},

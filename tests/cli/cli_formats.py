@@ -19,8 +19,7 @@ ALL = None  # table is not compared
 ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.owner': ALL, 'memory.step': ALL,
              'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
              'memory.job': ALL}
-OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
-             'operators.tree': ALL, 'kernels.launched': ALL,
+OPERATORS = {'calls.call': ALL, 'calls.tree': ALL, 'kernels.launched': ALL,
              'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},

@@ -139,11 +139,12 @@ STACKS = MODULES | {"worker0.1623143089861.pt.trace.json.gz", "worker0.162314356
 
 
 def check_trees(name, result, whole, problems):
-    for table, known in (("modules.tree", MODULES), ("stacks.frame", STACKS)):
-        rows = result[table]
-        problems.same(f"{name}: {table}", bool(rows), name in known)
-        problems.same(f"{name}: {table}", sum(r["device_self_ns"] for r in rows), whole if rows else 0)
-    for r in result["modules.tree"]:
+    for level, known in (("module", MODULES), ("function", STACKS)):
+        rows = [r for r in result["calls.tree"] if r["level"] == level]
+        problems.same(f"{name}: {level}", bool(rows), name in known)
+        problems.same(f"{name}: {level}", sum(r["device_self_ns"] for r in rows), whole if rows else 0)
+    tree = [r for r in result["calls.tree"] if r["level"] == "module"]
+    for r in tree:
         parts = ("forward_device_ns", "recomputed_device_ns", "backward_device_ns")
         problems.same(f"{name}: {r['name']}", sum(r[p] for p in parts), r["device_total_ns"])
     # The trace with checkpointed blocks, three steps: one backward pass per update.
@@ -154,10 +155,10 @@ def check_trees(name, result, whole, problems):
         # Computed by a few lines of Python from launches, nodes with numbers and modules of a
         # thread over time: launched in a node with a module open 4209958, with none 9098508, of
         # which 35753 are the loss, which is in no module.
-        model = next(r for r in result["modules.tree"] if r["depth"] == 0)
+        model = next(r for r in tree if r["depth"] == 0)
         problems.same(f"{name}: backward", (model["recomputed_device_ns"], model["backward_device_ns"]),
                       (4209958, 9098508 - 35753))
-        modules = result["modules.module"]
+        modules = [r for r in result["calls.call"] if r["level"] == "module"]
         problems.same(f"{name}: backward by module", sum(r["backward_device_self_ns"] for r in modules),
                       9098508 - 35753)
 

@@ -371,24 +371,28 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "input critical 3500 upper all"},
         /* 360 of 3600 ns of computation */
         {"",
-         "overview.job tensor_core_pct=0; operators.op name=aten::mm device_self_ns=360 "
-         "tensor_cores_fit=true; operators.op name=aten::add device_self_ns=900 "
+         "overview.job tensor_core_pct=0; calls.call level=operator name=aten::mm "
+         "device_self_ns=360 "
+         "tensor_cores_fit=true; calls.call level=operator name=aten::add device_self_ns=900 "
          "tensor_cores_fit=false;",
          "tensor_cores note - - all"},
         /* of the summed time of concurrent kernels: 1,500 of 15,000 ns, and 1,499 */
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
          "total_ns=15000 communication=false; kernels.kernel name=c calls=9 short_calls=0 "
-         "total_ns=90000 communication=true; operators.op name=aten::mm device_self_ns=1500 "
+         "total_ns=90000 communication=true; calls.call level=operator name=aten::mm "
+         "device_self_ns=1500 "
          "tensor_cores_fit=true;",
          "tensor_cores note - - all"},
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
-         "total_ns=15000 communication=false; operators.op name=aten::mm device_self_ns=1499 "
+         "total_ns=15000 communication=false; calls.call level=operator name=aten::mm "
+         "device_self_ns=1499 "
          "tensor_cores_fit=true;",
          ""},
         {"",
-         "overview.job tensor_core_pct=1; operators.op name=aten::mm device_self_ns=360 "
+         "overview.job tensor_core_pct=1; calls.call level=operator name=aten::mm "
+         "device_self_ns=360 "
          "tensor_cores_fit=true;",
          ""},
         /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; if none uses tensor

@@ -88,7 +88,7 @@ TEST(operations_have_their_own_time_and_work) {
         "flop_per_byte=0 bound=communication ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
     };
     static const char *const programs[] = {
-        "program=jit_f(7) op=null category=null origin=null shape=null occurrences=6 self_ns=1301 "
+        "program=jit_f(7) occurrences=6 self_ns=1301 "
         "share_pct=100 async_ns=null told_pct=100 "
         "flop=40006000 achieved_tflops=30.75019216 peak_pct=30.75019216 bytes=605980 "
         "bw_gbps=465.7801691 peak_bw_pct=46.57801691 flop_per_byte=66.01868048 bound=null ranks=1 "

@@ -2,6 +2,7 @@
 #include "analysis_fixture.h"
 
 #include "analysis/model/call_tables.h"
+#include "table/levels.h"
 #include "timeline/build_timeline.h"
 
 #define OP(name, begin, duration)                                                                  \
@@ -88,7 +89,7 @@ TEST(operators_are_as_worked_out_by_hand) {
     };
     small_job j = open_job();
     make_job(&j);
-    CHECK_NAMED(&j, "operators.op", rows);
+    CHECK_NAMED(&j, "calls.call/operator", rows);
     close_job(&j);
 }
 
@@ -105,7 +106,8 @@ TEST(shapes_are_as_worked_out_by_hand) {
     };
     small_job j = open_job();
     make_job(&j);
-    const tm_table *table = tm_tables_find(&j.tables, "operators.shape");
+    tm_table *table = tm_tables_find(&j.tables, "calls.call");
+    tm_table_keep_level(table, "shape");
     assert_int_equal(table->n_rows, COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
         assert_string_equal(tm_table_cell(table, i, "name")->value.text, expected[i].name);
@@ -132,7 +134,7 @@ TEST(an_operator_fits_tensor_cores_where_one_inside_it_does) {
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
-    const tm_table *table = tm_tables_find(&j.tables, "operators.op");
+    const tm_table *table = tm_tables_find(&j.tables, "calls.call");
     assert_int_equal(table->n_rows, COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++)
         for (size_t row = 0; row < table->n_rows; row++)
@@ -154,7 +156,7 @@ TEST(the_thousand_that_cost_most_are_kept) {
     small_job j = open_job();
     add_rank(&j, 0, events, N);
     finish_job(&j);
-    const tm_table *table = tm_tables_find(&j.tables, "operators.op");
+    const tm_table *table = tm_tables_find(&j.tables, "calls.call");
     assert_int_equal(table->n_rows, TM_CALL_ROWS);
     for (int i = 0; i < TM_CALL_ROWS; i++)
         assert_int_equal(tm_table_cell(table, (size_t)i, "host_self_ns")->value.i, N - i);

@@ -140,13 +140,6 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
     "gpu_utilization_pct "
 #define USES "sm_efficiency_pct occupancy_pct occupancy_known_pct tensor_core_pct "
 
-/* Columns common to the tables of calls. */
-#define CALLS                                                                                      \
-    " name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "       \
-    "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "         \
-    "host_min_ns host_median_ns host_max_ns host_max_rank "
-#define OPERATORS CALLS "tensor_cores_fit "
-
 /* Contract with readers by name: tables and their columns, in any order. */
 #define POD                                                                                        \
     "step_ns compute_16_ns compute_32_ns compute_untyped_ns collectives_ns infeed_ns "             \
@@ -238,8 +231,6 @@ static const struct {
     {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct "},
     {"pipeline.host", " host preprocessing_ns reading_ns advanced_reading_ns enqueue_ns self_ns "
                       "slowest_stage slowest_pct "},
-    {"modules.module", CALLS "backward_device_self_ns backward_device_total_ns backward_host_ns "},
-    {"modules.annotation", CALLS},
     {"hlo.rank", " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "
                  "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
     {"hlo.work", " level program op category origin shape occurrences self_ns share_pct async_ns "
@@ -248,8 +239,11 @@ static const struct {
     {"framework.operator",
      " side operator type occurrences total_ns self_ns share_pct ranks max_rank_ns max_rank "},
     {"framework.type", " side type operators occurrences total_ns self_ns share_pct "},
-    {"operators.op", OPERATORS},
-    {"operators.shape", " shapes" OPERATORS},
+    {"calls.call",
+     " level name shapes calls device_self_ns device_total_ns host_self_ns host_total_ns "
+     "tensor_self_pct tensor_total_pct ranks device_min_ns device_median_ns device_max_ns "
+     "device_max_rank host_min_ns host_median_ns host_max_ns host_max_rank tensor_cores_fit "
+     "backward_device_self_ns backward_device_total_ns backward_host_ns "},
     {"clock.check", " collectives matched incomplete unmatched inferred transfers_alone suspect "
                     "violations_before violations_after worst_before_ns worst_after_ns align "},
     {"launches.queue", " rank time_ns mean_queue "},
@@ -279,19 +273,11 @@ static const struct {
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
     {"kernels.launched", " level kernel operator inside calls total_ns mean_ns share_pct ranks "
                          "median_rank_ns max_rank_ns max_rank "},
-    {"modules.tree",
-     " node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
-     "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
-     "device_max_rank forward_device_ns recomputed_device_ns backward_device_ns backward_host_ns "},
-    {"operators.tree", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
-                       "device_self_ns ranks host_median_ns host_max_ns host_max_rank "
-                       "device_median_ns device_max_ns device_max_rank "},
-    {"structure.step", " step ranks micro_batches max_micro_batches max_rank updates "
-                       "micro_batches_per_update recomputed_ns recomputed_pct logging_ns saving_ns "
-                       "forward_pct backward_pct optimizer_pct data_pct other_pct beyond "},
-    {"stacks.frame", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
-                     "device_self_ns ranks host_median_ns host_max_ns host_max_rank "
-                     "device_median_ns device_max_ns device_max_rank "},
+    {"calls.tree",
+     " level node parent depth name calls host_total_ns host_self_ns device_total_ns "
+     "device_self_ns ranks host_median_ns host_max_ns host_max_rank device_median_ns "
+     "device_max_ns device_max_rank forward_device_ns recomputed_device_ns backward_device_ns "
+     "backward_host_ns "},
     {"host.thread", " rank process thread name running_ns running_pct times migrations cores "
                     "os_calls os_ns os_wait_ns "},
     {"host.counter", " rank source name series samples mean min max "},

@@ -171,7 +171,7 @@ seldom("what is drawn on a canvas answers the pointer", async () => {
 });
 
 each("tables filter and sort by what is typed and clicked", { hash: "#kernels" }, async (page, job) => {
-  const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
+  const { "kernels.kernel": kernels, "calls.call/operator": operators } = show(job.store, "kernels.kernel", "calls.call/operator");
   await page.fill('input[type="search"]', "ncclDevKernel");
   const own = kernels.flatMap((row, i) => (row.name.toLowerCase().includes("nccldevkernel") ? [i] : []));
   const rows = async (table, column) => (await cells(page, table)).filter(([, c]) => c === column).map(([row]) => row);
@@ -180,9 +180,9 @@ each("tables filter and sort by what is typed and clicked", { hash: "#kernels" }
   assert.deepEqual(found, own.slice(0, 30).map((row) => `#timeline/find=${kernels[row].name.slice(0, 100)}`));
   await visit(page, "#operators/time=host");
   const byHost = operators.map((_, i) => i).sort((a, b) => operators[b].host_self_ns - operators[a].host_self_ns || a - b);
-  assert.deepEqual(await rows("operators.op", "calls"), byHost.slice(0, 30));
-  await page.click('[data-of="operators.op"] th button:text-matches("^calls")');
-  const calls = (await rows("operators.op", "calls")).map((row) => operators[row].calls);
+  assert.deepEqual(await rows("calls.call", "calls"), byHost.slice(0, 30));
+  await page.click('[data-of="calls.call/operator"] th button:text-matches("^calls")');
+  const calls = (await rows("calls.call", "calls")).map((row) => operators[row].calls);
   assert.deepEqual(calls, [...operators.map((row) => row.calls)].sort((a, b) => b - a).slice(0, 30));
 });
 
@@ -299,7 +299,7 @@ seldom("operators lie in one another as in the trace, and are a tree over all ra
   const files = [0, 1].map((rank) => trace(`tree_rank_${rank}.json`, [op("aten::linear", 0, 100), op("aten::addmm", 10, 50), call(20, 1), kernel("gemm", 30, 40, { correlation: 1 }),
     op("aten::copy_", 200, 30), call(210, 2), kernel("copy", 220, 5, { correlation: 2 })], { distributedInfo: { rank, world_size: 2 } }));
   const job = merge("tree", files), { page } = await open(job.page, { hash: "#stacks" });
-  assert.deepEqual(show(job.store, "operators.tree")["operators.tree"].map((row) => [row.name, row.depth, row.calls, row.host_total_ns, row.host_self_ns, row.device_total_ns, row.device_self_ns]),
+  assert.deepEqual(show(job.store, "calls.tree/operator")["calls.tree/operator"].map((row) => [row.name, row.depth, row.calls, row.host_total_ns, row.host_self_ns, row.device_total_ns, row.device_self_ns]),
     [["aten::linear", 0, 2, 200_000, 100_000, 80_000, 0], ["aten::addmm", 1, 2, 100_000, 100_000, 80_000, 80_000], ["aten::copy_", 0, 2, 60_000, 60_000, 10_000, 10_000]]);
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "aten::addmm itself takes 88.9 % of the GPU time that operators launched");
   await page.waitForSelector('.flame[data-boxes="3"]');

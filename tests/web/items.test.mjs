@@ -367,7 +367,7 @@ item("made", "#stacks", "9: call stacks are a flame graph, and operators a tree"
   await at(page, { node: "0" });
   await use(page, '[data-value="operator"]', { tab: "Shift+Tab" });
   // self time, total time, calls, host time [ms]
-  assert.deepEqual((await cells(page, '[data-of="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "0.54"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "0.54"], ["aten::linear", "0.00", "8.55", "18", "0.90"]]);
+  assert.deepEqual((await cells(page, '[data-of="calls.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "0.54"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "0.54"], ["aten::linear", "0.00", "8.55", "18", "0.90"]]);
 });
 
 item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, and what lives at its peak", async (page) => {

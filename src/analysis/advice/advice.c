@@ -313,14 +313,14 @@ static const struct {
     [TM_RULE_OPTIMIZER] = {"optimizer", /* * of the steps */
                            {15, 25, 40},
                            tm_look_optimizer,
-                           "phases.step, operators.op",
+                           "phases.step, calls.call",
                            NULL,
                            NULL,
                            TM_OF_ANY},
     [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* of computation */
                               {10, 30, NEVER},
                               tm_look_tensor_cores,
-                              "operators.op, kernels.kernel",
+                              "calls.call, kernels.kernel",
                               NULL,
                               NULL,
                               TM_OF_ANY},

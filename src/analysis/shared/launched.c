@@ -268,10 +268,11 @@ static tm_status add_rest(tm_table *shown, const char *level, launch_sum rest, t
 tm_status tm_launched_order(tm_tables *out, tm_error *err) {
     tm_table *shown = tm_tables_find(out, tm_launched_table.name);
     launch_sum rests[N_LEVELS];
-    set_shares(shown, level_words[BY_KERNEL], S_KERNEL);
     tm_table_order(shown, S_OPERATOR, true);
     tm_table_order(shown, S_LEVEL, true);
     set_shares(shown, level_words[BY_OPERATOR], S_OPERATOR);
+    tm_table_sort(shown);
+    set_shares(shown, level_words[BY_KERNEL], S_KERNEL);
     tm_table_top(shown, SIZE_MAX);
     for (int l = 0; l < N_LEVELS; l++)
         rests[l] = rest_of(shown, level_words[l]);
