@@ -17,6 +17,8 @@ const tm_renamed tm_renames[] = {
     {"efficiency.kernel", "efficiency.work", "kernel", "kernel"},
     {"efficiency.operator", "efficiency.work", "operator", "operator"},
     {"efficiency.place", "efficiency.work", "place", "inside"},
+    {"framework.operator", "framework.work", "operator", NULL},
+    {"framework.type", "framework.work", "type", NULL},
     {"hlo.category", "hlo.work", "category", NULL},
     {"hlo.op", "hlo.work", "op", NULL},
     {"hlo.program", "hlo.work", "program", NULL},

@@ -75,7 +75,7 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     'phases.step': ALL, 'structure.step': ALL,
     # Analyses of XProf, for such profiles only.
     'pod.rank': ALL, 'pod.step': ALL, 'pod.collective': ALL,
-    'framework.operator': ALL, 'framework.type': ALL,
+    'framework.work': ALL,
 })
 # Advice rules with XProf's bounds, and the rules of the guides that they replace.
 XPROF_RULES = {'input', 'input_host', 'input_transfer', 'kernel_launch', 'output',

@@ -17,7 +17,7 @@ def merged(name):
     if not os.path.exists(f'../{name}.h5'):
         tmerge('merge', os.path.join(PROFILES, path), '-o', f'../{name}.h5', '--no-html').expect(0)
     return tables(f'../{name}.h5', 'hlo.rank', 'hlo.work/op', 'hlo.work/category', 'hlo.work/program',
-                  'framework.operator', 'framework.type', 'checklist.box', 'pod.rank'), expected
+                  'framework.work/operator', 'framework.work/type', 'checklist.box', 'pod.rank'), expected
 
 
 def test_times_by_category_are_those_of_the_cores():
@@ -490,7 +490,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
     own tool, used by the other program, leaves out names with a leading underscore: those of 379
     sends."""
     found, expected = merged('gpu-multi-worker')
-    of = {(row['side'], row['type']): row for row in found['framework.type']}
+    of = {(row['side'], row['type']): row for row in found['framework.work/type']}
     types = {kind for side, kind in of if side == 'host'}
     wanted = expected['host_tf_ops']
     equal((sum(of['host', kind]['occurrences'] for kind in types), len(types)),
@@ -508,7 +508,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
           sum(track['events'] for track in tracks), 'kernels and copies')
     equal(of['device', None]['occurrences'], 14, 'copies without an operator')
     for side in ('host', 'device'):
-        listed = [row for row in found['framework.operator'] if row['side'] == side]
+        listed = [row for row in found['framework.work/operator'] if row['side'] == side]
         equal(len(listed), 500, side)
         holds(sum(row['self_ns'] for row in listed) <=
               sum(row['self_ns'] for (on, _), row in of.items() if on == side), side)
@@ -517,7 +517,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
 def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
     """Copies of programs and of their arguments give no operator."""
     found, expected = merged('jax-mi300-gemm')
-    of = {row['type']: row for row in found['framework.type']}
+    of = {row['type']: row for row in found['framework.work/type']}
     equal({row['side'] for row in of.values()}, {'device'}, 'the host tells none')
     equal(set(of), {'dot_general', 'broadcast_in_dim', None}, 'types')
     copies = expected['ranks'][0]['busy_union_ps']['copy']

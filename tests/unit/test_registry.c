@@ -236,9 +236,8 @@ static const struct {
     {"hlo.work", " level program op category origin shape occurrences self_ns share_pct async_ns "
                  "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "
                  "bound ranks median_rank_ns max_rank_ns max_rank "},
-    {"framework.operator",
-     " side operator type occurrences total_ns self_ns share_pct ranks max_rank_ns max_rank "},
-    {"framework.type", " side type operators occurrences total_ns self_ns share_pct "},
+    {"framework.work", " level side operator type operators occurrences total_ns self_ns share_pct "
+                       "ranks max_rank_ns max_rank "},
     {"calls.call",
      " level name shapes calls device_self_ns device_total_ns host_self_ns host_total_ns "
      "tensor_self_pct tensor_total_pct ranks device_min_ns device_median_ns device_max_ns "

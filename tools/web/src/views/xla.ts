@@ -18,7 +18,7 @@ const KINDS = [
   ["op", "operations"],
   ["program", "programs"],
 ] as const;
-const OPERATIONS: readonly TableName[] = ["hlo.rank", "hlo.work", "framework.type"];
+const OPERATIONS: readonly TableName[] = ["hlo.rank", "hlo.work", "framework.work"];
 const SIDES = [
   ["device", "on the devices"],
   ["host", "on the hosts"],
@@ -167,7 +167,7 @@ function operations(context: Context): HTMLElement {
 /* Operators of TensorFlow or JAX, by type. */
 function framework(context: Context): HTMLElement | null {
   const { job, params } = context,
-    table = job.table("framework.type");
+    table = job.level("framework.work", "type");
   const sides = SIDES.filter(([side]) => table.rows.some((_, row) => table.text(row, "side") === side && table.text(row, "type") !== null));
   if (sides.length === 0) return null;
   const side = sides.find(([key]) => key === params.get("side"))?.[0] ?? sides[0]![0],
@@ -176,7 +176,7 @@ function framework(context: Context): HTMLElement | null {
     "Operators of the framework",
     note(
       "By type; on devices, what ran there for them. Individual ones: ",
-      h("code", `tmerge show ${storeName(job)} framework.operator`),
+      h("code", `tmerge show ${storeName(job)} framework.work`),
       ".",
     ),
     sides.length > 1 ? chooser(context, "Where", "side", sides, side) : null,
