@@ -23,7 +23,7 @@ typedef struct tm_export_job {
     int64_t from_ns, to_ns; /* window [from, to) on the job's clock; INT64_MIN and INT64_MAX for
                                the whole job */
     const char *tool_version;
-    const struct tm_table *stacks; /* the job's stacks.frame, for stack formats */
+    const struct tm_table *stacks; /* the functions of the job's calls.tree, for stack formats */
     bool of_devices;               /* stack formats show device time, otherwise host time */
 } tm_export_job;
 

@@ -109,10 +109,6 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *table);
  * accepts without quotes. */
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
-/** Returns the current name of an analysis or a table that had another name in the last version;
- * NULL if the text is not such a name. */
-const char *tm_table_renamed(const char *text);
-
 /** Returns whether a text is the name of the table or of its analysis, "overlap", or was one in the
  * last version. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
@@ -179,9 +175,12 @@ void tm_table_rank(tm_table *table, int column);
 /** Sorts rows by one column, largest or smallest first. */
 void tm_table_order(tm_table *table, int column, bool smallest);
 
-/** Keeps at most @p n rows: those with the largest values in the table's `top` column, largest
- * first, ties in row order, nulls last. */
+/** Keeps at most @p n rows, of each level if the table has levels: those with the largest values in
+ * the table's `top` column, largest first, ties in row order, nulls last. */
 void tm_table_top(tm_table *table, size_t n);
+
+/** Sorts rows by a text column and keeps the first @p n rows of each text. */
+void tm_table_top_each(tm_table *table, int column, size_t n);
 
 /**
  * Serialises rows for another process of the same program.

@@ -143,7 +143,7 @@ enum { N_FIGURES = sizeof figures / sizeof *figures };
 bool tm_diff_reads(const char *table) {
     /* Tables that roles, sides, limits and diff.operator also read. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
-                                         "overlap.kind", "operators.op",  "stragglers.job",
+                                         "overlap.kind", "calls.call",    "stragglers.job",
                                          "whatif.item",  "steps.mark"};
     for (size_t i = 0; i < N_FIGURES; i++)
         if (strcmp(figures[i].table, table) == 0)

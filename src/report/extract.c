@@ -6,6 +6,7 @@
 #include "base/sorted.h"
 #include "report/page_path.h"
 #include "report/whole.h"
+#include "table/levels.h"
 
 enum {
     SMALL_ROWS = 512,       /* tables of at most this many rows are kept whole */
@@ -70,16 +71,28 @@ static int measured_by(const tm_table_def *def) {
     return tm_table_column(def, "parent") >= 0 && total >= 0 ? total : def->top;
 }
 
-/* Keeps the first rows by the table's own measure, or in table order if it has none. */
+static bool begins_level(const tm_table *table, size_t row) {
+    return row == 0 || !tm_table_has_levels(table->def) ||
+           !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
+}
+
+/* Keeps the first rows by the table's own measure, those of all levels alike; or in table order if
+ * it has none. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
+    const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;
     placed *order = malloc((r->n + 1) * sizeof *order);
     if (!order)
         return false;
-    size_t n = 0;
-    for (size_t row = 0; row < r->table->n_rows; row++)
+    size_t n = 0, first = 0; /* row of the level */
+    for (size_t row = 0; row < r->table->n_rows; row++) {
+        first = begins_level(r->table, row) ? row : first;
         if (r->kept[row])
-            order[n++] = (placed){top >= 0 ? measure_of(r->table, row, top) : 0.0, row};
+            order[n++] = (placed){top < 0  ? 0.0
+                                  : levels ? -(double)(row - first)
+                                           : measure_of(r->table, row, top),
+                                  row};
+    }
     qsort(order, n, sizeof *order, by_measure);
     for (size_t i = most; i < n; i++)
         r->kept[order[i].row] = false;

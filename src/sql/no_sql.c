@@ -21,6 +21,12 @@ tm_status tm_sql_open(const tm_store *store, tm_sql **out, tm_error *err) {
     return refuse(err);
 }
 
+tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) {
+    (void)sql;
+    (void)renamed;
+    return refuse(err);
+}
+
 void tm_sql_close(tm_sql *sql) {
     (void)sql;
 }

@@ -312,10 +312,28 @@ const char *const *tm_store_tables(const tm_store *store, size_t *n) {
     return store->tables.data;
 }
 
-bool tm_store_has_table(const tm_store *store, const char *name) {
+static bool lists(const tm_store *store, const char *name) {
     const char *const *names = store->tables.data;
     for (size_t i = 0; i < store->tables.n; i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
+}
+
+size_t tm_store_sources(const tm_store *store, const char *name, tm_renamed *out) {
+    size_t n = 0;
+    if (lists(store, name)) {
+        out[n++] = (tm_renamed){.was = name};
+        return n;
+    }
+    for (size_t i = 0; i < tm_n_renames && n < TM_STORE_SOURCES; i++)
+        if (tm_renames[i].level && strcmp(tm_renames[i].now, name) == 0 &&
+            lists(store, tm_renames[i].was))
+            out[n++] = tm_renames[i];
+    return n;
+}
+
+bool tm_store_has_table(const tm_store *store, const char *name) {
+    tm_renamed sources[TM_STORE_SOURCES];
+    return tm_store_sources(store, name, sources) > 0;
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "intake.h"
+#include "table/renamed.h"
 #include "tmerge/store.h"
 
 struct tm_store {
@@ -28,6 +29,16 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
  * attribute table that the store does not have, and is read as empty; or it is a count that did not
  * exist yet, and is read as 0. */
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column);
+
+enum { TM_STORE_SOURCES = 4 };
+
+/**
+ * Finds the tables of the store that have the rows of a table: the table itself or, in a store of
+ * the last version, those that became part of it.
+ * @param out  [TM_STORE_SOURCES] their names are `was`
+ * @return     number of them
+ */
+size_t tm_store_sources(const tm_store *store, const char *name, tm_renamed *out);
 
 /** Reads a text attribute, freed by the caller; NULL if none. Returns false when out of memory. */
 bool tm_store_text_of(hid_t object, const char *name, char **out);

@@ -16,16 +16,14 @@ from stores import Store
 ALL = None  # table is not compared
 
 # Recorded by PyTorch's own profiler only: sizes of its allocator's pool, and operators with shapes.
-ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL,
+ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.owner': ALL, 'memory.step': ALL,
              'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
              'memory.job': ALL}
-OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
-             'operators.kernel': ALL, 'operators.tree': ALL, 'kernels.launcher': ALL,
+OPERATORS = {'calls.call': ALL, 'calls.tree': ALL, 'kernels.launched': ALL,
              'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
-             'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.operator': ALL,
-             'efficiency.kernel': ALL, 'efficiency.place': ALL}
+             'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.work': ALL}
 # Position of an event in its file, and the last digits of a drift of zero.
 PLACES = {'job.job': {'events', 'recorded_ns'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
           'job.format': ALL, 'clock.rank': {'drift_ppb'}, 'criticalpath.piece': {'event'}}
@@ -77,7 +75,7 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     'phases.step': ALL, 'structure.step': ALL,
     # Analyses of XProf, for such profiles only.
     'pod.rank': ALL, 'pod.step': ALL, 'pod.collective': ALL,
-    'framework.operator': ALL, 'framework.type': ALL,
+    'framework.work': ALL,
 })
 # Advice rules with XProf's bounds, and the rules of the guides that they replace.
 XPROF_RULES = {'input', 'input_host', 'input_transfer', 'kernel_launch', 'output',

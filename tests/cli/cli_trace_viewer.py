@@ -140,7 +140,7 @@ def say_the_same(profile, *names):
 
 
 TABLES = ('overlap.kind', 'kernels.kernel', 'launches.rank', 'idle.rank', 'transfers.kind',
-          'operators.op')
+          'calls.call/operator')
 
 
 def test_a_profile_and_its_json_say_the_same():

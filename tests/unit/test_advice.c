@@ -371,24 +371,28 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "input critical 3500 upper all"},
         /* 360 of 3600 ns of computation */
         {"",
-         "overview.job tensor_core_pct=0; operators.op name=aten::mm device_self_ns=360 "
-         "tensor_cores_fit=true; operators.op name=aten::add device_self_ns=900 "
+         "overview.job tensor_core_pct=0; calls.call level=operator name=aten::mm "
+         "device_self_ns=360 "
+         "tensor_cores_fit=true; calls.call level=operator name=aten::add device_self_ns=900 "
          "tensor_cores_fit=false;",
          "tensor_cores note - - all"},
         /* of the summed time of concurrent kernels: 1,500 of 15,000 ns, and 1,499 */
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
          "total_ns=15000 communication=false; kernels.kernel name=c calls=9 short_calls=0 "
-         "total_ns=90000 communication=true; operators.op name=aten::mm device_self_ns=1500 "
+         "total_ns=90000 communication=true; calls.call level=operator name=aten::mm "
+         "device_self_ns=1500 "
          "tensor_cores_fit=true;",
          "tensor_cores note - - all"},
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
-         "total_ns=15000 communication=false; operators.op name=aten::mm device_self_ns=1499 "
+         "total_ns=15000 communication=false; calls.call level=operator name=aten::mm "
+         "device_self_ns=1499 "
          "tensor_cores_fit=true;",
          ""},
         {"",
-         "overview.job tensor_core_pct=1; operators.op name=aten::mm device_self_ns=360 "
+         "overview.job tensor_core_pct=1; calls.call level=operator name=aten::mm "
+         "device_self_ns=360 "
          "tensor_cores_fit=true;",
          ""},
         /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; if none uses tensor
@@ -560,12 +564,12 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         SPENT("compute_16_ns=9 compute_32_ns=91 compute_untyped_ns=101", ""),
         /* 40 of 400 ns; 39 are less than a tenth. */
         {"",
-         XSPACE
-         "hlo.category category=copy-done self_ns=40; hlo.category category=fusion self_ns=360;",
+         XSPACE "hlo.work level=category category=copy-done self_ns=40; hlo.work level=category "
+                "category=fusion self_ns=360;",
          "asynchronous warning 10 upper all"},
         {"",
-         XSPACE
-         "hlo.category category=copy-done self_ns=39; hlo.category category=fusion self_ns=361;",
+         XSPACE "hlo.work level=category category=copy-done self_ns=39; hlo.work level=category "
+                "category=fusion self_ns=361;",
          ""},
         /* These rules apply to no other format, and the guides' bounds do not apply to this one. */
         {"", "job.job steps=10;" STEPS("launch_ns=900 output_ns=900 other_ns=900"), ""},
@@ -679,18 +683,21 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* where short kernels and communication are launched: 6 of 8, and all of it; PyTorch's
          * record_param_comms does not count as a place, and 200 us is not short */
         {"",
-         "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
-                                      "kernels.launcher kernel=k operator=add inside=f calls=6 "
-                                      "mean_ns=9; kernels.launcher kernel=k operator=mul calls=2 "
-                                      "mean_ns=9; kernels.launcher kernel=k operator=big calls=70 "
-                                      "mean_ns=200000;",
+         "kernels.kernel " SMALL(
+             "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
+                  "kernels.launched level=kernel kernel=k operator=add inside=f calls=6 "
+                  "mean_ns=9; kernels.launched level=kernel kernel=k operator=mul calls=2 "
+                  "mean_ns=9; kernels.launched level=kernel kernel=k operator=big calls=70 "
+                  "mean_ns=200000;",
          "larger batch. 75 % of the short ones are launched by \"add\" in \"f\". ", "big"},
         {HIDES_BADLY,
-         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launched "
+         "level=kernel kernel=k "
          "operator=record_param_comms inside=forward total_ns=9;",
          "of a batch. 100 % of communication is launched in \"forward\". ", "record_param"},
         {HIDES_BADLY,
-         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launched "
+         "level=kernel kernel=k "
          "operator=record_param_comms total_ns=9;",
          "of a batch. 15.0 %", "launched"},
         /* names where the host waited, as far as known */

@@ -159,7 +159,7 @@ static bool any_named(const tm_facts *facts, const char *name, const char *const
 
 /* Returns whether a program has a name given by JAX: jit_step, pmap_step. */
 static bool any_of_jax(const tm_facts *facts) {
-    const tm_table *ops = tm_tables_find(facts->tables, "hlo.op");
+    const tm_table *ops = tm_tables_find(facts->tables, "hlo.work");
     bool any = false;
     for (size_t i = 0; i < ops->n_rows && !any; i++) {
         const tm_cell *program = tm_table_cell(ops, i, "program");
@@ -188,7 +188,7 @@ void tm_facts_program(tm_facts *facts) {
         tm_facts_sum(facts, "phases.step", "host_backward_ns") > 0 ||
         tm_facts_sum(facts, "phases.step", "host_optimizer_ns") > 0 ||
         any_named(facts, "kernels.kernel", gradients, sizeof gradients / sizeof *gradients);
-    facts->torch = any_named(facts, "operators.op", torch, sizeof torch / sizeof *torch) ||
+    facts->torch = any_named(facts, "calls.call", torch, sizeof torch / sizeof *torch) ||
                    any_named(facts, "kernels.kernel", torch, sizeof torch / sizeof *torch);
     facts->jax = tm_facts_speaks_xla(facts) && any_of_jax(facts);
     const tm_table *kinds = tm_tables_find(facts->tables, "steps.kind");

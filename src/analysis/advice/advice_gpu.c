@@ -1,6 +1,7 @@
 /* Rules on GPUs that are idle, or slower than they could be. */
 #include "advice_rules.h"
 #include "analysis/shared/words.h"
+#include "table/levels.h"
 #include "table/shown.h"
 
 #include <inttypes.h>
@@ -481,13 +482,14 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
-    const tm_table *operators = tm_tables_find(f->tables, "operators.op");
+    const tm_table *operators = tm_tables_find(f->tables, "calls.call");
     double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
     bool of_torch = !tm_facts_speaks_xla(f);
     int64_t fit = 0, most = 0;
     const char *name = "";
-    for (size_t i = 0; i < operators->n_rows; i++) {
-        int64_t own = tm_facts_int(f, "operators.op", i, "device_self_ns");
+    size_t end;
+    for (size_t i = tm_table_level(operators, "operator", &end); i < end; i++) {
+        int64_t own = tm_facts_int(f, "calls.call", i, "device_self_ns");
         if (!tm_table_cell(operators, i, "tensor_cores_fit")->value.i)
             continue;
         fit += own;

@@ -469,15 +469,15 @@ static const struct box {
     {"compute_16_bit", "%", 10, UNKNOWN, tm_box_xla_bits,
      "Computation in types of 16 bits or fewer, as a share of the computation whose type is known; "
      "XProf asks for at least 10 %.",
-     "pod.rank, hlo.op", TM_OF_XLA},
+     "pod.rank, hlo.work", TM_OF_XLA},
     {"asynchronous", "%", UNKNOWN, 10, tm_box_xla_async,
      "Waiting for transfers and collectives that were started earlier (-done), as a share of the "
      "time of XLA's operations; XProf calls more than 10 % a bottleneck.",
-     "hlo.category, hlo.op", TM_OF_XLA},
+     "hlo.work", TM_OF_XLA},
     {"data_shuffle", "%", UNKNOWN, 30, tm_box_xla_shuffle,
      "Step time in which a GPU runs operations that only rearrange data (broadcast, data "
      "formatting, gather, scatter, slice, sort, ...); XProf calls 30 % and more a bottleneck.",
-     "pod.rank, hlo.category", TM_OF_XLA},
+     "pod.rank, hlo.work", TM_OF_XLA},
     {"sparse_core", "%", UNKNOWN, 10, tm_box_xla_sparse,
      "Step time in which SparseCores work and their TPU core computes nothing; XProf calls more "
      "than 10 % a bottleneck, and also counts time that overlaps computation.",

@@ -202,34 +202,10 @@ static const tm_table_def shape_part_def = {
     .n_merged = SP_RANK,
 };
 
-static const tm_column launcher_columns[] = {
-    {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
-    {"operator", TM_TEXT, "",
-     "Innermost operator that launched the event, or why there is none: the launch was outside of "
-     "any operator, or is not in the trace."},
-    {"inside", TM_TEXT, "",
-     "Innermost of the program's own Python functions, modules and annotations (except steps) "
-     "around the launch; null if none was recorded."},
-    TM_LAUNCHED_COLUMNS("kernel"),
-};
-
-static const tm_table_def launcher_def = {
-    .name = "kernels.launcher",
-    .doc = "A row for each kernel, copy or set and its launcher, over all ranks: the 5000 rows "
-           "with the largest total_ns, and one row for the rest. The sum of all rows is the time "
-           "of all streams.",
-    .columns = launcher_columns,
-    .n_columns = 3 + TM_LAUNCHED_N,
-    .n_keys = 3,
-    .top = 3 + TM_LAUNCHED_TOTAL,
-};
-
-static const tm_table_def launcher_part_def = TM_LAUNCHED_PART("kernels.launcher_part");
-
 static const tm_table_def *const defs[] = {
-    &kernel_def,       &shape_def,        &launcher_def,          &tm_roofline_table,
-    &tm_section_table, &tm_rule_table,    &tm_same_kernels_table, &kernel_part_def,
-    &shape_part_def,   &launcher_part_def};
+    &kernel_def,       &shape_def,       &tm_launched_table,     &tm_roofline_table,
+    &tm_section_table, &tm_rule_table,   &tm_same_kernels_table, &kernel_part_def,
+    &shape_part_def,   &tm_launched_part};
 
 /* Totals of one shape, or of one name. */
 typedef struct tally {
@@ -392,8 +368,7 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
     tm_vec_free(&tallies);
     if (!ok)
         return tm_fail_memory(err);
-    return tm_launched_rows(view, tm_tables_find(out, launcher_part_def.name),
-                            tm_tables_find(out, TM_LAUNCHED_BY_OPERATOR), err);
+    return tm_launched_rows(view, out, err);
 }
 
 /* Returns the sums of rows [first, end) of a part whose columns start at @p at. */
@@ -520,8 +495,7 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
     status = merge_shapes(names, &same, tables, err);
     tm_same_kernels_free(&same);
     TM_TRY(status);
-    return tm_launched_merge(names, tm_tables_find(tables, launcher_part_def.name),
-                             tm_tables_find(tables, launcher_def.name), err);
+    return tm_launched_merge(names, tables, err);
 }
 
 /* Sets shares and sorts. This needs the names of all processes, because each merged only some
@@ -540,7 +514,7 @@ static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     }
     tm_table_top(kernels, SIZE_MAX); /* sorts the largest first */
     tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);
-    TM_TRY(tm_launched_order(tm_tables_find(out, launcher_def.name), err));
+    TM_TRY(tm_launched_order(out, err));
     return tm_roofline_rows(job->ncu, out, err);
 }
 

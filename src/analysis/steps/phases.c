@@ -80,7 +80,7 @@ static const tm_table_def step_def = {
     .doc = "A row for each step of a rank: its phases, by the activity of its threads and by the "
            "work that they launched. There are no rows for ranks whose trace shows no phase, or "
            "for ranks with an XSpace, because XLA compiles all phases into one program "
-           "(hlo.category and pod.step show its work).",
+           "(hlo.work and pod.step show its work).",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

@@ -12,6 +12,7 @@
 #include "output/output_file.h"
 #include "show/show_options.h"
 #include "sql/sql.h"
+#include "table/levels.h"
 #include "table/shown.h"
 #include "tmerge/analysis.h"
 #include "tmerge/export.h"
@@ -185,8 +186,12 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     const tm_choice choice = {.ranks = s->ranks};
     TM_TRY(tm_store_open(s->store, &j->store, err));
     TM_TRY(read_tables(j, err));
-    if (s->format->of_stacks)
-        return tm_store_read_table(j->store, tm_tables_find(&j->tables, "stacks.frame"), err);
+    if (s->format->of_stacks) {
+        tm_table *tree = tm_tables_find(&j->tables, "calls.tree");
+        TM_TRY(tm_store_read_table(j->store, tree, err));
+        tm_table_keep_level(tree, "function");
+        return TM_OK;
+    }
     if (!s->format->is_database)
         TM_TRY(tm_store_read_names(j->store, &j->names, err));
     TM_TRY(tm_store_read_ranks(j->store, &j->ranks, &j->n_ranks, err));
@@ -314,7 +319,7 @@ static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_event
         .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
         .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
         .tool_version = TMERGE_VERSION,
-        .stacks = tm_tables_find(&j->tables, "stacks.frame"),
+        .stacks = tm_tables_find(&j->tables, "calls.tree"),
         .of_devices = s->of_devices,
     };
     tm_export *x;

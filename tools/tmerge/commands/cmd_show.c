@@ -294,7 +294,10 @@ static tm_status verify(const request *r, const tm_store *store, const chosen *t
     for (size_t i = 0; i < tables->n; i++) {
         tm_selection selection;
         size_t n_rows;
-        const tm_choice none = {.top = -1, .columns = r->choice.columns, .where = r->choice.where};
+        const tm_choice none = {.arguments = r->arguments,
+                                .top = -1,
+                                .columns = r->choice.columns,
+                                .where = r->choice.where};
         tm_status status = tm_selection_make(store, tables->defs[i], &none, &selection, err);
         if (status == TM_OK)
             status = tm_store_verify_table(store, tables->defs[i], &n_rows, err);

@@ -38,7 +38,7 @@ export interface Points<N extends TableName> {
 
 /** Shapes of rows by what bounds them, and a legend of those there. */
 export function boundShapes(
-  table: Table<"kernels.roofline" | "hlo.op">,
+  table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],
   words: readonly string[],
 ): { shape: (row: number) => number; legend: HTMLElement } {
@@ -59,7 +59,7 @@ export function boundShapes(
 const power = (value: number) => (value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1))));
 
 /** Draws the chart; the larger a point, the more time it takes. */
-export function rooflineChart<N extends "kernels.roofline" | "hlo.op" | "efficiency.operator">(points: Points<N>): HTMLElement {
+export function rooflineChart<N extends "kernels.roofline" | "hlo.work" | "efficiency.work">(points: Points<N>): HTMLElement {
   const { rows, table } = points,
     flopPerByte = (row: number) => table.amount(row, "flop_per_byte" as ColumnOf<N>),
     tflops = (row: number) => table.amount(row, points.rate[0]) * points.rate[1],
