@@ -309,7 +309,8 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         int64_t late_ns;
     } cases[] = {
         {" relative_speed=0.94", "idle_ns=99000",
-         "it computes at 0.94x the median speed: look at its GPU (clock, heat, other processes) or its "
+         "it computes at 0.94x the median speed: look at its GPU (clock, heat, other processes) or "
+         "its "
          "share of the work",
          0},
         /* twice the median is 40 */
@@ -400,7 +401,8 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               "other processes)",
               SAME("3", "600000", "480000", "594000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
-              "it computes at 0.80x the median speed: look at its GPU (clock, heat, other processes) or "
+              "it computes at 0.80x the median speed: look at its GPU (clock, heat, other "
+              "processes) or "
               "its share of the work" MORE,
               SAME("3", "600000", "480000", "570000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,

@@ -174,11 +174,7 @@ function framework(context: Context): HTMLElement | null {
     rows = table.all.filter((row) => table.text(row, "side") === side);
   return section(
     "Operators of the framework",
-    note(
-      "By type; on devices, what ran there for them. Individual ones: ",
-      h("code", `tmerge show ${storeName(job)} framework.work`),
-      ".",
-    ),
+    note("By type; on devices, what ran there for them. Individual ones: ", h("code", `tmerge show ${storeName(job)} framework.work`), "."),
     sides.length > 1 ? chooser(context, "Where", "side", sides, side) : null,
     grid(
       table,
