@@ -5,7 +5,7 @@ import os
 import pickle
 
 from common import contains, equal, holds, lacks, main, put, synth, tables, tmerge
-from hang_cases import CASES, NOBODY, SECOND, call, dump, of_tp, run_of, sent
+from hang_cases import CASES, NOBODY, SECOND, call, dump, is_right, of_tp, real, run_of, sent
 
 def given(*ranks, groups=None, form='pickle', size=None):
     """Writes a dump for each rank that has calls; None: no dump."""
@@ -35,6 +35,14 @@ def test_each_hang_is_told_with_its_culprits():
             equal(verdict(), expected, f'{name}, {form}')
 
 
+def test_real_hangs_on_gloo_are_told():
+    for folder, truth in real('.'):
+        job = json.loads(tmerge('hang', folder, '--json').expect(0).out)['tables']['hang.job']['rows'][0]
+        holds(is_right(job, truth), (truth, job))
+        if not truth['ranks']:
+            contains(job['verdict'], 'look at the network' if job['state'] == 'unknown' else 'records no sends and receives')
+
+
 def test_a_screen_names_who_and_where():
     given(*CASES['not all joined'][0])
     screen = tmerge('hang', 'trace_rank_*').expect(0).out
@@ -43,7 +51,7 @@ def test_a_screen_names_who_and_where():
   The job hangs: rank 2 has not come to all_reduce, number 3 of group
   default_pg.
   Ranks 0-1 came and have waited since 00:00:03.000 UTC (step train.py:13). The
-  last operation that rank 2's CPU issued is all_gather, number 2 of group
+  last operation that rank 2's CPU issued is barrier, number 2 of group
   default_pg, at 00:00:02.000 UTC (step train.py:12).
 ''')
 

@@ -1,4 +1,8 @@
 """Recorded calls of jobs that hang, and the right answers; without parts that need tmerge."""
+import json
+import os
+import tarfile
+
 SECOND = 1000000000
 WORLD = ('0', 'default_pg')
 
@@ -23,7 +27,7 @@ def dump(calls, groups=None, size=2, version='2.10'):
     return {'version': version, 'pg_config': config, 'pg_status': {}, 'entries': entries}
 
 
-DONE = [call('all_reduce', 1), call('all_gather', 2, outputs=((8, 4),))]
+DONE = [call('all_reduce', 1), call('barrier', 2)]
 AB = {'a': [0, 1, 2, 3], 'b': [0, 1, 2, 3]}
 
 
@@ -168,6 +172,9 @@ OPERATIONS = ('broadcast', '_broadcast_oop', 'reduce', '_reduce_oop', 'all_gathe
               'barrier', 'split', 'new_window', 'allreduce_coalesced', 'allgather_coalesced', 'ALLGATHER_coalesced',
               'REDUCE_SCATTER_coalesced')
 BACKENDS = 'nccl', 'ncclx', 'nccl2', 'xccl', 'c10d', 'another', 'with:colon'
+# of two ranks: output of the operations that gather and scatter 16 elements
+OUTPUTS = {**dict.fromkeys(('all_gather', '_all_gather_base', 'all_gather_into_tensor_coalesced'), ((32,),)),
+           **dict.fromkeys(('reduce_scatter', '_reduce_scatter_base', 'reduce_scatter_tensor_coalesced'), ((8,),))}
 PLAIN = {'input_dtypes': 'float32', 'output_dtypes': 'float32', 'p2p_seq_id': '0', 'frames': []}
 
 
@@ -182,8 +189,8 @@ def coalesced(op, end, seq=1, state='completed'):
 
 CASES.update({
     'each operation, all came': (
-        [[call(op, i, collective_seq_id=str(i), **PLAIN) for i, op in enumerate(OPERATIONS, 1)]] * 2, {},
-        ('clear', None, 'unknown', None, None, None)),
+        [[call(op, i, outputs=OUTPUTS.get(op), collective_seq_id=str(i), **PLAIN)
+          for i, op in enumerate(OPERATIONS, 1)]] * 2, {}, ('clear', None, 'unknown', None, None, None)),
     'each backend, one has not come': (
         [[call(f'{b}:all_reduce', i, 'completed' if i < len(BACKENDS) else 'started')
           for i, b in enumerate(BACKENDS[:n], 1)] for n in (len(BACKENDS), len(BACKENDS) - 1)], {},
@@ -224,3 +231,27 @@ CASES.update({
          [call('all_reduce', 1), *coalesced('_reduce_oop', 'REDUCE_SCATTER_coalesced', 2, 'started')]], {},
         ('hangs', 'not issued', 'one', '0', '_reduce_oop', 2)),
 })
+
+
+def real(folder):
+    """Unpacks the hangs that tests/real/hangs.py recorded, unless the environment's TMERGE_HANGS has
+    others; returns each one's folder and truth."""
+    recorded = os.environ.get('TMERGE_HANGS')
+    if not recorded:
+        recorded = os.path.join(folder, 'hangs')
+        with tarfile.open(os.path.join(os.path.dirname(__file__), '../real/recorded/hangs.tar.xz')) as tar:
+            tar.extractall(recorded)
+    for name in sorted(os.listdir(recorded)):
+        with open(os.path.join(recorded, name, 'truth.json'), encoding='ascii') as told:
+            yield os.path.join(recorded, name), json.load(told)
+
+
+def ranks_of(text):
+    """Returns the ranks of "0-2,5"."""
+    spans = [[int(end) for end in part.split('-')] for part in text.split(',')] if text else []
+    return [rank for span in spans for rank in range(span[0], span[-1] + 1)]
+
+
+def is_right(job, truth):
+    """Whether hang.job names the ranks of a real hang, for a reason that describes it."""
+    return ranks_of(job['culprits']) == truth['ranks'] and job['reason'] in truth['reasons']

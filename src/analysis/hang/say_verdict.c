@@ -81,6 +81,14 @@ static bool is_whole(const tm_hang_world *w) {
     return whole;
 }
 
+/* Whether the last operation of a rank was gloo's. */
+static bool uses_gloo(const tm_hang_world *w) {
+    bool found = false;
+    for (size_t d = 0; d < w->dumps->n_rows && !found; d++)
+        found = strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0;
+    return found;
+}
+
 /* Writes the verdict if no rank is named. */
 static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = tm_hang_front_at(w, c->front);
@@ -89,6 +97,8 @@ static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
                            ? "No rank is waiting: every operation in the dumps has finished"
                            : "No rank with a complete dump is waiting: every operation in the "
                              "dumps has finished");
+        if (uses_gloo(w))
+            tm_hang_add(t, "; gloo records no sends and receives, so ranks may be waiting in one");
     } else if (c->reason == TM_HANG_UNKNOWN) {
         tm_hang_add(
             t, "Some operations have not finished, but the dumps do not show whom they wait for; "
