@@ -90,7 +90,6 @@ interface RawPage {
 /** One result table; with a union of names, any of them. */
 export class Table<N extends TableName = TableName> {
   readonly columns: readonly Column<N>[];
-  readonly rows: Cell[][];
   readonly doc: string;
   readonly keys: number;
   readonly top: number;
@@ -104,16 +103,11 @@ export class Table<N extends TableName = TableName> {
   constructor(
     readonly name: N,
     raw: RawTable<N> | undefined,
-    rows: Cell[][],
+    readonly rows: Cell[][],
   ) {
     this.columns = (raw?.columns ?? []).map(([name, type, unit, doc, epoch]) => ({ name, type, unit, doc, epoch: epoch === 1 }));
-    this.doc = raw?.doc ?? "";
-    this.keys = raw?.keys ?? 0;
-    this.top = raw?.top ?? -1;
-    this.prose = raw?.prose ?? 0;
+    ({ doc: this.doc = "", keys: this.keys = 0, top: this.top = -1, prose: this.prose = 0, left_out: this.leftOut = 0 } = raw ?? {});
     this.form = raw?.form;
-    this.rows = rows;
-    this.leftOut = raw?.left_out ?? 0;
     this.#whole = raw?.all;
     this.#places = new Map(this.columns.map((column, i) => [column.name, i]));
   }
@@ -207,8 +201,8 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Sums over the rows with the same texts in the given columns. */
-  groups(by: readonly ColumnOf<N>[]): Group[] {
+  /** Rows with the same texts in the given columns: their number, sums of columns, and whether any has a value in a column. */
+  groups(by: readonly ColumnOf<N>[]) {
     const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
     const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
       const key = JSON.stringify(texts),
@@ -242,7 +236,12 @@ export class Table<N extends TableName = TableName> {
     }
     return [...found.values()].map(({ texts, n, sums }) => {
       const of = (column: ColumnOf<TableName>) => sums[this.#places.get(column) ?? -1] ?? null;
-      return { texts, n, sum: (column) => of(column) ?? 0, has: (column) => of(column) !== null };
+      return {
+        texts,
+        n,
+        sum: (column: ColumnOf<TableName>) => of(column) ?? 0,
+        has: (column: ColumnOf<TableName>) => of(column) !== null,
+      };
     });
   }
 
@@ -251,15 +250,6 @@ export class Table<N extends TableName = TableName> {
     const parts = Object.entries(wanted) as [ColumnOf<N>, Cell][];
     return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
   }
-}
-
-/** Rows of a table that share some values. */
-export interface Group {
-  readonly texts: readonly (string | null)[];
-  readonly n: number;
-  readonly sum: (column: ColumnOf<TableName>) => number;
-  /** Whether any of the rows has a value in the column. */
-  readonly has: (column: ColumnOf<TableName>) => boolean;
 }
 
 function ordered(values: readonly (number | null)[]): number[] {
@@ -304,32 +294,24 @@ function parsed(): Promise<void> {
 /** All data in the page. */
 export class Job {
   readonly #raw: RawPage;
+  readonly kind: RawPage["kind"];
+  readonly version: string;
+  readonly name: string;
+  /** The job's begin [ns since the epoch]; null if there is no event. */
+  readonly begin: bigint | null;
+  /** How the store was made: options, world size, ... */
+  readonly facts: Facts;
   readonly #tables = new Map<string, Table>();
   readonly #loading = new Map<string, Promise<void>>();
 
   constructor(text: string) {
-    this.#raw = JSON.parse(text) as RawPage;
-    for (const [name, raw] of Object.entries(this.#raw.tables) as [TableName, RawTable<TableName>][])
-      if (raw.cells) this.#tables.set(name, new Table(name, raw, rowsOf(raw.cells)));
+    const raw = (this.#raw = JSON.parse(text) as RawPage);
+    ({ kind: this.kind, version: this.version, name: this.name, facts: this.facts } = raw);
+    this.begin = raw.begin ? BigInt(raw.begin) : null;
+    for (const [name, table] of Object.entries(raw.tables) as [TableName, RawTable<TableName>][])
+      if (table.cells) this.#tables.set(name, new Table(name, table, rowsOf(table.cells)));
   }
 
-  get kind(): "report" | "diff" | "hang" {
-    return this.#raw.kind;
-  }
-  get version(): string {
-    return this.#raw.version;
-  }
-  get name(): string {
-    return this.#raw.name;
-  }
-  /** The job's begin [ns since the epoch]; null if there is no event. */
-  get begin(): bigint | null {
-    return this.#raw.begin ? BigInt(this.#raw.begin) : null;
-  }
-  /** How the store was made: options, world size, ... */
-  get facts(): Facts {
-    return this.#raw.facts;
-  }
   /** Names of all tables, in the order of the analyses. */
   get names(): TableName[] {
     return Object.keys(this.#raw.tables) as TableName[];

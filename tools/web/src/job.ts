@@ -4,18 +4,6 @@ import * as f from "./format";
 import type { ColumnOf } from "./names";
 import { href, type State } from "./view";
 
-/** Ranks with and without GPU events, in rank order, and their hosts. */
-export interface Ranks {
-  readonly ranks: number[];
-  readonly host: Map<number, string>;
-  readonly hosts: string[];
-  /** Ranks that the traces name but that have no trace; only the first if there are many. */
-  readonly missing: number[];
-  readonly missingCount: number;
-  /** Number of hosts of the job. */
-  readonly hostCount: number;
-}
-
 /** Whether the traces hold only the transfer part of communication; waits then appear as idle time. */
 export function transfersAlone(job: Job): boolean {
   return job.table("clock.check").amount(0, "transfers_alone") > 0;
@@ -42,7 +30,9 @@ export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
 
-export function ranksOf(job: Job): Ranks {
+/** Ranks with and without GPU events, in rank order, and their hosts; ranks that the traces name but that have no trace, only the first if
+ * there are many, and their number; the number of hosts of the job. */
+export function ranksOf(job: Job) {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
   const host = new Map(ranks.map((rank, row) => [rank, table.text(row, "host") ?? ""]));
@@ -91,16 +81,10 @@ export function communicates(job: Job): boolean {
   return total(job, "comm_ns") > 0;
 }
 
-export interface Kind {
-  readonly kind: string;
-  readonly count: number;
-  readonly comm: number;
-  readonly overlap: number;
-  readonly exposed: number;
-}
+export type Kind = ReturnType<typeof kinds>[number];
 
 /** Kinds of collectives summed over ranks, largest time first. */
-export function kinds(job: Job): Kind[] {
+export function kinds(job: Job) {
   const found = job
     .table("overlap.kind")
     .groups(["kind"])
@@ -287,14 +271,6 @@ function withoutStraggler(job: Job): Verdict {
 
 // Advice ------------------------------------------------------------------------------------------
 
-export interface Advice {
-  readonly state: State;
-  readonly title: string;
-  /** What to do, without the words already in the title. */
-  readonly text: string;
-  readonly view: string;
-}
-
 const RULES: Readonly<Record<string, readonly [string, string]>> = {
   recording: ["Record again", "about"],
   straggler: ["Find what delays the straggler", "stragglers"],
@@ -344,8 +320,8 @@ function adviceText(text: string, title: string): string {
   return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
 }
 
-/** A row of advice.item with a short title and the view that shows its evidence. */
-export function adviceItem(job: Job, row: number): Advice {
+/** A row of advice.item with a short title, what to do without the words already in it, and the view that shows its evidence. */
+export function adviceItem(job: Job, row: number) {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
   const severity = table.text(row, "severity");
@@ -362,7 +338,7 @@ export function adviceItem(job: Job, row: number): Advice {
           ? `Find why ${who} computes most`
           : general;
   return {
-    state: severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note",
+    state: (severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note") as State,
     title,
     text: adviceText(table.text(row, "text") ?? "", title),
     view,

@@ -17,15 +17,6 @@ export interface AreaRow {
   readonly byRank: Float64Array;
 }
 
-export interface Area {
-  readonly kernels: readonly AreaRow[];
-  readonly classes: readonly AreaRow[];
-  readonly operators: readonly AreaRow[];
-  /** Number of ranks that lack device events, and host events, in part of the range. */
-  readonly lacking: number;
-  readonly lackingHost: number;
-}
-
 /* Rows by key, created on demand. */
 class Sums {
   readonly rows = new Map<number | string, AreaRow>();
@@ -60,6 +51,9 @@ export interface Chosen {
   readonly tracks: ReadonlySet<string> | null;
 }
 
+/** Sums, and the numbers of ranks that lack device events, and host events, in part of the range. */
+export type Area = ReturnType<typeof areaOf>;
+
 /** Sums the events of the chosen ranks. @param classes  class of each kernel by name number; null if unknown */
 export function areaOf(
   job: JobBlock,
@@ -67,7 +61,7 @@ export function areaOf(
   span: Span,
   { places, tracks }: Chosen,
   classes: readonly (string | undefined)[] | null,
-): Area {
+) {
   const kernels = new Sums(places.length),
     byClass = new Sums(places.length),
     operators = new Sums(places.length),

@@ -1,6 +1,6 @@
 /** The canvas: paints the job and finds what is at a position. */
 import * as f from "../format";
-import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arrange";
+import { hostsOf, plain, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
 import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
 import { visible } from "../dom";
@@ -77,35 +77,35 @@ export interface Rate {
   readonly calls: number;
 }
 
-export interface ChartData {
-  readonly job: JobBlock;
-  readonly strip: Uint16Array;
-  readonly pyramid: Pyramid;
-  operations: readonly Operation[];
+export class ChartData {
+  operations: readonly Operation[] = [];
   /** Null until the events are loaded. */
-  lanes: Lanes | null;
-  path: Path;
+  lanes: Lanes | null = null;
+  told: Told | null = null;
   /** Null until requested, or if none was recorded. */
-  memory: Curves | null;
-  /** Class of each kernel by name number; null until loaded. */
-  classes: readonly (string | undefined)[] | null;
-  /** Rates of kernels that multiply, also by name number. */
-  rates: readonly (Rate | undefined)[] | null;
+  memory: Curves | null = null;
+  /** Classes of kernels, and rates of those that multiply, by name number; null until loaded. */
+  classes: readonly (string | undefined)[] | null = null;
+  rates: readonly (Rate | undefined)[] | null = null;
   /** By kernel name; null until loaded. */
-  launchers: ReadonlyMap<string, Launcher> | null;
-  /** Null until loaded. */
-  slacks: Slacks | null;
-  /** Null until the events are loaded. */
-  told: Told | null;
+  launchers: ReadonlyMap<string, Launcher> | null = null;
+  slacks: Slacks | null = null;
   /** Per event: its duration divided by the median of the same event on the other ranks, 0 for none; null until requested. */
-  slowness: Float32Array | null;
+  slowness: Float32Array | null = null;
   /** Available counters, then the values of those shown; null: none exist or they are not loaded yet. */
-  counters: readonly Counter[];
-  /** Why no operation has a wait; null if some may have one. */
-  readonly noWaits: string | null;
-  readonly values: Map<string, Values | null>;
+  counters: readonly Counter[] = [];
+  readonly values = new Map<string, Values | null>();
   /** Counters of the visible window from the whole store; null if the page holds everything or is not served. */
-  farCounters: FarCounters | null;
+  farCounters: FarCounters | null = null;
+
+  /** @param noWaits  why no operation has a wait; null if some may have one */
+  constructor(
+    readonly job: JobBlock,
+    readonly strip: Uint16Array,
+    readonly pyramid: Pyramid,
+    readonly path: Path,
+    readonly noWaits: string | null,
+  ) {}
 }
 
 /** What the pointer or the selection is on. */
@@ -124,29 +124,30 @@ export interface Target {
 export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null, host: -1 };
 
 /** All state that changes the picture. */
-export interface ChartState {
-  span: Span;
-  scroll: number;
-  readonly open: Set<number>;
-  selected: Target;
+export class ChartState {
+  scroll = 0;
+  readonly open = new Set<number>();
+  selected = NOWHERE;
   /** Event named by the address that may still be fetched. */
-  awaited: string | null;
-  hovered: Target;
-  found: Found | null;
+  awaited: string | null = null;
+  hovered = NOWHERE;
+  found: Found | null = null;
   /** Matches in the whole store, if the page is served. */
-  everywhere: Everywhere | null;
+  everywhere: Everywhere | null = null;
   /** Whether the matches are listed. */
-  listed: boolean;
-  mark: Span | null;
+  listed = false;
+  mark: Span | null = null;
   /** Indices of the marked ranks; null: all. */
-  marked: ReadonlySet<number> | null;
+  marked: ReadonlySet<number> | null = null;
   /** Keys of the streams and threads chosen among the lanes of opened ranks; null: all lanes of the ranks. */
-  markedTracks: ReadonlySet<string> | null;
+  markedTracks: ReadonlySet<string> | null = null;
   /** Tab shown for the marked area. */
-  tab: AreaTab;
+  tab: AreaTab = "ranks";
   /** Whether the critical path is drawn. */
-  path: boolean;
-  readonly arrangement: Arrangement;
+  path = false;
+  readonly arrangement: Arrangement = plain();
+
+  constructor(public span: Span) {}
 }
 
 export type Zone = "strip" | "ruler" | "gutter" | "lanes" | "scrollbar" | "outside";

@@ -87,8 +87,8 @@ export function countersOf(data: ChartData, { memory, served }: Recorded): reado
     copied = false;
   for (const at of told ? job.ranks.keys() : []) {
     const own = told!.page(at);
-    launched ||= own.launches.rows.length > 0;
-    copied ||= own.bytes.rows.length > 0;
+    launched ||= own.columns.launches.rows.length > 0;
+    copied ||= own.columns.bytes.rows.length > 0;
     for (const { counter, series } of own.counters) {
       const title = titleOf(job.names[counter] ?? "", job.names[series] ?? ""),
         words = (value: number): string => f.significant(value);
@@ -109,7 +109,7 @@ export function countersOf(data: ChartData, { memory, served }: Recorded): reado
 
 function queueOf({ lanes, told }: ChartData, at: number): Curve {
   const { begin, kind } = lanes!.events,
-    { rows, values } = told!.page(at).launches,
+    { rows, values } = told!.page(at).columns.launches,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const from = begin[values[i]!]!,
@@ -121,7 +121,7 @@ function queueOf({ lanes, told }: ChartData, at: number): Curve {
 
 function copiesOf({ lanes, told }: ChartData, at: number): Curve {
   const { begin, duration } = lanes!.events,
-    { rows, values } = told!.page(at).bytes,
+    { rows, values } = told!.page(at).columns.bytes,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const by = duration[row]! > 0 ? values[i]! / duration[row]! : 0;

@@ -1,16 +1,15 @@
 /** Decodes the page's timeline blocks, as src/report/timeline*.c writes them. */
 import { Bytes } from "./bytes";
 import {
+  Events,
   LANE_KINDS,
   LAST,
   STREAM,
   TRANSFER,
   UNMATCHED,
-  type Events,
   type JobBlock,
   type Member,
   type Operation,
-  type Operations,
   type Part,
   type Rank,
   type Recording,
@@ -25,7 +24,7 @@ const PART_GPU = 1,
   PART_HOST = 2;
 
 /** Reads `n` items. */
-function list<T>(n: number, read: (i: number) => T): T[] {
+export function list<T>(n: number, read: (i: number) => T): T[] {
   const out: T[] = [];
   for (let i = 0; i < n; i++) out.push(read(i));
   return out;
@@ -119,16 +118,8 @@ function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
   }));
 }
 
-/** Properties of an operation over all of its members. */
-interface Whole {
-  readonly size: number;
-  readonly end: number;
-  readonly last: number;
-  readonly wait: number;
-  readonly waits: boolean;
-}
-
-function decodeWhole(bytes: Bytes, begin: number): Whole {
+/* Properties of an operation over all of its members. */
+function decodeWhole(bytes: Bytes, begin: number): ReturnType<typeof wholeOf> {
   return {
     size: bytes.number(),
     end: begin + bytes.number(),
@@ -138,7 +129,7 @@ function decodeWhole(bytes: Bytes, begin: number): Whole {
   };
 }
 
-function wholeOf(members: readonly Member[], begin: number): Whole {
+function wholeOf(members: readonly Member[], begin: number) {
   let end = begin,
     last = begin,
     wait = 0,
@@ -156,7 +147,7 @@ function wholeOf(members: readonly Member[], begin: number): Whole {
 type Told = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
 /** Decodes the block "timeline.operations". */
-export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
+export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
 }
 
@@ -165,7 +156,7 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
     names = list(bytes.number(), () => bytes.text()),
-    [operation] = readOperations(bytes, { ranks, names, allRanks: ranks.length }).list;
+    [operation] = readOperations(bytes, { ranks, names, allRanks: ranks.length });
   if (!operation) return null;
   const places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
   const members = operation.members.flatMap((member) => {
@@ -175,11 +166,11 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-function readOperations(bytes: Bytes, job: Told): Operations {
-  const n = bytes.number(),
-    total = bytes.number();
+function readOperations(bytes: Bytes, job: Told): Operation[] {
+  const n = bytes.number();
   let begin = 0;
-  const all = list(n, (number): Operation => {
+  bytes.number(); // the number with those left out
+  return list(n, (number): Operation => {
     begin += bytes.signed();
     const kind = bytes.number();
     const group = job.names[bytes.number()] ?? "",
@@ -207,32 +198,9 @@ function readOperations(bytes: Bytes, job: Told): Operations {
       lastRank: lastRank < 0 ? null : lastRank,
     };
   });
-  return { list: all, total };
 }
 
-/* Room for n events; the columns of the communicating ones grow, because their number is not known in advance. */
-class Columns implements Events {
-  readonly begin: Float64Array;
-  readonly duration: Float64Array;
-  readonly name: Uint32Array;
-  readonly kind: Uint8Array;
-  readonly depth: Uint8Array;
-  readonly comm: Uint32Array;
-  readonly tracks: Track[] = [];
-  wait: Float64Array = new Float64Array(1);
-  operation: Int32Array = new Int32Array(1);
-
-  constructor(readonly n: number) {
-    this.begin = new Float64Array(n);
-    this.duration = new Float64Array(n);
-    this.name = new Uint32Array(n);
-    this.kind = new Uint8Array(n);
-    this.depth = new Uint8Array(n);
-    this.comm = new Uint32Array(n);
-  }
-}
-
-function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[], operations: number[]): Track {
+function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]): Track {
   const at = bytes.number(),
     kind = bytes.number();
   const device = bytes.number() - 1,
@@ -264,7 +232,7 @@ export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
 
 /** Decodes n events, which end with the bytes. */
 export function decodeColumns(bytes: Bytes, n: number): Events {
-  const out = new Columns(n);
+  const out = new Events(n);
   const waits = [-1],
     operations = [-1];
   let first = 0;

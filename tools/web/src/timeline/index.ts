@@ -61,7 +61,7 @@ class Page implements Listener {
     {
       "aria-label": "Critical path (c)",
       title: "What decides when each step ends (c; its pieces: k, j)",
-      on: { click: () => this.controller.run({ do: "path" }) },
+      on: { click: () => this.controller.setPath(!this.controller.state.path) },
     },
     "Critical path",
   );
@@ -195,11 +195,11 @@ class Page implements Listener {
       h(
         "div.tl-tools",
         { role: "group", "aria-label": "Window" },
-        button("+", "Zoom in (w)", () => controller.run({ do: "zoom", factor: 0.5 })),
-        button("−", "Zoom out (s)", () => controller.run({ do: "zoom", factor: 2 })),
-        button("Whole job", "Show the whole job (0)", () => controller.run({ do: "whole" })),
-        button("[", "Previous collective ([)", () => controller.run({ do: "operation", forward: false, byWait: false })),
-        button("]", "Next collective (])", () => controller.run({ do: "operation", forward: true, byWait: false })),
+        button("+", "Zoom in (w)", () => controller.zoomBy(0.5)),
+        button("−", "Zoom out (s)", () => controller.zoomBy(2)),
+        button("Whole job", "Show the whole job (0)", () => controller.showAll()),
+        button("[", "Previous collective ([)", () => controller.nextOperation(false, false)),
+        button("]", "Next collective (])", () => controller.nextOperation(true, false)),
         this.loaded.data.path.list.length > 0 && this.path,
         isServed(this.context.job) && this.#perfetto,
         button("?", "Keys and gestures (?)", () => this.asked("help")),
@@ -208,7 +208,7 @@ class Page implements Listener {
   }
 
   #findKey(e: KeyboardEvent): void {
-    if (e.key === "Enter") this.controller.run({ do: "found", forward: !e.shiftKey });
+    if (e.key === "Enter") this.controller.nextFound(!e.shiftKey);
     else if (e.key === "Escape") {
       this.find.value = "";
       this.controller.search("");

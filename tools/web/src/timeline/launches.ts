@@ -49,9 +49,9 @@ export function launchesOf(lanes: Lanes, told: Told, row: number): readonly Laun
   const { events } = lanes,
     track = lanes.trackOf(row)!,
     own = told.of(track.at),
-    call = own.launches.of(row),
+    call = own.columns.launches.of(row),
     out: Launch[] = call >= 0 ? [{ call, row }] : [];
   if (track.kind !== THREAD) return out;
-  for (const each of own.launched(row, inside(events, track, row))) out.push({ call: own.launches.of(each), row: each });
+  for (const each of own.launched(row, inside(events, track, row))) out.push({ call: own.columns.launches.of(each), row: each });
   return out;
 }

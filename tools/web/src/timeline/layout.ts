@@ -29,14 +29,8 @@ export interface HostRow extends Box {
   readonly kind: "host";
   readonly name: string;
   readonly host: number;
-  readonly folded: Folded | null;
-}
-
-/** The lanes of a folded host. */
-export interface Folded {
-  readonly members: readonly number[];
-  readonly compute: Box;
-  readonly communication: Box;
+  /** The lanes of a folded host. */
+  readonly folded: { readonly members: readonly number[]; readonly compute: Box; readonly communication: Box } | null;
 }
 
 export interface RankRow extends Place {
@@ -70,16 +64,7 @@ export interface AbsentRow extends Box {
 
 export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
 
-export interface Layout {
-  readonly rows: readonly Row[];
-  /** By index of the rank. */
-  readonly ranks: readonly RankRow[];
-  readonly height: number;
-  /** Height of the pinned rows. */
-  readonly pinned: number;
-  /** Whether rows are in rank order. */
-  readonly inOrder: boolean;
-}
+export type Layout = ReturnType<Placing["place"]>;
 
 export interface LayoutInput {
   readonly ranks: readonly Rank[];
@@ -158,7 +143,8 @@ class Placing {
     return this.#headed ? this.#arrangement.folded.size : 0;
   }
 
-  place(): Layout {
+  /** The rows; those of the ranks by index, the height of all, that of the pinned ones, and whether rows are in rank order. */
+  place() {
     const { ranks, order = ranks.keys(), world } = this.input,
       arrangement = this.#arrangement;
     for (const at of this.#pinned) this.#rank(at, true);
@@ -180,7 +166,7 @@ class Placing {
     }
     if (plainly) this.#absent(next, world);
     const inOrder = plainly && this.#pinned.length === 0 && this.#hosts.of.every((own, i, all) => i === 0 || own >= all[i - 1]!);
-    return { rows: this.#rows, ranks: this.#byPlace, height: this.#y, pinned, inOrder };
+    return { rows: this.#rows as readonly Row[], ranks: this.#byPlace as readonly RankRow[], height: this.#y, pinned, inOrder };
   }
 
   #absent(next: number, end: number): void {

@@ -116,7 +116,6 @@ export interface JobBlock {
   readonly names: readonly string[];
 }
 
-export const BEFORE = 0;
 export const TIED = 1;
 export const LAST = 2;
 
@@ -159,16 +158,8 @@ export interface Operation extends Span {
   readonly fetched?: true;
 }
 
-export interface Operations {
-  /** In order of begin. */
-  readonly list: readonly Operation[];
-  /** Number of operations of the job, including those left out. */
-  readonly total: number;
-}
-
-/** Events as columns. */
-export interface Events {
-  readonly n: number;
+/** Events as columns. Room for n of them; the columns of the communicating ones grow, because their number is not known in advance. */
+export class Events {
   readonly begin: Float64Array;
   readonly duration: Float64Array;
   /** Name number. */
@@ -177,8 +168,17 @@ export interface Events {
   readonly depth: Uint8Array;
   /** For communication: its row in wait and operation, else 0. */
   readonly comm: Uint32Array;
+  readonly tracks: Track[] = [];
   /** -1 for none; row 0 stands for all events that do not communicate. */
-  readonly wait: Float64Array;
-  readonly operation: Int32Array;
-  readonly tracks: readonly Track[];
+  wait: Float64Array = new Float64Array(1);
+  operation: Int32Array = new Int32Array(1);
+
+  constructor(readonly n: number) {
+    this.begin = new Float64Array(n);
+    this.duration = new Float64Array(n);
+    this.name = new Uint32Array(n);
+    this.kind = new Uint8Array(n);
+    this.depth = new Uint8Array(n);
+    this.comm = new Uint32Array(n);
+  }
 }

@@ -1,4 +1,5 @@
 /** Paints a counter below a rank's lanes. */
+import { fitting } from "../dom";
 import { strokeLine } from "./theme";
 import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
@@ -47,11 +48,9 @@ export function paintCounterLabel(canvas: Canvas, box: Box, label: string, top: 
     [0, label, theme.ink2],
     [1, top, theme.ink3],
   ] as const) {
-    let shown = text;
     ctx.font = `10.5px ${theme.font}`;
     ctx.fillStyle = color;
-    while (shown.length > 3 && ctx.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
-    ctx.fillText(shown, scale.left - 8, box.y + 6 + 12 * i);
+    ctx.fillText(fitting(ctx, text, room), scale.left - 8, box.y + 6 + 12 * i);
   }
   if (nothing === null) return;
   ctx.textAlign = "left";

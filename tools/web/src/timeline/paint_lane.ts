@@ -1,4 +1,5 @@
 /** Paints lanes: events if they fit, else shares per column. */
+import { fitting } from "../dom";
 import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from "./model";
 import type { Box } from "./layout";
 import type { EventList } from "./lanes";
@@ -216,17 +217,6 @@ export function paintCoverage(
   paintShares(canvas, shares, box);
 }
 
-/* Shortens a text to the room; `guess` is the estimated number of characters that fit. */
-function shortened(ctx: CanvasRenderingContext2D, text: string, room: number, guess: number): string {
-  let n = Math.min(text.length, guess);
-  for (;;) {
-    const shown = n < text.length ? `${text.slice(0, n - 1)}…` : text,
-      width = ctx.measureText(shown).width;
-    if (width <= room || n < 2) return shown;
-    n = Math.min(n - 1, Math.floor((n * room) / width));
-  }
-}
-
 function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readonly number[], box: Box, options: EventOptions): void {
   if (rows.length === 0) return;
   ctx.font = `${options.labels}px ${theme.font}`;
@@ -241,7 +231,7 @@ function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readon
     const bright = !options.found || options.found[row] === 1;
     ctx.globalAlpha = bright ? 1 : 0.4;
     ctx.fillStyle = theme.onFills[options.color ? options.color(row) : events.kind[row]!]!;
-    ctx.fillText(shortened(ctx, text, to - from - 6, fits), from + 3, box.y + box.height / 2 + 0.5);
+    ctx.fillText(fitting(ctx, text, to - from - 6), from + 3, box.y + box.height / 2 + 0.5);
   }
   ctx.globalAlpha = 1;
 }

@@ -1,5 +1,5 @@
 /** Paints what is next to and behind the lanes: names, recordings and their torn ends, marks. */
-import { visible } from "../dom";
+import { fitting, visible } from "../dom";
 import { strokeLine, clipped } from "./theme";
 import { trackName } from "./lanes";
 import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
@@ -30,13 +30,6 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
     [from, Math.round(y + row.height / 2) + 0.5],
     [scale.left + scale.width, Math.round(y + row.height / 2) + 0.5],
   );
-}
-
-/* The longest beginning of a text that fits into the room [px]. */
-function fitting(ctx: CanvasRenderingContext2D, whole: string, room: number): string {
-  let text = whole.slice(0, 60);
-  while (text.length > 3 && ctx.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
-  return text;
 }
 
 /** Paints a folded host's name, a button that opens it. */

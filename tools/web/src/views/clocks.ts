@@ -17,14 +17,10 @@ const ROWS_MAX = 64;
 const RESIDUAL_HEIGHT = 240;
 const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many operations
 
-/** Ranks that share a clock. */
-interface Domain {
-  readonly row: number; // its first row in clock.rank
-  readonly label: string;
-  readonly ranks: number[];
-}
+type Domain = ReturnType<typeof domainsOf>[number];
 
-function domainsOf(job: Job): Domain[] {
+/* Ranks that share a clock, and the first of their rows in clock.rank. */
+function domainsOf(job: Job) {
   const table = job.table("clock.rank");
   return [...table.by("domain")].map(([domain, rows]) => {
     const hosts = [...new Set(rows.map((row) => table.text(row, "host") ?? ""))];

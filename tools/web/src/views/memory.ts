@@ -17,27 +17,23 @@ const UNUSED = 50, // % of the reserved memory
   FULL = 95; // % of the capacity; guides call the range between the two ideal
 const NEAR = 0.4; // of the capacity: from this peak on the chart's scale reaches the capacity anyway
 
-interface Device {
-  readonly row: number;
-  readonly rank: number;
-  readonly device: string;
-  readonly allocated: [number, number][];
-  readonly reserved: [number, number][];
-}
-
 /* The type of "cuda:0" is "cuda". */
 function typeOf(device: string): string {
   return device.split(":")[0]!;
 }
 
-function devicesOf(job: Job, type: string): Device[] {
+type Device = ReturnType<typeof devicesOf>[number];
+
+/* Devices of a type: their rows in memory.device, and their curves. */
+function devicesOf(job: Job, type: string) {
   const table = job.table("memory.device"),
     curve = job.table("memory.curve");
-  const found = new Map<string, Device>();
+  const points = (): [number, number][] => [],
+    found = new Map<string, { row: number; rank: number; device: string; allocated: [number, number][]; reserved: [number, number][] }>();
   for (let row = 0; row < table.n; row++) {
     const rank = table.num(row, "rank") ?? -1,
       device = table.text(row, "device") ?? "";
-    if (typeOf(device) === type) found.set(`${rank} ${device}`, { row, rank, device, allocated: [], reserved: [] });
+    if (typeOf(device) === type) found.set(`${rank} ${device}`, { row, rank, device, allocated: points(), reserved: points() });
   }
   for (let row = 0; row < curve.n; row++) {
     const device = found.get(`${curve.num(row, "rank")} ${curve.text(row, "device")}`),

@@ -109,20 +109,20 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
     from: value(row, "begin_ns") - begin,
     to: value(row, "end_ns") - begin,
   }));
-  const picture = new Passes({
-    label: `Passes of ${f.count(ranks.length, "rank")} of a pipeline in ${stepWord(job, step)}; the table of stages has their lengths`,
-    rows: ranks.map(([rank, stage]) => `stage ${stage} · rank ${rank}`),
-    passes,
-    span,
-    words: (pass) =>
-      lines(
-        `${pass.backward ? "backward" : "forward"} pass ${pass.number}, rank ${ranks[pass.row]![0]}`,
-        `${f.time(pass.to - pass.from)}, from ${f.time(pass.from)} after the first pass began`,
-      ),
-    choose: (pass) => {
-      location.hash = onTimeline(begin + pass.from, begin + pass.to);
-    },
-  });
+  const names = ranks.map(([rank, stage]) => `stage ${stage} · rank ${rank}`),
+    picture = new Passes(names, passes, span, {
+      label: `Passes of ${f.count(ranks.length, "rank")} of a pipeline in ${stepWord(job, step)}; the table of stages has their lengths`,
+      words: (i) => {
+        const { backward, number, row, from, to } = passes[i]!;
+        return lines(
+          `${backward ? "backward" : "forward"} pass ${number}, rank ${ranks[row]![0]}`,
+          `${f.time(to - from)}, from ${f.time(from)} after the first pass began`,
+        );
+      },
+      choose: (i) => {
+        location.hash = onTimeline(begin + passes[i]!.from, begin + passes[i]!.to);
+      },
+    });
   const element = section(
     "What stages do when",
     controls(

@@ -254,9 +254,7 @@ export const stacks: View = {
       wanted = Number(params.get("node") ?? -1);
     const chosen = table.rows.findIndex((_, row) => table.num(row, "node") === wanted);
     const choose = (row: number) => context.redraw({ node: row < 0 ? null : String(table.num(row, "node")) });
-    const flame = new Flame({
-      tree,
-      root: chosen,
+    const flame = new Flame(tree, chosen, {
       words: wordsOf(job, table, side, whole),
       choose,
       label: `Flame graph of ${kind.label}, ${side === "host" ? "host" : "GPU"} time; the table has the same`,
