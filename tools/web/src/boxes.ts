@@ -4,7 +4,6 @@ import { hideTip, tipAt } from "./ui";
 
 export interface BoxesOptions {
   readonly label: string;
-  /** Description of a box. */
   readonly words: (box: number) => Child;
   /** Called when a box is clicked, or Enter is pressed on it. */
   readonly choose: (box: number) => void;

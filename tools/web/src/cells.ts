@@ -39,7 +39,6 @@ export interface Strip {
   readonly far: number | null;
   /** Value at the right edge. */
   readonly scale: number;
-  /** Description for screen readers. */
   readonly label: string;
   readonly tip: () => Child;
 }

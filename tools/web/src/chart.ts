@@ -49,13 +49,10 @@ function themeOf(print: boolean): Theme {
 }
 
 export interface ChartOptions {
-  /** Description for screen readers. */
   readonly label: string;
   /** Height [px], reserved before the chart is drawn. */
   readonly height: number;
-  /** Builds the plot; takes all colours from @p theme. */
   readonly plot: (theme: Theme) => Plot;
-  /** Content of a mark's tooltip. */
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
   /** Content of the tooltip at a place on the axes, if no single mark is meant. */

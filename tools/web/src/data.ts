@@ -1,6 +1,6 @@
 /** The page's tables, as tmerge embeds them. */
 
-import { median, sum } from "./format";
+import { groupBy, median, sum } from "./format";
 import type { ColumnOf, TableName } from "./names";
 
 /** A value: integers beyond 2^53 come as strings of digits; null if it does not exist. */
@@ -145,12 +145,10 @@ export class Table<N extends TableName = TableName> {
     return this.num(row, column) ?? 0;
   }
 
-  /** Numbers of all rows. */
   get all(): number[] {
     return [...this.rows.keys()];
   }
 
-  /** What the definition says of a column. */
   docOf(column: ColumnOf<N>): string {
     return this.columns[this.place(column)]?.doc ?? "";
   }
@@ -162,14 +160,7 @@ export class Table<N extends TableName = TableName> {
 
   /** Row numbers by the value of a column. */
   by(column: ColumnOf<N>): Map<Cell, number[]> {
-    const found = new Map<Cell, number[]>();
-    this.rows.forEach((_, row) => {
-      const key = this.cell(row, column);
-      const rows = found.get(key);
-      if (rows) rows.push(row);
-      else found.set(key, [row]);
-    });
-    return found;
+    return groupBy(this.rows.keys(), (row) => this.cell(row, column));
   }
 
   // Aggregates over all rows, including those left out of the page --------------------------------
@@ -196,7 +187,6 @@ export class Table<N extends TableName = TableName> {
   most(column: ColumnOf<N>): number | null {
     return this.#whole ? this.#of(column, 4) : (ordered(this.nums(column)).pop() ?? null);
   }
-  /** Number of distinct values. */
   different(column: ColumnOf<N>): number {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
@@ -291,7 +281,6 @@ function parsed(): Promise<void> {
   });
 }
 
-/** All data in the page. */
 export class Job {
   readonly #raw: RawPage;
   readonly kind: RawPage["kind"];
@@ -316,15 +305,12 @@ export class Job {
   get names(): TableName[] {
     return Object.keys(this.#raw.tables) as TableName[];
   }
-  /** Number of the table's rows in the page, also before it is loaded. */
   rowsOf(name: TableName): number {
     return this.#raw.tables[name]?.n ?? 0;
   }
-  /** Number of rows that the store has. */
   allRowsOf(name: TableName): number {
     return this.rowsOf(name) + this.leftOut(name);
   }
-  /** Number of rows that only the store has. */
   leftOut(name: TableName): number {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
@@ -335,7 +321,6 @@ export class Job {
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
   }
-  /** Description of a table's rows, also before it is loaded. */
   docOf(name: TableName): string {
     return this.#raw.tables[name]?.doc ?? "";
   }

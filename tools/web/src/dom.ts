@@ -68,7 +68,6 @@ export function append(parent: Node, children: readonly Child[]): void {
   }
 }
 
-/** Replaces all children. */
 export function fill(parent: HTMLElement, ...children: Child[]): void {
   parent.replaceChildren();
   append(parent, children);
@@ -107,7 +106,6 @@ export function visible(text: string): string {
   });
 }
 
-/** Shortens a text for places with little room. */
 export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

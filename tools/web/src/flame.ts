@@ -100,7 +100,6 @@ export class Flame extends Boxes {
     super.choose(row);
   }
 
-  /** Highlights these calls; null: none. */
   mark(rows: ReadonlySet<number> | null): void {
     this.#found = rows;
     this.draw();
@@ -164,7 +163,6 @@ export class Flame extends Boxes {
   }
 }
 
-/** The name of a call, for titles. */
 export function callName(name: string): string {
   return cut(visible(name), 160);
 }

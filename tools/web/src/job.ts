@@ -9,7 +9,6 @@ export function transfersAlone(job: Job): boolean {
   return job.table("clock.check").amount(0, "transfers_alone") > 0;
 }
 
-/** The job's word for its devices, as in its sentences. */
 export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
 }
@@ -50,13 +49,11 @@ export function ranksOf(job: Job) {
   return { ranks, host, hosts, missing, missingCount: count ?? missing.length, hostCount: hostCount ?? hosts.length };
 }
 
-/** Ranks whose traces are truncated. */
 export function cutShort(job: Job): Set<number | null> {
   const table = job.table("job.rank");
   return new Set(table.all.filter((row) => table.cell(row, "truncated") === true).map((row) => table.num(row, "rank")));
 }
 
-/** Whether there are at least two ranks to compare. */
 export function severalRanks(job: Job): boolean {
   return job.allRowsOf("job.rank") > 1;
 }
@@ -66,17 +63,14 @@ export function hasSteps(job: Job): boolean {
   return job.table("job.job").amount(0, "steps") > 0;
 }
 
-/** Sum of a column of overlap.rank over the ranks. */
 export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
   return job.table("overlap.rank").sum(column);
 }
 
-/** Whether ranks are left out of the page. */
 export function lacksRanks(job: Job): boolean {
   return job.leftOut("job.rank") > 0;
 }
 
-/** Whether any GPU communicates. */
 export function communicates(job: Job): boolean {
   return total(job, "comm_ns") > 0;
 }
@@ -180,15 +174,12 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
 export const TO_MARK_STEPS =
   "To mark them, use prof.step() in PyTorch, StepTraceAnnotation in JAX, or an NVTX or roctx range around each whose name --step-pattern matches.";
 
-/** How to record the host, for any profiler. */
 export const TO_RECORD_THE_HOST = "Record the host as well: ProfilerActivity.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3.";
 
-/** A step in words; the whole trace if no step is marked. */
 export function stepWord(job: Job, step: number | null): string {
   return hasSteps(job) ? `step ${step}` : "whole trace";
 }
 
-/** What a saving is a share of, in words. */
 export function wholeWord(job: Job): string {
   return hasSteps(job) ? "the mean step" : "the time from the devices’ first event to their last";
 }
@@ -358,7 +349,6 @@ export function adviceState(job: Job, view: string): State | undefined {
   return GRAVEST.find((state) => states.includes(state));
 }
 
-/** Address of an operation on the timeline. */
 export function onTimeline(begin: number, end: number, more: Readonly<Record<string, string | number>> = {}): string {
   const margin = Math.max(1000, Math.round((end - begin) * 0.1));
   return href("timeline", { t: `${Math.max(0, Math.round(begin - margin))}-${Math.round(end + margin)}`, ...more });

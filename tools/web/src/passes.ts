@@ -5,7 +5,6 @@ import { rampColors } from "./map";
 import { roundTicks } from "./stack";
 
 export interface Pass {
-  /** Row in the picture. */
   readonly row: number;
   readonly backward: boolean;
   readonly number: number;
@@ -21,7 +20,6 @@ const ROW = 26,
 /** Positions on the work ramp: a lighter and a stronger blue. */
 const TINTS = [8, 15] as const;
 
-/** Colours of forward and backward passes, for a legend. */
 export function passColors(): readonly (readonly [string, string])[] {
   const fills = rampColors("work");
   return [

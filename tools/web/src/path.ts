@@ -15,7 +15,6 @@ const KINDS: Readonly<Record<string, string>> = {
   before: "nothing recorded",
 };
 
-/** The kind in words. */
 export function kindOf(piece: Piece): string {
   return KINDS[piece.kind] ?? piece.kind;
 }
@@ -27,7 +26,6 @@ export function nameOf(piece: Piece): string {
   return piece.name === null ? "" : behind ? `before ${piece.name}` : piece.name;
 }
 
-/** Address of a piece: step and index. */
 export function addressOf(piece: Piece): string {
   return `${piece.step}.${piece.place}`;
 }

@@ -12,7 +12,6 @@ export interface Axis {
   readonly write?: (value: number) => string;
   /** Ticks at whole numbers only. */
   readonly whole?: boolean;
-  /** Grid lines at the ticks. */
   readonly lines?: boolean;
 }
 
@@ -58,12 +57,10 @@ export interface Plot {
   readonly marks?: readonly Mark[];
 }
 
-/** Colours other than those of data. */
 export interface Ink {
   readonly text: string;
   readonly axis: string;
   readonly line: string;
-  /** Background of the chart. */
   readonly ground: string;
   readonly font: string;
 }

@@ -33,7 +33,6 @@ export function unread(job: Job, names: readonly TableName[]): TableName[] {
   return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 }
 
-/** Fetches all rows of these tables. */
 export async function fetchUnread(job: Job, names: readonly TableName[]): Promise<void> {
   for (const name of unread(job, names)) await fetchRows(job, name, () => undefined);
 }

@@ -58,7 +58,6 @@ export interface StackOptions {
   readonly scale?: number;
 }
 
-/** Legend of the parts that the bars contain. */
 export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
   return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
 }

@@ -91,17 +91,14 @@ export function sign(state: State): HTMLElement {
   return h("span", { class: `sign ${state}`, role: "img", "aria-label": word }, mark);
 }
 
-/** The heading of a view and its introduction. */
 export function heading(title: Child, ...lead: Child[]): HTMLElement {
   return h("header.lead", h("h1", { tabindex: -1 }, title), lead.length > 0 && h("p", ...lead));
 }
 
-/** A link to another view. */
 export function link(text: Child, view: string, params: Readonly<Record<string, string | number>> = {}): HTMLElement {
   return h("a.go", { href: href(view, params) }, text, " →");
 }
 
-/** A section with a second-level heading. */
 export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), ...children);
 }
@@ -123,7 +120,6 @@ export function plainTable(
   );
 }
 
-/** Terms and what is said of them. */
 export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
   return h(
     "dl.facts-list",
@@ -152,7 +148,6 @@ export function prose(text: string | null): string {
 
 // Controls -----------------------------------------------------------------------------------------
 
-/** A choice among a few options, as buttons side by side. */
 export function segmented<T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],
@@ -225,7 +220,6 @@ export function moreButton(text: string, click: () => void): HTMLElement {
   return h("p.more", h("button", { on: { click } }, text));
 }
 
-/** A choice among many options. */
 export function select(
   label: string,
   options: readonly (readonly [string, string])[],

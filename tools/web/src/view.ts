@@ -28,7 +28,6 @@ export interface View {
   /** Sign in the list if the view has a finding, but for a note; of tables that may be large it reads only `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
-  /** Whether it takes the full width. */
   readonly wide?: boolean;
   /** Draws the view; returns a function to call when the view is left. */
   render(root: HTMLElement, context: Context): void | (() => void);

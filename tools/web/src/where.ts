@@ -11,7 +11,6 @@ export interface Named {
   readonly factor: number;
 }
 
-/** A parsed filter. */
 export interface Where {
   readonly takes: (row: number) => boolean;
   /** Error in a part that is no condition and is ignored; null for none. */

@@ -1,5 +1,6 @@
 /** Sums the events in an area of the timeline: a time range over chosen ranks. */
 import { sum } from "../format";
+import { csvText } from "../grid";
 import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
 import { trackKey, type Lanes } from "./lanes";
 import { missingParts } from "./sums";
@@ -17,7 +18,6 @@ export interface AreaRow {
   readonly byRank: Float64Array;
 }
 
-/* Rows by key, created on demand. */
 class Sums {
   readonly rows = new Map<number | string, AreaRow>();
 
@@ -102,7 +102,6 @@ export function areaOf(
 
 /** One rank's sums for one name in the area. */
 export interface AreaPart extends Pick<AreaRow, "count" | "total" | "self" | "most"> {
-  /** Rank number. */
   readonly rank: number;
   readonly name: string;
   readonly kind: number;
@@ -136,15 +135,17 @@ export function acrossRanks(row: AreaRow): { median: number; most: number; at: n
 
 /** Rows as CSV, in nanoseconds, with a column per rank. Text that a spreadsheet would read as a formula is quoted. */
 export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonly number[]): string {
-  const cell = (text: string): string => {
-    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
-  };
   const head = [what, "count", "sum_ns", "self_ns", "mean_ns", "max_ns", ...ranks.map((rank) => `rank_${rank}_ns`)];
-  const lines = rows.map((row) =>
-    [cell(row.label), row.count, row.total, row.self, Math.round(row.total / row.count), row.most, ...row.byRank].join(","),
-  );
-  return [head.join(","), ...lines].join("\r\n") + "\r\n";
+  const line = ({ label, count, total, self, most, byRank }: AreaRow) => [
+    label,
+    count,
+    total,
+    self,
+    Math.round(total / count),
+    most,
+    ...byRank,
+  ];
+  return csvText([head, ...rows.map(line)]);
 }
 
 /** "0-7,12" for numbers in ascending order. */

@@ -81,7 +81,6 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
   );
 }
 
-/* Says what the sums cover and what they lack. */
 function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
   const lacking = tab === "operators" ? area.lackingHost : area.lacking;
   return [
@@ -104,7 +103,6 @@ export function areaTab({ state: { tab, markedTracks }, data }: Controller): Are
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
 }
 
-/** The tab bar. */
 export function areaTabs(controller: Controller): HTMLElement {
   const { markedTracks } = controller.state,
     tabs = AREA_TABS.filter(([tab]) => tab !== "ranks" || !markedTracks);

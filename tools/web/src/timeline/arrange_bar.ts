@@ -13,14 +13,12 @@ const ORDERS: readonly (readonly [Order, string])[] = [
   ["compute", "most compute first"],
 ];
 
-/** The controls; redrawn when the state changes. */
 export class ArrangeBar {
   readonly element = h("div.tl-arrange");
   #written = "";
 
   constructor(
     readonly controller: Controller,
-    /** Whether memory can be shown. */
     readonly memory: boolean,
   ) {}
 

@@ -23,7 +23,6 @@ export function rankNumber(job: JobBlock, member: Member): number {
   return job.ranks[member.at]!.rank;
 }
 
-/** Members in order of arrival. */
 export function inOrder(operation: Operation): Member[] {
   return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
 }

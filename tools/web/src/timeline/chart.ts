@@ -123,7 +123,6 @@ export interface Target {
 
 export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null, host: -1 };
 
-/** All state that changes the picture. */
 export class ChartState {
   scroll = 0;
   readonly open = new Set<number>();
@@ -134,7 +133,6 @@ export class ChartState {
   found: Found | null = null;
   /** Matches in the whole store, if the page is served. */
   everywhere: Everywhere | null = null;
-  /** Whether the matches are listed. */
   listed = false;
   mark: Span | null = null;
   /** Indices of the marked ranks; null: all. */
@@ -143,7 +141,6 @@ export class ChartState {
   markedTracks: ReadonlySet<string> | null = null;
   /** Tab shown for the marked area. */
   tab: AreaTab = "ranks";
-  /** Whether the critical path is drawn. */
   path = false;
   readonly arrangement: Arrangement = plain();
 
@@ -252,7 +249,6 @@ export class Chart {
     this.arrange();
   }
 
-  /** Recomputes the rows, e.g. after a rank is opened. */
   arrange(): void {
     this.#layout = this.#laidOut(this.room);
     this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
@@ -269,7 +265,6 @@ export class Chart {
     return x < this.gutter ? "gutter" : "lanes";
   }
 
-  /** The row at a y position on the canvas. */
   row(y: number): Row | undefined {
     if (y < HEAD) return undefined;
     return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
@@ -289,7 +284,6 @@ export class Chart {
     for (let i = 0; i < last && pinned > 0; i++) yield rows[i]!;
   }
 
-  /** What is at a position. */
   target(x: number, y: number): Target {
     const row = this.row(y),
       { lanes, operations } = this.data;
@@ -464,7 +458,6 @@ export class Chart {
     return above ? { y: HEAD, height: Math.min(pinned, this.room) } : { y: HEAD + pinned, height: Math.max(0, this.room - pinned) };
   }
 
-  /* Paints the overlays on the lanes. */
   #over(canvas: Canvas): void {
     const { mark, arrangement, path, selected } = this.state;
     if (mark) for (const [top, bottom] of this.#markedHeights()) paintMark(canvas, mark, top, bottom);
@@ -476,7 +469,6 @@ export class Chart {
     if (path && selected.piece) outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
   }
 
-  /** Inputs for painting maps. */
   get mapData(): MapData {
     return { pyramid: this.data.pyramid, hostShares: this.hostShares, memory: this.data.memory };
   }
@@ -721,7 +713,6 @@ export class Chart {
     return own ? { y: own.y + this.offsetOf(own), height: own.height - 1 } : { y: row.y + this.offsetOf(row), height: 1 };
   }
 
-  /* Draws arrows from the calls to what they launched, for the selected event. */
   #arrows(canvas: Canvas): void {
     const { lanes, told } = this.data,
       { event, at } = this.state.selected,

@@ -2,8 +2,7 @@
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import { COMPUTE, COPIES } from "./model";
-import type { Theme } from "./theme";
-import { readable } from "./theme";
+import { readable, type Theme } from "./theme";
 
 export type Coloring = "kind" | "class" | "slowness";
 

@@ -103,7 +103,6 @@ export class Controller {
     return this.state.scroll !== before;
   }
 
-  /** Scrolls a rank's row into view. */
   showRank(at: number, middle = false): void {
     const row = this.chart.layout.ranks[at];
     if (!row) return;
@@ -166,7 +165,6 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Shows or hides a counter below each rank's lanes. */
   toggleCounter(key: string): void {
     const { arrangement } = this.state,
       rest = arrangement.counters.filter((each) => each !== key);
@@ -190,7 +188,6 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Folds a host into one row, or unfolds it. */
   toggleHost(host: number): void {
     const { folded } = this.state.arrangement;
     if (host < 0 || this.chart.hosts.length < 2) return;
@@ -199,7 +196,6 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Pins or unpins a rank. */
   togglePin(at: number): void {
     const { arrangement } = this.state;
     if (at < 0) return;
@@ -378,7 +374,6 @@ export class Controller {
     this.#changed();
   }
 
-  /** Goes to a match by its index. */
   selectFound(place: number): void {
     const far = this.#steps?.[place];
     if (this.#steps) {
@@ -429,7 +424,6 @@ export class Controller {
     return -1;
   }
 
-  /** Selects an event and scrolls it into view. */
   selectEvent(row: number): void {
     const { lanes, operations } = this.data,
       track = lanes?.trackOf(row);
@@ -446,7 +440,6 @@ export class Controller {
     this.select({ ...NOWHERE, at: track.at, event: row, operation: operations[operation[comm[row]!]!] ?? null });
   }
 
-  /** Shows or hides the critical path. */
   setPath(shown: boolean): void {
     const { state } = this;
     state.path = shown && this.data.path.list.length > 0;
@@ -454,7 +447,6 @@ export class Controller {
     this.#changed();
   }
 
-  /** Selects a piece of the critical path and scrolls it into view. */
   selectPiece(piece: Placed): void {
     this.state.path = true;
     this.state.span = reveal(this.state.span, piece.piece, this.duration);

@@ -6,13 +6,10 @@ import { Curves, curveOf, type Change, type Curve } from "./curves";
 import { COMPUTE, COPIES, type Span } from "./model";
 import { missingParts } from "./sums";
 
-/** A counter that can be shown. */
 export interface Counter {
   readonly key: string;
-  /** Label next to its lanes. */
   readonly label: string;
   readonly doc: string;
-  /** Formats a value. */
   readonly words: (value: number) => string;
   /** Whether it is computed from host events, and so unknown where the page lacks them. */
   readonly ofHost: boolean;

@@ -9,7 +9,6 @@ export interface Curve {
 
 /** The curves of all ranks on one scale. */
 export class Curves {
-  /** Maximum over all ranks. */
   readonly most: number;
 
   constructor(

@@ -146,7 +146,6 @@ function wholeOf(members: readonly Member[], begin: number) {
 /** Names and ranks that operations refer to. */
 type Told = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
-/** Decodes the block "timeline.operations". */
 export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
 }
@@ -225,7 +224,6 @@ function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], 
   return { kind, at, device, stream, tid, name, first, n };
 }
 
-/** Decodes the block "timeline.events". */
 export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
   return decodeColumns(new Bytes(data), job.events);
 }

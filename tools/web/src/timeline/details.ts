@@ -263,7 +263,6 @@ function key(text: string): HTMLElement {
   return h("kbd", text);
 }
 
-/** Help on the keys. */
 export function help(): HTMLElement {
   return h(
     "div",

@@ -45,7 +45,6 @@ interface Piece {
   readonly host: boolean;
 }
 
-/** The rows of a tile's track that the page lacks. */
 interface More {
   readonly tile: Tile;
   readonly track: Track;
@@ -209,7 +208,6 @@ export class Finer {
     }
   }
 
-  /** Repeats a request that failed. */
   again(sight: Sight): void {
     this.#key = "";
     this.look(sight);

@@ -5,6 +5,7 @@ import type { Curves } from "./curves";
 import { COMPUTE, TRANSFER, UNMATCHED, WAIT } from "./model";
 import type { Canvas } from "./paint_lane";
 import type { HostPyramid, Pyramid } from "./pyramid";
+import { pixelOf } from "./rects";
 
 /** Width of a cell [px]. */
 const CELL = 2;
@@ -77,19 +78,12 @@ export function cellWords(data: MapData, measure: Measure, row: Pick<MapRow, "at
   return f.bytes(out[0]! * memory!.most, true);
 }
 
-function pixelOf(color: string): number {
-  const byte = (at: number): number => parseInt(color.slice(at, at + 2), 16) || 0;
-  return ((255 << 24) | (byte(5) << 16) | (byte(3) << 8) | byte(1)) >>> 0;
-}
-
 let picture: HTMLCanvasElement | undefined;
 
-/** Duration of a cell [ns]. */
 export function cellTime(canvas: Pick<Canvas, "scale">): number {
   return CELL / canvas.scale.k;
 }
 
-/** Paints the visible rows. */
 export function paintMap({ ctx, theme, scale }: Canvas, rows: readonly MapRow[], measure: Measure, data: MapData): void {
   const n = Math.max(1, Math.ceil(scale.width / CELL)),
     height = Math.max(1, rows.length);
@@ -98,7 +92,7 @@ export function paintMap({ ctx, theme, scale }: Canvas, rows: readonly MapRow[],
   const own = picture.getContext("2d")!,
     image = own.createImageData(n, height),
     pixels = new Uint32Array(image.data.buffer);
-  const colors = theme.ramps[rampOf(measure)].map(pixelOf),
+  const colors = theme.ramps[rampOf(measure)].map((color) => pixelOf(color, 1)),
     shares = new Float32Array(n),
     top = colors.length - 1;
   rows.forEach((row, r) => {

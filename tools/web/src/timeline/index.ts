@@ -1,5 +1,4 @@
 /** Timeline: the events of all ranks on one clock. */
-import { tablesNamed } from "../view";
 import type { Job } from "../data";
 import { append, cut, fill, h, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -8,7 +7,7 @@ import type { TableName } from "../names";
 import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt, lines } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 import { HEAD, type Target } from "./chart";
 import { ArrangeBar } from "./arrange_bar";
 import { coloringWords, meaningsOf, type Coloring, type Meaning } from "./coloring";
@@ -47,7 +46,6 @@ const LEGEND = [
   ["copies", "Copies"],
 ] as const;
 
-/** Holds the elements of the view. */
 class Page implements Listener {
   readonly canvas = h("canvas", {
     tabindex: 0,

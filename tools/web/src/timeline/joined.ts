@@ -83,7 +83,6 @@ export class JoinedTold implements Told {
 
   constructor(
     readonly base: Told,
-    /** Events of the page and those fetched. */
     readonly events: Events,
     readonly fetched: ReadonlyMap<number, Fetched>,
   ) {}

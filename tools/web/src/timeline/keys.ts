@@ -62,7 +62,6 @@ export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Com
   return command ? (to) => command(to, shiftKey) : null;
 }
 
-/** Keys and their effects, for the help. */
 export const HELP: readonly (readonly [string, string])[] = [
   ["w s", "zoom in and out at the pointer (Shift: faster)"],
   ["a d", "move left and right (Shift: faster)"],

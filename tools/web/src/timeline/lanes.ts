@@ -81,7 +81,6 @@ export interface SubLane {
   readonly list: EventList;
 }
 
-/** The lanes of one rank. */
 export class RankLanes {
   readonly compute: EventList;
   readonly communication: EventList;
@@ -157,14 +156,12 @@ export function trackKey({ at, kind, device, stream, tid, name }: Track): string
   return [at, kind, device, stream, tid, name].join();
 }
 
-/** Display name of a track. */
 export function trackName(track: Track, names: readonly string[]): string {
   if (track.kind === THREAD) return (names[track.name] ?? "") || `thread ${track.tid}`;
   const stream = track.stream >= 0 ? `stream ${track.stream}` : "stream";
   return track.kind === ANNOTATIONS ? `${stream} annotations` : stream;
 }
 
-/** The lanes of all ranks, created on demand. */
 export class Lanes {
   readonly #byRank: Track[][];
   readonly #made: (RankLanes | undefined)[];
@@ -182,7 +179,6 @@ export class Lanes {
     return (this.#made[at] ??= new RankLanes(this.events, this.#byRank[at] ?? []));
   }
 
-  /** The track of an event. */
   trackOf(row: number): Track | undefined {
     const tracks = this.events.tracks;
     return tracks[lowest(tracks.length, (i) => tracks[i]!.first + tracks[i]!.n > row)];

@@ -131,7 +131,6 @@ interface Launched extends FarEvent {
   readonly later: number;
 }
 
-/** Number of events whose launches are cached. */
 const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();

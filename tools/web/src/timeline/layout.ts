@@ -1,7 +1,7 @@
 /** Vertical positions of the rows: hosts, ranks with two lanes, and the sub-tracks of opened ranks. */
 import { hostsOf, plain, type Arrangement } from "./arrange";
 import type { Rank } from "./model";
-import type { Lanes, SubLane } from "./lanes";
+import { lowest, type Lanes, type SubLane } from "./lanes";
 
 export const HEADING_HEIGHT = 20;
 export const SUB_HEIGHT = 16;
@@ -37,7 +37,6 @@ export interface RankRow extends Place {
   readonly kind: "rank";
   readonly compute: Box;
   readonly communication: Box;
-  /** Pinned above the others. */
   readonly pinned: boolean;
 }
 
@@ -70,9 +69,7 @@ export interface LayoutInput {
   readonly ranks: readonly Rank[];
   readonly world: number;
   readonly open: ReadonlySet<number>;
-  /** Available height for the rows. */
   readonly room: number;
-  /** Events; null until loaded. */
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
   /** Whether no rank communicates, so that one lane suffices. */
@@ -230,20 +227,12 @@ function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: numbe
 
 /** Rows [first, end) that overlap [y, y + height). */
 export function rowsIn(rows: readonly Row[], y: number, height: number): [number, number] {
-  let first = 0,
-    high = rows.length;
-  while (first < high) {
-    const middle = (first + high) >> 1,
-      row = rows[middle]!;
-    if (row.y + row.height <= y) first = middle + 1;
-    else high = middle;
-  }
+  const first = lowest(rows.length, (i) => rows[i]!.y + rows[i]!.height > y);
   let end = first;
   while (end < rows.length && rows[end]!.y < y + height) end++;
   return [first, end];
 }
 
-/** The row at a y position, or undefined. */
 export function rowAt(rows: readonly Row[], y: number): Row | undefined {
   const [first, end] = rowsIn(rows, y, 1);
   return first < end && rows[first]!.y <= y ? rows[first] : undefined;

@@ -15,7 +15,6 @@ export const PYTHON = 8;
 export const CALL = 9;
 export const OTHER = 10;
 
-/** Kinds in words, by number. */
 export const KIND_WORDS: readonly string[] = [
   "compute",
   "communication",
@@ -68,12 +67,10 @@ export const THREAD = 2;
 /** Events [first, first + n) of a stream, of a stream's annotations, or of a CPU thread. */
 export interface Track {
   readonly kind: number;
-  /** Index of its rank. */
   readonly at: number;
   readonly device: number;
   readonly stream: number;
   readonly tid: number;
-  /** Name number. */
   readonly name: number;
   readonly first: number;
   readonly n: number;
@@ -130,7 +127,6 @@ export interface Member {
   readonly arrival: number;
 }
 
-/** A matched operation. */
 export interface Operation extends Span {
   readonly number: number;
   readonly kind: number;
@@ -162,7 +158,6 @@ export interface Operation extends Span {
 export class Events {
   readonly begin: Float64Array;
   readonly duration: Float64Array;
-  /** Name number. */
   readonly name: Uint32Array;
   readonly kind: Uint8Array;
   readonly depth: Uint8Array;

@@ -3,7 +3,6 @@ import { shortName, visible } from "../dom";
 import { parseRanges } from "./area";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, type Events } from "./model";
 
-/** Cache of labels. */
 export class Labels {
   readonly #short: (string | undefined)[] = [];
   readonly #whole: (string | undefined)[] = [];

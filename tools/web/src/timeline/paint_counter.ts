@@ -3,8 +3,7 @@ import { fitting } from "../dom";
 import { strokeLine } from "./theme";
 import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
-import type { Span } from "./model";
-import { COMPUTE } from "./model";
+import { COMPUTE, type Span } from "./model";
 
 /** Opacity of the theme's link colour, so that text on it stays readable. */
 const STRENGTH = 0.6;

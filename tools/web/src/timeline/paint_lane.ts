@@ -53,7 +53,6 @@ class Slivers {
 export interface EventOptions {
   /** 1 for events that match a search; the others are dimmed. */
   readonly found: Uint8Array | null;
-  /** Label of an event with this name. */
   readonly label: (name: number, gpu: boolean) => string;
   /** Colour number of an event; null: by kind. */
   readonly color?: ((row: number) => number) | null;

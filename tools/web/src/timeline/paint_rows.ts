@@ -15,7 +15,6 @@ function text({ ctx, theme }: Canvas, size: number, weight: number, color: strin
   ctx.textBaseline = "middle";
 }
 
-/** Paints a host's name above its ranks. */
 export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset;
@@ -43,7 +42,6 @@ export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label:
   ctx.fillText(fitting(ctx, label, scale.left - 14), 8, row.y + row.height / 2 + offset);
 }
 
-/** Paints the name of a map's row. */
 export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, y: number, label: string, chosen: boolean): void {
   const { ctx, theme, scale } = canvas;
   text(canvas, 11, chosen ? 700 : 400, chosen ? theme.ink : theme.ink2);
@@ -51,7 +49,6 @@ export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, 
   ctx.fillText(fitting(ctx, label, scale.left - 14), scale.left - 8, y + row.height / 2);
 }
 
-/** Paints the line below the pinned rows. */
 export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   ctx.fillStyle = theme.ink3;
   ctx.fillRect(0, y - 1, scale.left + scale.width, 1);
@@ -160,7 +157,6 @@ export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: Ran
   );
 }
 
-/** Paints the marked range. */
 export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number, bottom: number): void {
   const x0 = scale.x(mark.begin),
     x1 = scale.x(mark.end);

@@ -8,7 +8,6 @@ import type { Scale } from "./scale";
 /** A piece of the path on the timeline. */
 export interface Placed {
   readonly piece: Piece;
-  /** Index in the list. */
   readonly index: number;
   /** Index of its rank. */
   readonly at: number;
@@ -68,7 +67,6 @@ export class Path {
     return list[i] ?? null;
   }
 
-  /** The piece that the address names by step and index. */
   find(text: string | undefined): Placed | null {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }

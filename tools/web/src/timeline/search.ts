@@ -6,7 +6,6 @@ import { GROUPS, queryOf, type Query } from "./names";
 
 /** An event that the page may not hold. */
 export interface FarEvent {
-  /** Index of its rank. */
   readonly at: number;
   /** Begin [ns from the job's begin]. */
   readonly begin: number;
@@ -83,7 +82,6 @@ export function batchesOf(names: readonly Name[], fits: (name: string) => boolea
   return batches;
 }
 
-/* Parameters common to all requests of a search. */
 function conditions(query: Query, ranks: readonly Rank[]): Record<string, string | number> {
   const wanted = ranks.map(({ rank }) => rank).filter((rank) => query.rank(rank));
   return {
@@ -158,7 +156,6 @@ export class Search {
   }
 }
 
-/* Accumulates the matches found so far. */
 class Gathered {
   /** Duration of the shortest kept match [ns] once all places are taken, so that only longer ones are requested;
    * -1: none yet. */

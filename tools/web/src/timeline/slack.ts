@@ -16,22 +16,19 @@ interface Run extends Slack {
 
 /** Slack of all ranks' events; per stream, adjacent events with similar slack share one run. */
 export class Slacks {
-  readonly #runs = new Map<string, Run[]>();
+  readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;
   /** Whether the replay that yields the slack is reliable. */
   readonly #sure: boolean;
 
   constructor(job: Job) {
     const table = job.table("criticalpath.slack");
-    table.rows.forEach((_, row) => {
-      const begin = table.num(row, "begin_ns");
-      if (begin === null) return;
-      const key = keyOf(table.num(row, "rank"), table.num(row, "device"), table.num(row, "stream")),
-        run = { begin, least: table.num(row, "slack_ns"), most: table.num(row, "slack_most_ns") },
-        runs = this.#runs.get(key);
-      if (runs) runs.push(run);
-      else this.#runs.set(key, [run]);
+    const runs = table.all.flatMap((row) => {
+      const begin = table.num(row, "begin_ns"),
+        key = keyOf(table.num(row, "rank"), table.num(row, "device"), table.num(row, "stream"));
+      return begin === null ? [] : [{ key, begin, least: table.num(row, "slack_ns"), most: table.num(row, "slack_most_ns") }];
     });
+    this.#runs = f.groupBy(runs, ({ key }) => key);
     this.#leftOut = table.leftOut;
     this.#sure = job.table("whatif.job").cell(0, "sure") !== false;
   }

@@ -39,7 +39,6 @@ export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   return out;
 }
 
-/* Merges overlapping intervals into disjoint ones, in order. */
 function unite(intervals: [number, number][]): [number, number][] {
   intervals.sort((a, b) => a[0] - b[0]);
   const out: [number, number][] = [];

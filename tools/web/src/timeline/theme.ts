@@ -20,7 +20,6 @@ export function readable(on: string, a: string, b: string): string {
   return contrast(a) >= contrast(b) ? a : b;
 }
 
-/** A custom property of an element. */
 export function colorOf(element: Element, name: string): string {
   return getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 }
@@ -70,7 +69,6 @@ export function readTheme(element: Element) {
   };
 }
 
-/** Draws a line from one place to another. */
 export function strokeLine(
   ctx: CanvasRenderingContext2D,
   color: string,
@@ -89,7 +87,6 @@ export function strokeLine(
   ctx.setLineDash([]);
 }
 
-/** Paints within a rectangle only. */
 export function clipped(
   ctx: CanvasRenderingContext2D,
   { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,

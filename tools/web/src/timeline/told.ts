@@ -39,7 +39,6 @@ export function columnsBy(make: (name: keyof Columns, values: (typeof COLUMNS)[k
   return Object.fromEntries(entries.map(([name, values]) => [name, make(name, values)])) as unknown as Columns;
 }
 
-/** Details of one rank's events. */
 export class RankTold {
   /** Indices into the column of launches, sorted by row of the call. */
   #byCall: Uint32Array | undefined;
@@ -128,7 +127,6 @@ function seriesOf(bytes: Bytes) {
   return { counter, series, times, values: Float64Array.from(times, (_, i) => view.getFloat32(4 * i, true)) };
 }
 
-/** Decodes the details of each rank in the block. */
 export function toldOf(data: Uint8Array, events: Events): Map<number, RankTold> {
   const bytes = new Bytes(data),
     out = new Map<number, RankTold>(),

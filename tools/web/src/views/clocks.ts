@@ -1,6 +1,5 @@
 /** Clocks: can the order of arrivals be trusted? */
 import { drawChart } from "../chart";
-import { tablesNamed } from "../view";
 import { band } from "../cells";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
@@ -10,7 +9,7 @@ import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
 import type { ColumnOf } from "../names";
 import { roundTicks } from "../stack";
 import { empty, figure, heading, note, section, tip, lines } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;

@@ -1,5 +1,4 @@
 /** Communication: how much is hidden behind computation, and how fast is the network? */
-import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
@@ -7,6 +6,7 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
 import type { ColumnOf } from "../names";
+import { bandwidthChart, spotSize, type Spot } from "../scatter";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
@@ -237,7 +237,7 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
     const bytes = table.num(row, "bytes"),
       gbps = table.num(row, "busbw_gbps");
     return bytes !== null && bytes > 0 && gbps !== null && gbps > 0
-      ? [{ row, bytes, gbps, count: table.num(row, "count") ?? 1, shape: shapes.get(table.text(row, "kind") ?? "") ?? 0 }]
+      ? [{ row, at: [bytes, gbps], size: spotSize(table.num(row, "count") ?? 1), shape: shapes.get(table.text(row, "kind") ?? "") ?? 0 }]
       : [];
   });
   const point = context.params.has("point") && /^\d+$/.test(context.params.get("point")!) ? Number(context.params.get("point")) : undefined;
@@ -251,16 +251,18 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
             drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
             "transfer",
           ),
-          bandwidthChart({
-            label: "Bus bandwidth against message size",
-            size: "message size",
-            axis: "bus bandwidth, GB/s",
-            color: "transfer",
-            spots,
-            chosen,
-            tip: (row) => describePoint(table, row),
-            click: (row) => context.redraw({ point: String(row) }),
-          }),
+          bandwidthChart(
+            {
+              label: "Bus bandwidth against message size",
+              color: "transfer",
+              spots,
+              chosen,
+              tip: (row) => describePoint(table, row),
+              click: (row) => context.redraw({ point: String(row) }),
+            },
+            "message size",
+            "bus bandwidth, GB/s",
+          ),
         ];
   return section(
     title,

@@ -1,5 +1,4 @@
 /** Input: do steps wait for batches, and what are their phases? */
-import { tablesNamed } from "../view";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -8,7 +7,7 @@ import { adviceState, hasSteps, ofXla, TO_MARK_STEPS, TO_RECORD_THE_HOST } from 
 import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
 import { controls, empty, heading, legend, note, section, pick, chooser } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const STEPS_MAX = 64;
 const RANKS_MAX = 24;

@@ -1,5 +1,4 @@
 /** Memory: peak, growth, headroom. */
-import { tablesNamed } from "../view";
 import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
@@ -10,7 +9,7 @@ import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
 import { byCategory, byModule } from "./memory_category";
 import { controls, empty, figure, heading, note, section, pick, setting } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const UNUSED = 50, // % of the reserved memory
   WELL_USED = 85,

@@ -30,7 +30,6 @@ function wordOf(category: string | null): string {
   return category === null ? f.NONE : ((WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " "));
 }
 
-/** A device by its rank and name. */
 export interface Of {
   readonly rank: number;
   readonly device: string;

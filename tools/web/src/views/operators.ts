@@ -1,5 +1,4 @@
 /** Operators: which cost most, on the GPU and on the host, and which rank differs? */
-import { tablesNamed } from "../view";
 import { inlineBar, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
@@ -7,7 +6,7 @@ import * as f from "../format";
 import { type GridColumn, columns, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, tellsTensorCores } from "../job";
 import { empty, heading, legend, note, section, lines, chooser, setting } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 import { filtered } from "./filtered";
 
 type CallTable = "operators.op" | "operators.shape" | "modules.module" | "modules.annotation";
@@ -168,7 +167,6 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
   ];
 }
 
-/* Kernels that each operator launches. */
 function launched(context: Context, choose: Child): HTMLElement {
   const { job } = context,
     table = job.table("operators.kernel");

@@ -1,6 +1,5 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
 import { tableSection } from "../grid";
-import { tablesNamed } from "../view";
 import { band, tile } from "../cells";
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
@@ -10,7 +9,7 @@ import { heatMap } from "../map";
 import type { ColumnOf } from "../names";
 import { passColors, Passes, type Pass } from "../passes";
 import { controls, empty, heading, note, section, lines, pick } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const UNEVEN = 1.1; // ratio to the median stage from which stages are said to differ
 const FIRST = 16;

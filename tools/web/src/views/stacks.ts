@@ -128,15 +128,8 @@ function apart(tree: Tree): string[] {
   return said.map((names) => (names.length > CALLERS_SAID ? [names[0], "…", names[names.length - 1]] : names).join(" ‹ "));
 }
 
-/* Groups of two or more rows with the same key. */
 function groupsOf(rows: Iterable<number>, key: (row: number) => string): number[][] {
-  const groups = new Map<string, number[]>();
-  for (const row of rows) {
-    const own = groups.get(key(row));
-    if (own) own.push(row);
-    else groups.set(key(row), [row]);
-  }
-  return [...groups.values()].filter((group) => group.length > 1);
+  return [...f.groupBy(rows, key).values()].filter((group) => group.length > 1);
 }
 
 function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: Side): HTMLElement {

@@ -1,5 +1,4 @@
 /** Stragglers: who causes waiting, for whom, and is it proven? */
-import { tablesNamed } from "../view";
 import type { Cell, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
@@ -19,7 +18,7 @@ import {
 import { heatMap } from "../map";
 import type { TableName } from "../names";
 import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, showAll } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;

@@ -127,7 +127,6 @@ interface Finding {
   readonly link: readonly [text: string, view: string, params?: Readonly<Record<string, string>>];
 }
 
-/** How much communication is hidden behind computation. */
 export function overlapFinding(job: Job): Finding {
   const comm = total(job, "comm_ns"),
     exposed = total(job, "exposed_comm_ns"),
@@ -158,7 +157,6 @@ export function overlapFinding(job: Job): Finding {
   };
 }
 
-/** How evenly ranks compute. */
 export function balanceFinding(job: Job): Finding {
   const steps = job.table("imbalance.step"),
     whole = job.table("imbalance.job");

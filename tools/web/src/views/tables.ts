@@ -20,11 +20,7 @@ function chosenTable(context: Context): TableName | null {
 /* All tables by analysis, with their descriptions and row counts. */
 function index(context: Context): HTMLElement {
   const { job } = context;
-  const analyses = new Map<string, TableName[]>();
-  for (const name of job.names) {
-    const analysis = name.split(".")[0]!;
-    analyses.set(analysis, [...(analyses.get(analysis) ?? []), name]);
-  }
+  const analyses = f.groupBy(job.names, (name) => name.split(".")[0]!);
   return h(
     "div.table-index",
     [...analyses].map(([analysis, names]) =>

@@ -70,7 +70,6 @@ function items(job: Job, what: string): number[] {
 
 const KERNEL_LENGTH = 40; // characters that fit into two lines of a label
 
-/* Labels of kernels. */
 function kernelLabels(job: Job): Map<string, string> {
   const names = items(job, "kernel").map((row) => job.table("whatif.item").text(row, "name") ?? ""),
     shown = shortNames(names, KERNEL_LENGTH);

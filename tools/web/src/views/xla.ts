@@ -7,7 +7,7 @@ import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import { storeName } from "../left_out";
 import type { TableName } from "../names";
-import { rooflineChart, boundShapes } from "../roofline";
+import { rooflineChart, boundShapes } from "../scatter";
 import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -91,7 +91,7 @@ function roofline(job: Job): HTMLElement | null {
     ),
     legend,
     rooflineChart({
-      label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte; the table has them`,
+      label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte`,
       table,
       rows,
       name: "op",
@@ -103,8 +103,7 @@ function roofline(job: Job): HTMLElement | null {
         return `${table.text(row, "category") ?? "no category"}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${bandwidth}`;
       },
       shape,
-      alsoX: [ridge],
-      alsoY: [peak.tflops],
+      also: { x: [ridge], y: [peak.tflops] },
       roofs: (x, y) => {
         const bottom = Math.max(x.min, (1e3 * y.min) / peak.gbps);
         const points: [number, number][] = [

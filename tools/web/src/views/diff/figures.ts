@@ -6,7 +6,6 @@ import { columns, type GridColumn } from "../../grid";
 import type { PlaceName } from "../../names";
 import type { State } from "../../view";
 
-/** Tables of figures. */
 export type Figures = Table<"diff.job" | "diff.rank">;
 
 type Better = "less" | "more" | "neither";
@@ -88,7 +87,6 @@ function stepOf(table: Figures, row: number, step: number): number {
 
 const UNCHANGED = new Set(["same", "unclear", "too few steps"]);
 
-/** Whether a verdict says that there is a change. */
 export function isChange(verdict: string | null): boolean {
   return verdict !== null && !UNCHANGED.has(verdict);
 }
@@ -146,7 +144,6 @@ export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
 }
 
-/** Columns of figures, with their labels and verdicts. */
 export function figureColumns(table: Figures): GridColumn<Figures["name"]>[] {
   const draw = (column: "a" | "b" | "change" | "noise") => figureCell(table, column);
   return columns(

@@ -1,12 +1,11 @@
 /** The comparison on one screen: the verdict, the two jobs, what changed and what did not. */
-import { tablesNamed } from "../../view";
 import type { Job } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
 import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
-import type { State, View } from "../../view";
+import { tablesNamed, type State, type View } from "../../view";
 import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
