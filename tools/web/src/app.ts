@@ -6,9 +6,8 @@ import { GRAVEST } from "./job";
 import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import { describeDumps } from "./views/hang";
-import type { Job } from "./data";
+import type { Job, TableName } from "./data";
 import { h, fill, keepFocus, visible, type Child } from "./dom";
-import type { TableName } from "./names";
 import { href, parseHash, type Context, type State, type Tab, type View } from "./view";
 
 const WORDS: Readonly<Record<State, string>> = { bad: "problem", warn: "worth a look", good: "fine", note: "note" };

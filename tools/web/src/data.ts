@@ -1,7 +1,20 @@
-/** The page's tables, as tmerge embeds them. */
-
+/** The page's tables, as tmerge embeds them. The build writes the names of tables and columns as "definitions"; any other is a compile error. */
+import type { Tables } from "definitions";
 import { groupBy, median, sum } from "./format";
-import type { ColumnOf, TableName } from "./names";
+
+export type TableName = keyof Tables;
+
+/** The columns of a table; for a union of tables, those of any of them. */
+export type ColumnOf<N extends TableName> = Tables[N];
+
+/** A table and one of its columns. */
+export type Place = { [N in TableName]: { readonly table: N; readonly column: ColumnOf<N> } }[TableName];
+
+/** A table and column as one name: "overlap.rank.comm_ns". */
+export type PlaceName = { [N in TableName]: `${N}.${ColumnOf<N>}` }[TableName];
+
+/** A sort order: a column, "-name" for largest first, or "" for the table's own order. */
+export type Sort<N extends TableName> = ColumnOf<N> | `-${ColumnOf<N>}` | "";
 
 /** A value: integers beyond 2^53 come as strings of digits; null if it does not exist. */
 export type Cell = number | string | boolean | null;

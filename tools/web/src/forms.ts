@@ -1,8 +1,7 @@
 /** The generic charts that an analysis may name for its table: bars by rank, a map of ranks and steps, lines over time. */
-import type { Table } from "./data";
+import type { ColumnOf, Table, TableName } from "./data";
 import { h, visible } from "./dom";
 import * as f from "./format";
-import type { ColumnOf, TableName } from "./names";
 import { bandOf, lineChart, LINES_MAX } from "./lines";
 import { heatMap } from "./map";
 import { stacks } from "./stack";

@@ -1,9 +1,8 @@
 /** A table of values with units in the heading, which the reader can sort and filter. */
 import { inlineBar, longName } from "./cells";
-import type { Cell, Column, Table } from "./data";
+import type { Cell, Column, ColumnOf, Sort, Table, TableName } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
-import type { ColumnOf, Sort, TableName } from "./names";
 import { tip, moreButton, note, section } from "./ui";
 import { whereOf } from "./where";
 

@@ -1,7 +1,6 @@
 /** Facts derived from the tables that several views share. */
-import type { Job } from "./data";
+import type { ColumnOf, Job } from "./data";
 import * as f from "./format";
-import type { ColumnOf } from "./names";
 import { href, type State } from "./view";
 
 /** Whether the traces hold only the transfer part of communication; waits then appear as idle time. */

@@ -13,13 +13,7 @@ export interface Line {
   readonly dashed?: boolean;
 }
 
-/** Minimum, median and maximum of many lines at each time. */
-export interface Band {
-  readonly times: readonly number[];
-  readonly low: readonly number[];
-  readonly middle: readonly number[];
-  readonly high: readonly number[];
-}
+type Band = ReturnType<typeof bandOf>;
 
 export interface LineChartOptions {
   readonly label: string;
@@ -87,7 +81,7 @@ export function valueAt(points: readonly (readonly [number, number])[], time: nu
 
 /** Builds the band: takes each line's maximum per time bucket (a value holds until the next), then the minimum,
  * median and maximum of these. */
-export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]): Band {
+export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]) {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
   const to = f.most(lines.map((points) => points[points.length - 1]?.[0] ?? -Infinity));
   const width = Math.max(1, (to - from) / BUCKETS);

@@ -57,13 +57,8 @@ export interface Plot {
   readonly marks?: readonly Mark[];
 }
 
-export interface Ink {
-  readonly text: string;
-  readonly axis: string;
-  readonly line: string;
-  readonly ground: string;
-  readonly font: string;
-}
+/** Colours other than those of data, of which `ground` is the background, and the font. */
+export type Ink = Readonly<Record<"text" | "axis" | "line" | "ground" | "font", string>>;
 
 const LEFT = 58,
   RIGHT = 24,

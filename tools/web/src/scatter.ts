@@ -1,10 +1,9 @@
 /** Points on two logarithmic axes: bandwidth against size, and rooflines. */
 import { longName } from "./cells";
 import { drawChart, type Theme } from "./chart";
-import type { Table } from "./data";
+import type { ColumnOf, Table, TableName } from "./data";
 import type { Child } from "./dom";
 import * as f from "./format";
-import type { ColumnOf, TableName } from "./names";
 import { decades, type Axis, type PlotLine } from "./plot";
 import { shapeLegend, symbolOf } from "./shapes";
 import { lines } from "./ui";

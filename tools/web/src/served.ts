@@ -1,6 +1,5 @@
 /** Asks the server for data that the page lacks. */
-import { rowsOf, type Cell, type Job } from "./data";
-import type { TableName } from "./names";
+import { rowsOf, type Cell, type Job, type TableName } from "./data";
 
 /** Whether the page comes from `tmerge serve` rather than from a file. */
 export function isServed(job: Job): boolean {

@@ -1,8 +1,7 @@
 /** A time window as a bar whose parts sum to it exactly, in nanoseconds. */
-import type { Table } from "./data";
+import type { ColumnOf, Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
-import type { ColumnOf } from "./names";
 import { href } from "./view";
 import { legend, tip, lines } from "./ui";
 

@@ -1,8 +1,7 @@
 /** Components that the views share. */
-import type { Job } from "./data";
+import type { Job, Place } from "./data";
 import { h, visible, cut, type Child } from "./dom";
 import * as f from "./format";
-import type { Place } from "./names";
 import { href, type Context, type State } from "./view";
 
 // Tooltip ----------------------------------------------------------------------------------------

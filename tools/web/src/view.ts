@@ -1,6 +1,5 @@
 /** Interface of a view, and what the page passes to it. */
-import type { Job } from "./data";
-import type { TableName } from "./names";
+import type { Job, TableName } from "./data";
 
 export type State = "bad" | "warn" | "good" | "note";
 

@@ -15,34 +15,13 @@ const ORDERS: readonly (readonly [Order, string])[] = [
 
 export class ArrangeBar {
   readonly element = h("div.tl-arrange");
-  #written = "";
 
   constructor(
     readonly controller: Controller,
     readonly memory: boolean,
   ) {}
 
-  /** The chosen settings as one text, to detect changes. */
-  #state(): string {
-    const { arrangement } = this.controller.state;
-    const { classes } = this.controller.data;
-    return JSON.stringify([
-      arrangement.map,
-      arrangement.order,
-      arrangement.coloring,
-      classes !== null,
-      arrangement.counters,
-      this.controller.data.counters.length,
-      [...arrangement.folded],
-      [...arrangement.hidden],
-      arrangement.pinned,
-    ]);
-  }
-
   write(): void {
-    const state = this.#state();
-    if (state === this.#written) return;
-    this.#written = state;
     keepFocus(this.element, () => this.#fill(), this.controller.chart.element);
   }
 

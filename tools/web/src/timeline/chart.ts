@@ -2,7 +2,7 @@
 import * as f from "../format";
 import { hostsOf, plain, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
-import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
+import { cellTime, cellWords, paintMap, type MapRow } from "./heat";
 import { visible } from "../dom";
 import { layout, rowAt, rowsIn, type Box, type CounterRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { paletteOf, type Coloring, type Palette } from "./coloring";
@@ -108,28 +108,19 @@ export class ChartData {
   ) {}
 }
 
-/** What the pointer or the selection is on. */
-export interface Target {
-  /** Index of the rank, or -1. */
-  readonly at: number;
-  /** Row of the event, or -1. */
-  readonly event: number;
-  readonly operation: Operation | null;
-  /** Piece of the critical path, if the path is shown. */
-  readonly piece: Placed | null;
-  /** Number of a folded host, or -1. */
-  readonly host: number;
-}
+/** What the pointer or the selection is on: index of the rank, row of the event, number of a folded host, or -1; piece of the critical path,
+ * if the path is shown. */
+export type Target = Readonly<typeof NOWHERE>;
 
-export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null, host: -1 };
+export const NOWHERE = { at: -1, event: -1, operation: null as Operation | null, piece: null as Placed | null, host: -1 };
 
 export class ChartState {
   scroll = 0;
   readonly open = new Set<number>();
-  selected = NOWHERE;
+  selected: Target = NOWHERE;
   /** Event named by the address that may still be fetched. */
   awaited: string | null = null;
-  hovered = NOWHERE;
+  hovered: Target = NOWHERE;
   found: Found | null = null;
   /** Matches in the whole store, if the page is served. */
   everywhere: Everywhere | null = null;
@@ -469,7 +460,7 @@ export class Chart {
     if (path && selected.piece) outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
   }
 
-  get mapData(): MapData {
+  get mapData() {
     return { pyramid: this.data.pyramid, hostShares: this.hostShares, memory: this.data.memory };
   }
 
@@ -532,7 +523,7 @@ export class Chart {
     if (row.named) paintSubLabel(canvas, row, this.data.job.names, offset);
     clipped(ctx, { x: scale.left, y: row.y + offset, width: scale.width, height: row.height }, () => {
       const box = { y: row.y + offset, height: row.height - 1 };
-      paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.#options(10));
+      paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.eventOptions(10));
     });
   }
 
@@ -599,9 +590,10 @@ export class Chart {
       paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
-  #options(labels: number): Parameters<typeof paintEvents>[4] {
-    const { palette } = this;
-    return { found: this.state.found?.fits ?? null, label: (name, gpu) => this.labels.of(name, gpu), labels, color: palette?.of ?? null };
+  /** How to paint events: which ones match a search, their labels, of this font size [px] or none for 0, and colours if not by kind. */
+  eventOptions(labels: number) {
+    const label = (name: number, gpu: boolean): string => this.labels.of(name, gpu);
+    return { found: this.state.found?.fits ?? null, label, labels, color: this.palette?.of ?? null };
   }
 
   #rank(canvas: Canvas, row: RankRow, offset: number): void {
@@ -634,7 +626,7 @@ export class Chart {
       const whole = events && detailed.length === 1 && detailed[0]!.begin <= scale.span.begin && detailed[0]!.end >= scale.span.end;
       if (!whole) paintCoverage(canvas, pyramid, row.at, kinds, box, events ? detailed : []);
       if (list && (events || this.state.found))
-        paintEvents(canvas, list, range, box, this.#options(which === "compute" && box.height >= 13 ? 11 : 0));
+        paintEvents(canvas, list, range, box, this.eventOptions(which === "compute" && box.height >= 13 ? 11 : 0));
     }
   }
 
@@ -643,7 +635,8 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  #joinInput(): JoinInput {
+  /** Rows with their visible heights and where they begin on the canvas; whether they are in rank order. */
+  joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.#layout;
     /* gives pinned rows scrolling coordinates */
@@ -658,7 +651,7 @@ export class Chart {
   }
 
   #joins(canvas: Canvas): void {
-    const input = this.#joinInput(),
+    const input = this.joinInput(),
       { selected, hovered } = this.state;
     const strong = [hovered.operation, selected.operation].filter((o): o is Operation => o !== null);
     const joined = this.state.found ? [] : this.index.joined(canvas.scale.span, canvas.scale.k);

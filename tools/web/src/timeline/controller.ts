@@ -1,4 +1,5 @@
 /** Executes commands: changes the state and redraws before the next frame. */
+import type { Page } from ".";
 import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from "./chart";
 import type { AreaTab } from "./area_panel";
 import type { Measure, Order } from "./arrange";
@@ -17,22 +18,6 @@ import { around, clamp, pan, reveal, zoom } from "./span";
 const UNDER = 60;
 /** Maps of more ranks than this start folded. */
 const MANY = 16;
-
-/** Events that the view listens to. */
-export interface Listener {
-  /** The selection, mark or search has changed. */
-  selected(): void;
-  /** Something stored in the address has changed. */
-  moved(): void;
-  /** The rows were rearranged, or lanes and map switched. */
-  arranged(): void;
-  /** A frame was drawn. */
-  drawn(): void;
-  /** The pointer moved onto something else. */
-  pointed(): void;
-  /** A key was pressed that the view handles. */
-  asked(what: "find" | "help" | "details"): void;
-}
 
 export class Controller {
   readonly chart: Chart;
@@ -53,7 +38,7 @@ export class Controller {
   constructor(
     readonly data: ChartData,
     element: HTMLCanvasElement,
-    readonly listener: Listener,
+    readonly listener: Page,
   ) {
     this.state = new ChartState({ begin: 0, end: data.job.duration });
     this.chart = new Chart(data, this.state, element);

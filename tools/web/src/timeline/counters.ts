@@ -1,5 +1,6 @@
 /** Counters over time below each rank's lanes: memory, queue length, bandwidth, and recorded counters. */
 import * as f from "../format";
+import type { Page } from ".";
 import type { ChartData } from "./chart";
 import { fillFrom } from "./far_counter";
 import { Curves, curveOf, type Change, type Curve } from "./curves";
@@ -69,15 +70,8 @@ function titleOf(counter: string, series: string): string {
   return series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
 }
 
-/** Counter data in the tables of a job. */
-export interface Recorded {
-  readonly memory: boolean;
-  /** Counters that the server can provide; null if missing data are not fetched. */
-  readonly served: { readonly queue: boolean; readonly copies: boolean; readonly bandwidth: boolean } | null;
-}
-
 /** The counters of a job; those that depend on events are included once these are loaded. */
-export function countersOf(data: ChartData, { memory, served }: Recorded): readonly Counter[] {
+export function countersOf(data: ChartData, { memory, served }: Page["recorded"]): readonly Counter[] {
   const { told, operations, job } = data,
     recorded = new Map<string, Counter>();
   let launched = false,

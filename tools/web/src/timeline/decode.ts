@@ -1,20 +1,6 @@
 /** Decodes the page's timeline blocks, as src/report/timeline*.c writes them. */
 import { Bytes } from "./bytes";
-import {
-  Events,
-  LANE_KINDS,
-  LAST,
-  STREAM,
-  TRANSFER,
-  UNMATCHED,
-  type JobBlock,
-  type Member,
-  type Operation,
-  type Part,
-  type Rank,
-  type Recording,
-  type Track,
-} from "./model";
+import { Events, LANE_KINDS, LAST, STREAM, TRANSFER, UNMATCHED } from "./model";
 
 const VERSION = 3;
 const TRUNCATED = 1,
@@ -30,7 +16,7 @@ export function list<T>(n: number, read: (i: number) => T): T[] {
   return out;
 }
 
-function decodeRecordings(bytes: Bytes): Recording[] {
+function decodeRecordings(bytes: Bytes) {
   return list(bytes.number(), () => {
     const begin = bytes.signed();
     const end = begin + bytes.signed();
@@ -38,7 +24,10 @@ function decodeRecordings(bytes: Bytes): Recording[] {
   });
 }
 
-function decodeParts(bytes: Bytes): Part[] {
+/** A step of one rank, or a slice of the job if there are no steps; whether the page holds its GPU events and its host threads. */
+export type Part = ReturnType<typeof decodeParts>[number];
+
+function decodeParts(bytes: Bytes) {
   let before = 0,
     number = 0;
   return list(bytes.number(), () => {
@@ -51,8 +40,11 @@ function decodeParts(bytes: Bytes): Part[] {
   });
 }
 
+export type Rank = JobBlock["ranks"][number];
+export type JobBlock = ReturnType<typeof decodeJob>;
+
 /** Decodes the block "timeline.job". */
-export function decodeJob(data: Uint8Array): JobBlock {
+export function decodeJob(data: Uint8Array) {
   const bytes = new Bytes(data);
   const version = bytes.number();
   if (version !== VERSION) throw new Error(`the timeline's data have version ${version}, not ${VERSION}`);
@@ -60,14 +52,14 @@ export function decodeJob(data: Uint8Array): JobBlock {
     duration: bytes.number(),
     buckets: bytes.number(),
     stripBuckets: bytes.number(),
-    world: bytes.number() - 1,
-    complete: bytes.number() === 1,
-    steps: bytes.number() === 1,
+    world: bytes.number() - 1, // according to the traces; -1 unknown
+    complete: bytes.number() === 1, // whether the page holds every event of the job
+    steps: bytes.number() === 1, // whether parts are steps
     events: bytes.number(),
   };
-  const allRanks = bytes.number();
+  const allRanks = bytes.number(); // of the job; the page may hold fewer
   let host = "";
-  const ranks = list(bytes.number(), (): Rank => {
+  const ranks = list(bytes.number(), () => {
     const firstOfHost = bytes.number() === 0;
     if (firstOfHost) host = bytes.text();
     const rank = bytes.number(),
@@ -77,16 +69,17 @@ export function decodeJob(data: Uint8Array): JobBlock {
       firstOfHost,
       host,
       truncated: (flags & TRUNCATED) !== 0,
-      noClock: (flags & NO_CLOCK) !== 0,
+      noClock: (flags & NO_CLOCK) !== 0, // its clock cannot be compared with others
       wallClock: (flags & WALL_CLOCK) !== 0,
       domain: bytes.number(),
       uncertainty: bytes.number(),
       spread: bytes.number(),
       recordings: decodeRecordings(bytes),
       parts: decodeParts(bytes),
+      served: undefined as Part | undefined, // the part fetched from a server
     };
   });
-  return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) };
+  return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) as readonly string[] };
 }
 
 /** Decodes the block "timeline.strip": shares in units of 1/65,535, kind by kind. */
@@ -103,7 +96,10 @@ export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
   return data;
 }
 
-function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
+/** A rank's participation in an operation; its wait is -1 if the operation has none. */
+export type Member = ReturnType<typeof decodeMembers>[number];
+
+function decodeMembers(bytes: Bytes, n: number, first: number) {
   let place = 0;
   const at = list(n, () => (place += bytes.number()));
   const begin = list(n, () => first + bytes.number());
@@ -165,17 +161,21 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-function readOperations(bytes: Bytes, job: Told): Operation[] {
+/** A matched operation with its members that have lanes. `last` is the begin of the last member, `wait` the sum of their waits; the last
+ * member is known if it has a lane, its rank if it alone may have been last. */
+export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
+
+function readOperations(bytes: Bytes, job: Told) {
   const n = bytes.number();
   let begin = 0;
   bytes.number(); // the number with those left out
-  return list(n, (number): Operation => {
+  return list(n, (number) => {
     begin += bytes.signed();
     const kind = bytes.number();
     const group = job.names[bytes.number()] ?? "",
       description = job.names[bytes.number()] ?? "";
-    const size = bytes.number() - 1,
-      step = bytes.signed();
+    const size = bytes.number() - 1, // [bytes], -1 unknown
+      step = bytes.signed(); // -1 for none
     const part = job.ranks.length < job.allRanks,
       told = part ? decodeWhole(bytes, begin) : null;
     const members = decodeMembers(bytes, bytes.number(), begin),
@@ -199,7 +199,11 @@ function readOperations(bytes: Bytes, job: Told): Operation[] {
   });
 }
 
-function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]): Track {
+/** Events [first, first + n) of a stream, of a stream's annotations, or of a CPU thread, by their name's number. In a served page they may
+ * extend one of the page's tracks. */
+export type Track = ReturnType<typeof decodeTrack> & { readonly continues?: Track };
+
+function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]) {
   const at = bytes.number(),
     kind = bytes.number();
   const device = bytes.number() - 1,

@@ -1,5 +1,6 @@
 /** For a served page: requests more detail for the visible window than the page holds, and merges it into the data. */
 import { ask } from "../served";
+import type { Page } from ".";
 import type { ChartData } from "./chart";
 import { Lanes, trackKey } from "./lanes";
 import { Events, THREAD, UNMATCHED, type Operation, type Part, type Rank, type Span, type Track } from "./model";
@@ -15,16 +16,7 @@ const PATIENCE = 60;
 /** Number of cached windows, including the one shown. */
 const KEPT = 12;
 
-/** The visible window and rows. */
-export interface Sight {
-  readonly span: Span;
-  /** Width of the lanes [px]. */
-  readonly width: number;
-  /** Indices of the ranks drawn as lanes, of those drawn from shares only, and of those opened. */
-  readonly lanes: ReadonlySet<number>;
-  readonly shares: ReadonlySet<number>;
-  readonly open: ReadonlySet<number>;
-}
+export type Sight = Page["sight"];
 
 export interface FinerListener {
   /** The data were changed. @param renamed  maps an event's old row to its new one, -1 if it is gone */

@@ -1,10 +1,9 @@
 /** The map of ranks over time: a row per rank or folded host, a colour per stretch of time. */
 import * as f from "../format";
 import type { Measure } from "./arrange";
-import type { Curves } from "./curves";
+import type { Chart } from "./chart";
 import { COMPUTE, TRANSFER, UNMATCHED, WAIT } from "./model";
 import type { Canvas } from "./paint_lane";
-import type { HostPyramid, Pyramid } from "./pyramid";
 import { pixelOf } from "./rects";
 
 /** Width of a cell [px]. */
@@ -19,11 +18,7 @@ export interface MapRow {
   readonly host: boolean;
 }
 
-export interface MapData {
-  readonly pyramid: Pyramid;
-  readonly hostShares: HostPyramid;
-  readonly memory: Curves | null;
-}
+export type MapData = Chart["mapData"];
 
 const KINDS: Readonly<Record<Exclude<Measure, "memory">, readonly number[]>> = {
   compute: [COMPUTE],

@@ -1,9 +1,8 @@
 /** Timeline: the events of all ranks on one clock. */
-import type { Job } from "../data";
+import type { Job, TableName } from "../data";
 import { append, cut, fill, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { storeName } from "../left_out";
-import type { TableName } from "../names";
 import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt, lines } from "../ui";
@@ -11,9 +10,9 @@ import { tablesNamed, type Context, type View } from "../view";
 import { HEAD, type Target } from "./chart";
 import { ArrangeBar } from "./arrange_bar";
 import { coloringWords, meaningsOf, type Coloring, type Meaning } from "./coloring";
-import { Controller, type Listener } from "./controller";
+import { Controller } from "./controller";
 import { MEASURES } from "./heat";
-import { countersOf, valuesOf, type Recorded } from "./counters";
+import { countersOf, valuesOf } from "./counters";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyAwaited, applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
@@ -22,7 +21,7 @@ import { askArea } from "./far_area";
 import { askSame } from "./far_same";
 import { FarCounters } from "./far_counter";
 import { FarSlowness } from "./far_slow";
-import type { Finer, Sight } from "./finer";
+import type { Finer } from "./finer";
 import { memoryOf } from "./memory";
 import { COPIES, KIND_WORDS, type JobBlock } from "./model";
 import type { FoundGroup } from "./names";
@@ -46,7 +45,7 @@ const LEGEND = [
   ["copies", "Copies"],
 ] as const;
 
-class Page implements Listener {
+export class Page {
   readonly canvas = h("canvas", {
     tabindex: 0,
     role: "application",
@@ -95,7 +94,7 @@ class Page implements Listener {
   #slowness: Promise<void> | null = null;
   readonly #counting = new Set<string>();
   readonly #worst: { places: Map<number, number>; numbers: Map<string, number> } = { places: new Map(), numbers: new Map() };
-  readonly #stop: (() => void)[] = [];
+  readonly #left = new AbortController();
   readonly #perfetto = h(
     "button",
     {
@@ -142,14 +141,12 @@ class Page implements Listener {
       this.spoken,
     ]);
     const input = new Input(this.controller, this.canvas);
-    this.#listen(document, "keydown", (e) => input.key(e as KeyboardEvent));
-    this.#listen(window, "resize", () => this.resize());
-    this.#listen(document, "themechange", () => this.#retheme());
-    this.#listen(window, "beforeprint", () => this.#print());
-    this.#listen(window, "afterprint", () => {
-      this.#retheme();
-      this.resize();
-    });
+    const until = { signal: this.#left.signal };
+    document.addEventListener("keydown", (e) => input.key(e), until);
+    document.addEventListener("themechange", () => this.#retheme(), until);
+    window.addEventListener("resize", () => this.resize(), until);
+    window.addEventListener("beforeprint", () => this.#print(), until);
+    window.addEventListener("afterprint", () => (this.#retheme(), this.resize()), until);
     this.resize();
     applyFirst(this.controller, context.params);
     if (!context.params.has("rank")) this.#showBlamed();
@@ -163,11 +160,6 @@ class Page implements Listener {
     );
   }
 
-  #listen(target: EventTarget, event: string, listener: (e: Event) => void): void {
-    target.addEventListener(event, listener);
-    this.#stop.push(() => target.removeEventListener(event, listener));
-  }
-
   leave(): void {
     this.#gone = true;
     this.#finer?.leave();
@@ -177,7 +169,7 @@ class Page implements Listener {
     this.#farSlow?.stop();
     this.loaded.data.farCounters?.stop();
     this.controller.stop();
-    for (const stop of this.#stop) stop();
+    this.#left.abort();
   }
 
   #head(): HTMLElement {
@@ -261,7 +253,7 @@ class Page implements Listener {
       this.loaded.data.farCounters = new FarCounters(this.loaded.data.job, () => this.#counted());
       this.#farSlow = new FarSlowness(this.loaded.data.job, () => !this.#gone && this.controller.draw());
     }
-    this.loaded.data.counters = countersOf(this.loaded.data, this.#recorded);
+    this.loaded.data.counters = countersOf(this.loaded.data, this.recorded);
     this.arranged();
     applyRest(this.controller, this.context.params, this.#worst as Worst, this.#finer !== null);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
@@ -270,7 +262,8 @@ class Page implements Listener {
     document.body.dataset["timeline"] = "complete";
   }
 
-  get #recorded(): Recorded {
+  /** Counters that the job has in tables, and those that the server can provide. */
+  get recorded() {
     const { job } = this.context,
       has = (name: TableName): boolean => job.allRowsOf(name) > 0;
     return {
@@ -314,7 +307,8 @@ class Page implements Listener {
     this.#perfetto.removeAttribute("aria-disabled");
   }
 
-  get #sight(): Sight {
+  /** The visible window and rows: ranks drawn as lanes, those drawn from shares only, and those opened; the width of the lanes [px]. */
+  get sight() {
     const { chart, state, data } = this.controller,
       { at, event } = state.selected,
       kind = event >= 0 ? data.lanes?.events.kind[event] : undefined;
@@ -323,7 +317,7 @@ class Page implements Listener {
       width: chart.scale.width,
       ...chart.drawnBetween(HEAD, chart.height),
       /* the launch of a device event is on the host, even if its rank is closed */
-      open: kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open,
+      open: (kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open) as ReadonlySet<number>,
     };
   }
 
@@ -363,6 +357,7 @@ class Page implements Listener {
     chart.draw();
   }
 
+  /** The selection, mark or search has changed. */
   selected(): void {
     const { path, arrangement } = this.controller.state;
     this.path.setAttribute("aria-pressed", String(path && arrangement.map === null));
@@ -392,6 +387,7 @@ class Page implements Listener {
     else this.controller.draw();
   }
 
+  /** The rows were rearranged, or lanes and map switched. */
   arranged(): void {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
@@ -471,10 +467,12 @@ class Page implements Listener {
           : "";
   }
 
+  /** Something stored in the address has changed. */
   moved(): void {
     if (this.#ready) this.context.set(paramsOf(this.controller, this.#worst));
   }
 
+  /** A frame was drawn. */
   drawn(): void {
     this.#writeHover();
     const { chart } = this.controller,
@@ -503,10 +501,10 @@ class Page implements Listener {
   #writeFiner(finer: Finer): void {
     const { chart, state: now } = this.controller,
       coarse = now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map has no finer detail; lanes do (v).";
-    finer.look(this.#sight);
+    finer.look(this.sight);
     this.#compare();
     const { farCounters } = this.loaded.data;
-    farCounters?.look(now.span, now.arrangement.map === null ? now.arrangement.counters : [], this.#sight.lanes);
+    farCounters?.look(now.span, now.arrangement.map === null ? now.arrangement.counters : [], this.sight.lanes);
     document.body.dataset["counters"] = farCounters?.loading ? "loading" : "complete";
     const state = finer.failed !== null ? "failed" : finer.loading ? "loading" : "complete",
       comparing = now.arrangement.coloring === "slowness" && now.arrangement.map === null ? (this.#farSlow?.words ?? "") : "",
@@ -515,7 +513,7 @@ class Page implements Listener {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;
     this.#leftOutText = text;
-    const again = h("button", { on: { click: () => finer.again(this.#sight) } }, "Try again");
+    const again = h("button", { on: { click: () => finer.again(this.sight) } }, "Try again");
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
@@ -524,13 +522,14 @@ class Page implements Listener {
     const { data } = this.loaded,
       { coloring, map } = this.controller.state.arrangement;
     if (!this.#farSlow || !data.lanes || coloring !== "slowness" || map !== null) return;
-    const { span, lanes } = this.#sight,
+    const { span, lanes } = this.sight,
       before = this.#farSlow.filled;
     data.slowness = this.#farSlow.look(data.lanes, span, lanes);
     document.body.dataset["slowness"] = this.#farSlow.loading ? "loading" : "complete";
     if (this.#farSlow.filled !== before) this.controller.draw();
   }
 
+  /** The pointer moved onto something else. */
   pointed(): void {
     this.#writeHover();
   }
@@ -594,6 +593,7 @@ class Page implements Listener {
     );
   }
 
+  /** A key was pressed that the view handles. */
   asked(what: "find" | "help" | "details"): void {
     if (what === "find") {
       this.find.focus();

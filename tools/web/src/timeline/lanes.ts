@@ -75,11 +75,7 @@ export function lowest(n: number, fits: (i: number) => boolean): number {
 }
 
 /** A sub-track of an opened rank: a stream, or one depth of a stream's annotations or of a thread. */
-export interface SubLane {
-  readonly track: Track;
-  readonly depth: number;
-  readonly list: EventList;
-}
+export type SubLane = ReturnType<typeof byDepth>[number];
 
 export class RankLanes {
   readonly compute: EventList;
@@ -139,7 +135,7 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
 }
 
 /* Splits the events of tracks that continue each other by depth. */
-function byDepth(events: Events, tracks: readonly Track[]): SubLane[] {
+function byDepth(events: Events, tracks: readonly Track[]) {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];
   const rows: (readonly number[])[] = [];

@@ -4,10 +4,7 @@ import { THREAD, type Events, type Track } from "./model";
 import type { Told } from "./told";
 
 /** A call, and what it launched, or what a thread took from the queue that the call put it into. */
-export interface Launch {
-  readonly call: number;
-  readonly row: number;
-}
+export type Launch = Readonly<Record<"call" | "row", number>>;
 
 /* Events [first, end) of a track that enclose an event at a lower depth, innermost first. */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {

@@ -14,10 +14,7 @@ const LEAST = 30,
   MAP_MOST = 22,
   PINNED_LEAST = 16;
 
-export interface Box {
-  readonly y: number;
-  readonly height: number;
-}
+export type Box = Readonly<Record<"y" | "height", number>>;
 
 interface Place extends Box {
   /** Index of the rank. */

@@ -1,21 +1,13 @@
 /** Paints what joins the ranks of an operation: the front of arrivals, the line where the last arrival releases
  * all, and the last member. */
+import type { Chart } from "./chart";
 import { lowest } from "./lanes";
 import type { RankRow } from "./layout";
-import { TIED, type Member, type Operation, type Rank } from "./model";
+import { TIED, type Member, type Operation } from "./model";
 import { doubt } from "./operations";
 import type { Canvas } from "./paint_lane";
 
-export interface JoinInput {
-  readonly rows: readonly RankRow[];
-  readonly ranks: readonly Rank[];
-  /** Visible heights, and where they begin on the canvas. */
-  readonly top: number;
-  readonly bottom: number;
-  readonly offset: number;
-  /** False if rows may not be in rank order. */
-  readonly inOrder?: boolean;
-}
+export type JoinInput = ReturnType<Chart["joinInput"]>;
 
 /* Members in visible rows, plus one beyond each edge, so that the front continues there. */
 function inView(operation: Operation, input: JoinInput): Member[] {

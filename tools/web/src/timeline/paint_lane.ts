@@ -1,10 +1,11 @@
 /** Paints lanes: events if they fit, else shares per column. */
 import { fitting } from "../dom";
+import type { Chart } from "./chart";
 import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from "./model";
 import type { Box } from "./layout";
 import type { EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
-import { Rects, type Frame } from "./rects";
+import { Rects } from "./rects";
 import type { Scale } from "./scale";
 import type { Theme } from "./theme";
 
@@ -50,15 +51,7 @@ class Slivers {
   }
 }
 
-export interface EventOptions {
-  /** 1 for events that match a search; the others are dimmed. */
-  readonly found: Uint8Array | null;
-  readonly label: (name: number, gpu: boolean) => string;
-  /** Colour number of an event; null: by kind. */
-  readonly color?: ((row: number) => number) | null;
-  /** Font size of labels [px]; 0: none. */
-  readonly labels: number;
-}
+export type EventOptions = ReturnType<Chart["eventOptions"]>;
 
 /** Paints events [first, end) of a list in a box. */
 export function paintEvents(
@@ -153,7 +146,7 @@ function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): 
   }
 }
 
-function frameOf({ scale, ratio }: Canvas, box: Box): Frame {
+function frameOf({ scale, ratio }: Canvas, box: Box) {
   return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
 }
 

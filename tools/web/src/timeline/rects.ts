@@ -4,15 +4,6 @@
 /** With this many or more an image is faster, as measured with Chromium. */
 export const PICTURE_FROM = 250;
 
-/** Size and position of the image. */
-export interface Frame {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-  readonly ratio: number;
-}
-
 /** "#rrggbb" as a pixel of an ImageData, whose lowest byte is red. */
 export function pixelOf(color: string, alpha: number): number {
   const part = (at: number): number => parseInt(color.slice(at, at + 2), 16);
@@ -20,6 +11,9 @@ export function pixelOf(color: string, alpha: number): number {
 }
 
 let canvas: HTMLCanvasElement | undefined;
+
+/** Where the image is, and device pixels per CSS pixel. */
+type Frame = Readonly<Record<"left" | "top" | "width" | "height" | "ratio", number>>;
 
 export class Rects {
   /** x, y, width, height [px of the canvas] and colour number of each rectangle. */

@@ -14,11 +14,7 @@ export interface FarEvent {
   readonly kind: number;
 }
 
-export interface KindSum {
-  readonly count: number;
-  readonly sum: number;
-  readonly most: number;
-}
+export type KindSum = Readonly<Record<"count" | "sum" | "most", number>>;
 
 /** Matches of a search in the whole store. */
 export type Everywhere = ReturnType<Gathered["result"]>;

@@ -5,10 +5,7 @@ import { lowest } from "./lanes";
 import type { Track } from "./model";
 
 /** Slack of an event [ns]; null: no step's end depends on it. */
-export interface Slack {
-  readonly least: number | null;
-  readonly most: number | null;
-}
+export type Slack = Readonly<Record<"least" | "most", number | null>>;
 
 interface Run extends Slack {
   readonly begin: number;

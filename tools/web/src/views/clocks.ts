@@ -1,12 +1,11 @@
 /** Clocks: can the order of arrivals be trusted? */
 import { drawChart } from "../chart";
 import { band } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
-import type { ColumnOf } from "../names";
 import { roundTicks } from "../stack";
 import { empty, figure, heading, note, section, tip, lines } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";

@@ -1,11 +1,10 @@
 /** Communication: how much is hidden behind computation, and how fast is the network? */
 import { inlineBar, sumFigure } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
-import type { ColumnOf } from "../names";
 import { bandwidthChart, spotSize, type Spot } from "../scatter";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
@@ -29,10 +28,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default gr
 const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
 
 /** The kind and process group to show; null for all. */
-interface Choice {
-  readonly kind: string | null;
-  readonly group: string | null;
-}
+type Choice = Readonly<Record<"kind" | "group", string | null>>;
 
 function fits(table: Table, choice: Choice): number[] {
   const has = (column: "kind" | "group", wanted: string | null) =>

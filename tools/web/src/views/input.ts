@@ -1,10 +1,9 @@
 /** Input: do steps wait for batches, and what are their phases? */
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, hasSteps, ofXla, TO_MARK_STEPS, TO_RECORD_THE_HOST } from "../job";
-import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
 import { controls, empty, heading, legend, note, section, pick, chooser } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";

@@ -1,11 +1,10 @@
 /** Launches: does the host keep ahead of the GPU? */
 import { strip } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { name, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { adviceState, severalRanks, TO_RECORD_THE_HOST } from "../job";
-import type { ColumnOf } from "../names";
 import { empty, heading, legend, note, section, lines } from "../ui";
 import { queueOverTime } from "./over_time";
 import { tablesNamed, type View } from "../view";

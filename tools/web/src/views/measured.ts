@@ -1,10 +1,9 @@
 /** Kernels measured with Nsight Compute: the roofline, and the rules for the chosen kernel. */
 import { longName } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table, TableName } from "../data";
 import { fill, h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
-import type { ColumnOf, TableName } from "../names";
 import type { PlotLine } from "../plot";
 import { rooflineChart, boundShapes } from "../scatter";
 import { link, note, prose, section, factsList } from "../ui";

@@ -1,12 +1,11 @@
 /** Memory: peak, growth, headroom. */
 import { longName } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
-import type { ColumnOf } from "../names";
 import { byCategory, byModule } from "./memory_category";
 import { controls, empty, figure, heading, note, section, pick, setting } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";

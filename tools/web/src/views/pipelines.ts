@@ -1,12 +1,11 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
 import { tableSection } from "../grid";
 import { band, tile } from "../cells";
-import type { Job } from "../data";
+import type { ColumnOf, Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { onTimeline, stepWord } from "../job";
 import { heatMap } from "../map";
-import type { ColumnOf } from "../names";
 import { passColors, Passes, type Pass } from "../passes";
 import { controls, empty, heading, note, section, lines, pick } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";

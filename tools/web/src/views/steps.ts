@@ -1,12 +1,11 @@
 /** Steps: is it a rank, a step, or chance? */
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
-import type { ColumnOf } from "../names";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";

@@ -1,5 +1,5 @@
 /** Summary: the finding first, then its basis. */
-import type { Job } from "../data";
+import type { ColumnOf, Job, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import {
@@ -22,7 +22,6 @@ import {
   withoutAllReduce,
   worstUncertainty,
 } from "../job";
-import type { ColumnOf, TableName } from "../names";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, link, note, prose, section, sign, term, type Origin } from "../ui";
 import { href, type Context, type State, type View, tablesNamed } from "../view";

@@ -1,10 +1,9 @@
 /** Tables: every table of every analysis, by its definition. */
-import type { Table } from "../data";
+import type { Sort, Table, TableName } from "../data";
 import { h, fill } from "../dom";
 import * as f from "../format";
 import { csvOf, download, grid, sortRows } from "../grid";
 import { drawForm } from "../forms";
-import type { Sort, TableName } from "../names";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
 import { whereOf } from "../where";

@@ -24,11 +24,7 @@ const BEFORE_PCT = 1;
 /** Share of the ranks that are fixed together, as in whatif.job [%]. */
 const WORST_PCT = 3;
 
-interface Group {
-  readonly what: string;
-  readonly title: string;
-  readonly one: string;
-}
+type Group = Readonly<Record<"what" | "title" | "one", string>>;
 
 const GROUPS: readonly Group[] = [
   { what: "plan", title: "A plan: rank after rank, each added to those before it", one: "rank" },

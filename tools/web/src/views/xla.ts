@@ -1,12 +1,11 @@
 /** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
 import { band, longName, tile } from "../cells";
-import type { Job, Table } from "../data";
+import type { Job, Table, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import { storeName } from "../left_out";
-import type { TableName } from "../names";
 import { rooflineChart, boundShapes } from "../scatter";
 import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";

@@ -1,12 +1,11 @@
 /** Parts of the XLA view: where steps spend their time, which devices are slow, and what feeds them. */
 import { inlineBar } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table, TableName } from "../data";
 import { h, name, visible } from "../dom";
 import * as f from "../format";
 import { grid, type Write, tableSection } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
-import type { ColumnOf, TableName } from "../names";
 import { stacks, type Part, type StackRow } from "../stack";
 import { controls, legend, note, section, select, lines, chooser } from "../ui";
 import type { Context } from "../view";

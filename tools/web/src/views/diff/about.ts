@@ -1,7 +1,7 @@
 /** About the comparison: what was compared, and how changes are distinguished from chance. */
 import { licences } from "../../licences";
 import { name } from "../../dom";
-import type { ColumnOf, TableName } from "../../names";
+import type { ColumnOf, TableName } from "../../data";
 import { heading, section, factsList } from "../../ui";
 import { tablesNamed, type View } from "../../view";
 import { sideCards } from "./sides";

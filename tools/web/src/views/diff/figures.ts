@@ -1,9 +1,8 @@
 /** Labels of the figures in a comparison, and which direction of change is better. */
-import type { Table } from "../../data";
+import type { PlaceName, Table } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { columns, type GridColumn } from "../../grid";
-import type { PlaceName } from "../../names";
 import type { State } from "../../view";
 
 export type Figures = Table<"diff.job" | "diff.rank">;

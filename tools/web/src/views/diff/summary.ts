@@ -1,9 +1,8 @@
 /** The comparison on one screen: the verdict, the two jobs, what changed and what did not. */
-import type { Job } from "../../data";
+import type { Job, PlaceName, TableName } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
-import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
 import { tablesNamed, type State, type View } from "../../view";
 import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
