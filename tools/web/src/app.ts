@@ -134,7 +134,6 @@ export class App {
     else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged table reports it itself
   }
 
-  /* Links to the views that share one entry of the list. */
   #parts(view: View): HTMLElement | null {
     const tab = this.#tabs.find(({ views }) => views.includes(view));
     if (!tab || tab.views.length < 2) return null;

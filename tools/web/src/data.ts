@@ -327,7 +327,6 @@ export class Job {
   leftOut(name: TableName): number {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
-  /** Whether these columns are among the table's key columns. */
   hasKeys(name: TableName, columns: readonly string[]): boolean {
     /* A single type: with one type per table the compiler takes 6 s. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
@@ -343,7 +342,6 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** Replaces the table's rows with all of them. */
   keepWhole(name: TableName, rows: Cell[][]): void {
     const raw = this.#raw.tables[name];
     if (!raw) return;

@@ -6,7 +6,6 @@ import { rampColors } from "./map";
 /** Rows of a call tree; a call precedes its callees. */
 export interface Tree {
   readonly n: number;
-  /** Row of the caller; -1 for none. */
   readonly parent: readonly number[];
   readonly name: readonly string[];
   readonly time: readonly number[];

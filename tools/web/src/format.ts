@@ -78,7 +78,6 @@ export function timesTogether(values: readonly (number | null)[]): string[] {
   return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));
 }
 
-/** Unit for all values of a byte column. */
 export function byteColumnUnit(values: readonly (number | null)[], memory: boolean): Unit {
   return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 }
@@ -159,7 +158,6 @@ export function short(value: number, unit: Unit): string {
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
 }
 
-/** Number of decimals for all values of a column in this unit. */
 export function columnDigits(values: Iterable<number | null>, unit: Unit): number {
   return unit.factor === 1 ? 0 : digitsOf(largest(values) / unit.factor);
 }

@@ -96,7 +96,6 @@ function isNumeric(column: Column): boolean {
   return column.type === "int" || column.type === "real";
 }
 
-/* A cell as a number, rounded if it comes as text. */
 function amount(value: Cell): Cell {
   return typeof value === "string" ? Number(value) : value;
 }
@@ -175,12 +174,10 @@ function headingOver(element: HTMLElement): string {
   return before.pop()?.textContent ?? "Table";
 }
 
-/** Draws rows of a table; without items, all columns. */
 export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N>, ...items: readonly ColumnItem<N>[]): HTMLElement {
   return drawn(table, options, items.length > 0 ? columns(table, ...items) : table.columns.map(({ name: column }) => ({ column })));
 }
 
-/** A section of a heading, a note if any, and a table. */
 export function tableSection<N extends TableName>(
   title: string,
   about: Child,

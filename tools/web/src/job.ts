@@ -18,12 +18,10 @@ export function ofXla(job: Job): boolean {
   return table.n > 0 && table.rows.every((_, row) => ["xplane", "trace_viewer"].includes(table.text(row, "format") ?? ""));
 }
 
-/** Whether kernels have grids, blocks and occupancy, as those of GPUs do. */
 export function hasGrids(job: Job): boolean {
   return deviceWord(job) === "GPU" || !ofXla(job);
 }
 
-/** Whether kernels' names reveal tensor cores, as those of GPUs do. */
 export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
@@ -114,7 +112,6 @@ export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
 
-/** NCCL's spelling of a kind of collective. */
 export function kindWord(kind: string): string {
   return KIND_WORDS[kind] ?? kind;
 }

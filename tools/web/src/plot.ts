@@ -68,7 +68,6 @@ const LEFT = 58,
   DIGITS_MOST = 4; // decimals; more do not fit next to the axis
 const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
 
-/** Maps values to positions on the canvas, and back. */
 export class Scales {
   constructor(
     readonly plot: Plot,
@@ -286,7 +285,6 @@ function drawMark(ctx: CanvasRenderingContext2D, mark: Mark, scales: Scales): vo
   ctx.restore();
 }
 
-/** Draws the plot on a cleared canvas in CSS pixels. */
 export function drawPlot(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
   const { plot } = scales;
   drawAxes(ctx, scales, ink);

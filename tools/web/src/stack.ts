@@ -78,7 +78,6 @@ export function byHost<R extends StackRow & { readonly rank: number }>(rows: rea
   });
 }
 
-/** Horizontal bars on a common scale, one per row. */
 export function stacks(rows: readonly StackRow[], options: StackOptions = {}): HTMLElement {
   const parts = options.parts ?? PARTS;
   const totals = rows.map((row) => f.sum(row.values));

@@ -84,7 +84,6 @@ const SIGNS: Readonly<Record<State, readonly [string, string]>> = {
   note: ["i", "Note"],
 };
 
-/** A state as sign and colour, with a word for screen readers. */
 export function sign(state: State): HTMLElement {
   const [mark, word] = SIGNS[state];
   return h("span", { class: `sign ${state}`, role: "img", "aria-label": word }, mark);
@@ -130,7 +129,6 @@ export function note(...children: Child[]): HTMLElement {
   return h("p.note", ...children);
 }
 
-/** Message for a view or section with nothing to draw, with the reason. */
 export function empty(...children: Child[]): HTMLElement {
   return h("p.empty", ...children);
 }
@@ -192,10 +190,18 @@ export function setting<T extends string>(context: Context, label: string, key: 
   return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
 }
 
-/** As setting(), for many options; the address does not keep an empty one. */
-export function pick(context: Context, label: string, key: string, options: Options<string>, chosen: string, ...also: string[]) {
-  const all = optionsOf(options);
-  return kept(context, key, all, also, (set) => select(label, all, chosen, (v) => set(v || null)));
+/** As setting(), for many items, of which @p textOf makes the options; the address does not keep an empty one. */
+export function pick<T extends string | number>(
+  context: Context,
+  label: string,
+  key: string,
+  items: readonly T[],
+  textOf: (item: T) => string,
+  chosen: T,
+  ...also: string[]
+) {
+  const all = items.map((item) => [String(item), textOf(item)] as const);
+  return kept(context, key, all, also, (set) => select(label, all, String(chosen), (v) => set(v || null)));
 }
 
 function kept(

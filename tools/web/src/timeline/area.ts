@@ -166,7 +166,6 @@ export function parseRanges(text: string): (number: number) => boolean {
   return (number) => runs.some(([first, last]) => number >= first! && number <= (last ?? first!));
 }
 
-/** A row's share of the time of all rows. */
 export function shareOf(row: AreaRow, all: readonly AreaRow[]): number {
   const whole = sum(all.map((each) => each.self));
   return whole > 0 ? (100 * row.self) / whole : 0;

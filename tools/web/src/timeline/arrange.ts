@@ -26,7 +26,6 @@ export function plain() {
 
 export type Arrangement = ReturnType<typeof plain>;
 
-/** A host and the indices of its ranks. */
 export interface Host {
   readonly name: string;
   readonly members: readonly number[];

@@ -202,7 +202,6 @@ export class Chart {
     return this.#layout;
   }
 
-  /** Visible height of the lanes. */
   get room(): number {
     return Math.max(0, this.height - HEAD);
   }
@@ -261,7 +260,6 @@ export class Chart {
     return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
-  /** Offset from a row's y to its y on the canvas. */
   offsetOf(row: { readonly y: number }): number {
     return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
@@ -552,7 +550,6 @@ export class Chart {
     return this.data.counters.find((each) => each.key === key);
   }
 
-  /** A counter's value at a position, in words; null if there is none. */
   counterWords(x: number, y: number): string | null {
     const row = this.row(y),
       counter = row?.kind === "counter" ? this.counterOf(row) : undefined,

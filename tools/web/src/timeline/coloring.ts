@@ -28,15 +28,12 @@ const BOUNDS: readonly (readonly [number, string, string])[] = [
 const CLASSES = 8;
 const REST = "ink-3";
 
-/** The colours used instead of those of the kinds. */
 export interface Palette {
   /** Theme with the palette's colours after those of the kinds. */
   readonly theme: Theme;
-  /** Colour number of an event. */
   readonly of: (row: number) => number;
 }
 
-/* Classes of the page's kernels, largest time first. */
 function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
   const times = new Map<string, number>();
   if (!classes || !lanes) return [];

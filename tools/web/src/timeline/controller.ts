@@ -2,8 +2,7 @@
 import type { Page } from ".";
 import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from "./chart";
 import type { AreaTab } from "./area_panel";
-import type { Measure, Order } from "./arrange";
-import type { Coloring } from "./coloring";
+import type { Arrangement, Measure } from "./arrange";
 import type { FarArea } from "./far_area";
 import type { askSame } from "./far_same";
 import { launchesOf } from "./launches";
@@ -145,8 +144,9 @@ export class Controller {
     this.#arranged();
   }
 
-  setColoring(coloring: Coloring): void {
-    this.state.arrangement.coloring = coloring;
+  /** Changes the arrangement. */
+  arrange(change: (arrangement: Arrangement) => void): void {
+    change(this.state.arrangement);
     this.#arranged();
   }
 
@@ -154,11 +154,6 @@ export class Controller {
     const { arrangement } = this.state,
       rest = arrangement.counters.filter((each) => each !== key);
     arrangement.counters = rest.length < arrangement.counters.length ? rest : [...rest, key];
-    this.#arranged();
-  }
-
-  setOrder(order: Order): void {
-    this.state.arrangement.order = order;
     this.#arranged();
   }
 
@@ -189,7 +184,6 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Moves the selected rank among the pinned ones. */
   movePinned(by: number): void {
     const { arrangement, selected } = this.state,
       at = selected.at,
@@ -202,11 +196,6 @@ export class Controller {
     this.#arranged();
   }
 
-  unpin(): void {
-    this.state.arrangement.pinned = [];
-    this.#arranged();
-  }
-
   hide(): void {
     const { hidden } = this.state.arrangement,
       at = this.rankInQuestion();
@@ -214,11 +203,6 @@ export class Controller {
     hidden.add(at);
     if (this.state.selected.at === at) this.state.selected = NOWHERE;
     this.listener.selected();
-    this.#arranged();
-  }
-
-  showHidden(): void {
-    this.state.arrangement.hidden.clear();
     this.#arranged();
   }
 
@@ -250,7 +234,6 @@ export class Controller {
     this.listener.arranged();
   }
 
-  /* Selects the next row: a rank or a folded host. */
   nextRank(forward: boolean): void {
     const { selected } = this.state,
       rows = this.chart.layout.rows.filter((row) => row.kind === "rank" || (row.kind === "host" && row.folded));
@@ -329,7 +312,6 @@ export class Controller {
     this.#changed();
   }
 
-  /** Called when the search in the store has progressed. */
   searched(): void {
     const done = this.state.everywhere?.done;
     this.state.everywhere = this.searcher?.result ?? null;
@@ -494,7 +476,6 @@ export class Controller {
     this.setMark(this.state.mark ? null : (this.#selectedSpan() ?? { ...this.state.span }));
   }
 
-  /** The selected rank, or else the one under the pointer. */
   rankInQuestion(): number {
     if (this.state.selected.at >= 0) return this.state.selected.at;
     const row = this.pointer ? this.chart.row(this.pointer.y) : undefined;

@@ -180,7 +180,6 @@ export function fillCounter(
   for (let i = 0; i < out.length; i++) out[i] = out[i]! * scale;
 }
 
-/** Parts of a span where a rank's counter is unknown. */
 export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: Counter, at: number, span: Span): readonly Span[] {
   const far = farCounters?.of(key, at);
   if (far)
@@ -192,7 +191,6 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
-/** Whether the counter has any value on a rank. */
 export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }: Values, at: number): boolean {
   return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 }

@@ -139,7 +139,6 @@ function wholeOf(members: readonly Member[], begin: number) {
   return { size: members.length, end, last, wait, waits };
 }
 
-/** Names and ranks that operations refer to. */
 type Told = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
 export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {

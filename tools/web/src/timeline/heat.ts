@@ -34,7 +34,6 @@ export const MEASURES: readonly (readonly [Measure, string, string])[] = [
   ["memory", "Memory", "allocated device memory, as a share of the highest of any rank"],
 ];
 
-/** Colour ramp of a quantity, as elsewhere in the page. */
 export function rampOf(measure: Measure): "wait" | "work" {
   return measure === "compute" || measure === "memory" ? "work" : "wait";
 }

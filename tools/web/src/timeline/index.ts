@@ -367,7 +367,6 @@ export class Page {
     void this.#meet();
   }
 
-  /* The server has sent more about the selection or mark. */
   #told(): void {
     if (!this.#gone) this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
   }
@@ -442,7 +441,6 @@ export class Page {
     });
   }
 
-  /* Unpacks the table when it is first needed. */
   #fetchMemory(): void {
     this.#memory ??= memoryOf(this.context.job, this.loaded.data.job.ranks).then((memory) => {
       this.loaded.data.memory = memory;
@@ -615,7 +613,6 @@ function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElem
   );
 }
 
-/** How many events the page holds, in words. */
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
   const all = job.table("job.job").amount(0, "events"),
     rest = complete

@@ -135,7 +135,6 @@ export class Input {
     controller.setSpan({ begin: press.span.begin + by, end: press.span.end + by });
   }
 
-  /* Centres the window where the strip is pressed. */
   #brush(x: number): void {
     const { controller } = this,
       { left, width } = controller.chart.scale,

@@ -49,7 +49,7 @@ const KEYS: Readonly<Record<string, (to: Controller, fast: boolean) => void>> = 
   n: (to) => to.nextStep(true),
   p: (to) => to.nextStep(false),
   h: (to, fast) => to.fold(fast),
-  x: (to, fast) => (fast ? to.showHidden() : to.hide()),
+  x: (to, fast) => (fast ? to.arrange(({ hidden }) => hidden.clear()) : to.hide()),
   "<": (to) => to.movePinned(-1),
   ">": (to) => to.movePinned(1),
 };

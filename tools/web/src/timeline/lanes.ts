@@ -51,7 +51,6 @@ export class EventList {
     return best;
   }
 
-  /** Position of an event, or -1. */
   placeOf(row: number): number {
     const begin = this.events.begin[row]!;
     for (let i = lowest(this.n, (k) => this.events.begin[this.rows[k]!]! >= begin); i < this.n; i++) {
@@ -147,7 +146,6 @@ function byDepth(events: Events, tracks: readonly Track[]) {
   return rows.map((list, depth) => ({ track, depth, list: new EventList(events, Uint32Array.from(list)) }));
 }
 
-/** Key of a track, which distinguishes it on its rank. */
 export function trackKey({ at, kind, device, stream, tid, name }: Track): string {
   return [at, kind, device, stream, tid, name].join();
 }

@@ -123,7 +123,6 @@ class Placing {
     return this.#hosts.hosts.length > 1;
   }
 
-  /** Number of counters below a rank's lanes. */
   get #counters(): number {
     return this.#map ? 0 : this.#arrangement.counters.length;
   }

@@ -33,7 +33,6 @@ async function loadRest(data: ChartData): Promise<void> {
   data.told = new PageTold(details, data.lanes.events);
 }
 
-/** Adds the classes and rates of kernels, which are known by name. */
 export async function addKernels(source: Job, data: ChartData): Promise<void> {
   await source.load(["kernels.kernel", "kernels.launcher", "efficiency.kernel", "criticalpath.slack", "whatif.job"]);
   const kernels = source.table("kernels.kernel"),

@@ -61,7 +61,6 @@ export class OperationIndex {
   }
 }
 
-/** Whether its arrivals are pixels apart. */
 export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }

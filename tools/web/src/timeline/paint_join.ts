@@ -20,7 +20,6 @@ function inView(operation: Operation, input: JoinInput): Member[] {
 /* Cache by rows: sorting thousands of members per frame would take too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
-/* Members from top to bottom. */
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
   if (input.inOrder !== false) return operation.members;
   let kept = sorted.get(input.rows);
@@ -122,7 +121,6 @@ function ring(ctx: CanvasRenderingContext2D, ink: string, page: string, x: numbe
   ctx.stroke();
 }
 
-/* Paints the uncertainty of an arrival, if it is visible. */
 function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): void {
   if (half < 2) return;
   ctx.strokeStyle = theme.ink;
@@ -137,7 +135,6 @@ function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): vo
   ctx.stroke();
 }
 
-/** Number of members above and below the view. */
 export function membersOutside(operation: Operation, input: JoinInput): { above: number; below: number } {
   const members = inRows(operation, input);
   const above = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);

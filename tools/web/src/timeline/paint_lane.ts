@@ -9,7 +9,6 @@ import { Rects } from "./rects";
 import type { Scale } from "./scale";
 import type { Theme } from "./theme";
 
-/** Drawing context, theme and scale for painting. */
 export interface Canvas {
   readonly ctx: CanvasRenderingContext2D;
   readonly theme: Theme;
@@ -53,7 +52,6 @@ class Slivers {
 
 export type EventOptions = ReturnType<Chart["eventOptions"]>;
 
-/** Paints events [first, end) of a list in a box. */
 export function paintEvents(
   canvas: Canvas,
   list: EventList,

@@ -31,7 +31,6 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   );
 }
 
-/** Paints a folded host's name, a button that opens it. */
 export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label: string): void {
   const { ctx, theme, scale } = canvas,
     { compute, communication } = row.folded!;
@@ -90,7 +89,6 @@ export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: nu
   ctx.fillText("comm", scale.left - 8, row.communication.y + row.communication.height / 2 + offset);
 }
 
-/** Paints the name of a stream or thread of an opened rank. */
 export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly string[], offset: number): void {
   const { ctx, theme, scale } = canvas;
   text(canvas, 10.5, 400, theme.ink3);

@@ -35,7 +35,6 @@ export class Slacks {
     return this.#runs.size > 0 || this.#leftOut > 0;
   }
 
-  /** Slack of the event that begins on a stream at this time. */
   at(rank: number, { device, stream }: Track, begin: number): Slack | undefined {
     const runs = this.#runs.get(keyOf(rank, device < 0 ? null : device, stream < 0 ? null : stream)) ?? [],
       behind = lowest(runs.length, (i) => runs[i]!.begin > begin),

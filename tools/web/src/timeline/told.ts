@@ -3,7 +3,6 @@ import { Bytes } from "./bytes";
 import { lowest } from "./lanes";
 import type { Events } from "./model";
 
-/** A number for some of the events. */
 export class Column {
   constructor(
     /** Event rows, ascending. */

@@ -180,7 +180,6 @@ function offsets(job: Job): HTMLElement {
   );
 }
 
-/* Round values on both sides of zero. */
 function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
   const above = roundTicks(Math.max(to, -from) / unit.factor, 4);
   return [

@@ -452,19 +452,16 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
   const shown = kinds(job),
     all = job.table("groups.group");
   const kindOptions = [["all", "all"] as const, ...shown.map((kind) => [kind.kind, kindWord(kind.kind)] as const)];
-  const groupOptions = [
-    ["", "all"] as const,
-    ...all.rows.map((_, row) => {
-      const label = [all.text(row, "group"), described(all.text(row, "description"))]
-        .filter((text) => text !== null && text !== "")
-        .join(", ");
-      return [all.text(row, "group") ?? "", prose(label).slice(0, 60)] as const;
-    }),
-  ];
+  const groupOptions = new Map([["", "all"]]);
+  for (const row of all.all) {
+    const parts = [all.text(row, "group"), described(all.text(row, "description"))];
+    groupOptions.set(all.text(row, "group") ?? "", prose(parts.filter(Boolean).join(", ")).slice(0, 60));
+  }
   if (shown.length < 2 && all.n < 2) return null;
   return controls(
     chooser(context, "Kind", "kind", kindOptions, choice.kind ?? "all", "point"),
-    all.n > 1 && pick(context, "Process group", "group", groupOptions, choice.group ?? "", "point"),
+    all.n > 1 &&
+      pick(context, "Process group", "group", [...groupOptions.keys()], (group) => groupOptions.get(group)!, choice.group ?? "", "point"),
   );
 }
 

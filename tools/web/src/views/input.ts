@@ -11,7 +11,6 @@ import { tablesNamed, type Context, type View } from "../view";
 const STEPS_MAX = 64;
 const RANKS_MAX = 24;
 
-/** Parts of a step by loading. */
 const LOADING: readonly Part[] = [
   { key: "stall", label: "Waiting for a batch, GPU idle" },
   { key: "hidden", label: "Waiting for a batch, GPU busy" },
@@ -239,13 +238,7 @@ export const input: View = {
     if (ranks.length > 1)
       root.append(
         controls(
-          pick(
-            context,
-            "Rank",
-            "rank",
-            ranks.map((each) => [String(each), `rank ${each}${about(each)}`] as const),
-            String(rank),
-          ),
+          pick(context, "Rank", "rank", ranks, (each) => `rank ${each}${about(each)}`, rank),
           waits && chooser(context, "Table of steps", "rows", { one: "this rank", all: "all ranks" }, all ? "all" : "one"),
         ),
       );

@@ -134,7 +134,9 @@ function curves(context: Context, devices: readonly Device[], chosen: Device): H
   );
   const wanted = params.get("to") === "capacity" || (params.get("to") !== "used" && capacity !== null && top >= NEAR * capacity);
   const limit = capacity !== null && wanted ? { value: capacity, label: `capacity ${f.bytes(capacity, true)}` } : undefined;
-  const label = (device: Device) => `rank ${device.rank}, ${visible(device.device)}`;
+  const label = (device: Device) => `rank ${device.rank}, ${visible(device.device)}`,
+    keyOf = (device: Device) => `${device.rank} ${device.device}`,
+    byKey = new Map(devices.map((device) => [keyOf(device), device]));
   const lines: Line[] = [
     ...(many ? [] : devices.filter((device) => device !== chosen).map((device) => ({ name: label(device), points: device.allocated }))),
     { name: "allocated", points: chosen.allocated, strong: true },
@@ -144,13 +146,7 @@ function curves(context: Context, devices: readonly Device[], chosen: Device): H
   return section(
     "Memory over time",
     controls(
-      pick(
-        context,
-        "Device",
-        "device",
-        devices.map((device) => [`${device.rank} ${device.device}`, label(device)] as const),
-        `${chosen.rank} ${chosen.device}`,
-      ),
+      pick(context, "Device", "device", [...byKey.keys()], (key) => label(byKey.get(key)!), keyOf(chosen)),
       capacity !== null &&
         setting(context, "Scale", "to", { used: "to what was used", capacity: "to the capacity" }, limit ? "capacity" : "used"),
     ),
@@ -257,17 +253,7 @@ export const memory: View = {
       chosen = chosenOf(context, devices);
     root.append(
       heading(...finding(job, rows)),
-      controls(
-        setting(
-          context,
-          "Memory of",
-          "of",
-          types.map((each) => [each, each] as const),
-          type,
-          "device",
-          "to",
-        ),
-      ),
+      controls(setting(context, "Memory of", "of", Object.fromEntries(types.map((each) => [each, each])), type, "device", "to")),
       curves(context, devices, chosen),
     );
     append(root, [byCategory(job, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);

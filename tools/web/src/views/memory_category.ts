@@ -60,7 +60,6 @@ function peakOf(job: Job, of: Of): readonly [number, number] | null {
   return time === null || bytes === null ? null : [time, bytes];
 }
 
-/* Stacked categories over time, with the device's peak marked. */
 function stacked(job: Job, of: Of): Child {
   const curve = job.table("memory.category_curve"),
     rows = rowsOf(curve, of),

@@ -123,7 +123,6 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
   );
 }
 
-/* Operators that have tensor-core kernels but used none. */
 function unused(job: Job): HTMLElement | null {
   const table = job.table("operators.op");
   const rows = table.all

@@ -34,13 +34,7 @@ function lines(context: Context, of: Ranks): HTMLElement {
     of.title,
     controls(
       of.tools,
-      pick(
-        context,
-        "Rank",
-        "rank",
-        ranks.map((rank) => [String(rank), `rank ${rank}`] as const),
-        String(wanted),
-      ),
+      pick(context, "Rank", "rank", ranks, (rank) => `rank ${rank}`, wanted),
     ),
     note(
       `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. `,

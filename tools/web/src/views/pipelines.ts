@@ -30,7 +30,6 @@ function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   return { span, bubble: bubble / Math.max(1, span), ideal: ideal / Math.max(1, span) };
 }
 
-/* Time of a micro-batch in a stage: forward and backward. */
 function passTime(job: Job, row: number): number {
   const table = job.table("bubble.stage");
   return table.amount(row, "forward_ns") + table.amount(row, "backward_ns");
@@ -123,15 +122,7 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
     });
   const element = section(
     "What stages do when",
-    controls(
-      pick(
-        context,
-        "Step",
-        "step",
-        steps.map((each) => [String(each), stepWord(job, each)] as const),
-        String(step),
-      ),
-    ),
+    controls(pick(context, "Step", "step", steps, (each) => stepWord(job, each), step)),
     h(
       "ul.legend",
       passColors().map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),

@@ -118,7 +118,6 @@ function hostTable(job: Job): HTMLElement | null {
   );
 }
 
-/** Where each rank's data come from, and what they lack. */
 function sources(job: Job): HTMLElement {
   const formats = job.table("job.format");
   return section(

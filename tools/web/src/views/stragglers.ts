@@ -490,7 +490,6 @@ function title(job: Job): string {
   return job.table("stragglers.job").text(0, "headline") ?? "";
 }
 
-/* Why no wait is known. */
 function nothingKnown(job: Job): Child[] {
   if (!communicates(job))
     return [

@@ -251,7 +251,6 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/* The findings to check; an uncertain one is neither good nor bad. */
 function checks(job: Job): Finding[] {
   const doubted = job.table("job.job").text(0, "integrity") !== null;
   return [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((found) => (doubted ? { ...found, state: "note" } : found));
@@ -535,7 +534,6 @@ export function costOf(job: Job, row: number): number {
 
 // What to do, and what it rests on --------------------------------------------------------------------
 
-/* The saving of an advice row, or its cost if the saving is unknown. */
 function amount(job: Job, row: number): Child {
   const table = job.table("advice.item"),
     saved = table.num(row, "saved_ns"),

@@ -16,7 +16,6 @@ function chosenTable(context: Context): TableName | null {
   return job.names.includes(name) ? name : null;
 }
 
-/* All tables by analysis, with their descriptions and row counts. */
 function index(context: Context): HTMLElement {
   const { job } = context;
   const analyses = f.groupBy(job.names, (name) => name.split(".")[0]!);
@@ -126,16 +125,7 @@ export const tables: View = {
     root.append(
       controls(
         h("a.go", { href: href("tables") }, "All tables"),
-        pick(
-          context,
-          "Table",
-          "name",
-          job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`] as const),
-          name,
-          "sort",
-          "filter",
-          "show",
-        ),
+        pick(context, "Table", "name", job.names, (each) => `${each} (${f.grouped(job.allRowsOf(each))})`, name, "sort", "filter", "show"),
       ),
       note(job.docOf(name)),
     );

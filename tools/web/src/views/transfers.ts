@@ -57,7 +57,6 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* Sums over ranks, by kind and host memory. */
 function byKind(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
   const sums = table

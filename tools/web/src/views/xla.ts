@@ -28,7 +28,6 @@ const BOUNDS = ["compute", "memory", "communication"];
 
 const rate = (value: number) => f.grouped(value, f.digitsOf(value));
 
-/** Whether the traces give the operations' FLOP and bytes. */
 function tellsWork(job: Job): boolean {
   return job.table("hlo.rank").sum("told_pct") > 0;
 }
@@ -170,7 +169,6 @@ function operations(context: Context): HTMLElement {
   );
 }
 
-/* Operators of TensorFlow or JAX, by type. */
 function framework(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("framework.type");

@@ -65,7 +65,6 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
   "job.job.hosts": ["Hosts", "neither"],
 };
 
-/** Label of a figure; its name if it has none. */
 export function labelOf(figure: string): string {
   return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
@@ -123,7 +122,6 @@ export function changed(table: Figures, rows: readonly number[], step: number, i
     .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
 }
 
-/** A figure in its own unit. */
 export function write(value: number | null, unit: string | null, figure: string): string {
   if (unit === "ns") return f.time(value);
   if (unit === "%") return f.percent(value, 1);
@@ -138,7 +136,6 @@ export function writeChange(value: number | null, unit: string | null, figure: s
   return signed(value, size);
 }
 
-/** Adds the sign of @p value to the text of its magnitude. */
 export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
 }
@@ -156,7 +153,6 @@ export function figureColumns(table: Figures): GridColumn<Figures["name"]>[] {
   );
 }
 
-/* Formats a column of figures, each in its own unit. */
 function figureCell(table: Figures, column: "a" | "b" | "change" | "noise"): (row: number) => string {
   return (row) => {
     const of = [table.num(row, column), table.text(row, "unit"), table.text(row, "figure") ?? ""] as const;

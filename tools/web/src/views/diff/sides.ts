@@ -46,7 +46,6 @@ function facts(job: Job, row: number): [string, Child][] {
   ];
 }
 
-/** One card per job, side by side. */
 export function sideCards(job: Job): HTMLElement {
   const table = job.table("diff.side");
   return h(

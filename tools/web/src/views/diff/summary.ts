@@ -68,7 +68,6 @@ function changes(job: Job): HTMLElement {
   );
 }
 
-/* Changes that too few steps cannot distinguish from chance. */
 function unjudged(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
   const rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged);
