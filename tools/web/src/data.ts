@@ -1,4 +1,5 @@
-/** The page's tables, as tmerge embeds them. The build writes the names of tables and columns as "definitions"; any other is a compile error. */
+/** The page's tables, as tmerge embeds them. The build writes the names of tables and columns as "definitions": any other name is a compile
+ * error. */
 import type { Tables } from "definitions";
 import { groupBy, median, sum } from "./format";
 

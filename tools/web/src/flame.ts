@@ -13,13 +13,8 @@ export interface Tree {
   readonly heat: readonly (number | null)[];
 }
 
-export interface Box {
-  readonly row: number;
-  readonly depth: number;
-  /** Left edge, as a fraction of the whole width. */
-  readonly from: number;
-  readonly to: number;
-}
+/** Edges are fractions of the whole width. */
+export type Box = Readonly<Record<"row" | "depth" | "from" | "to", number>>;
 
 /** Lays out the calls with @p root (-1: all) filling the width. Its callers are above it in full width; calls
  * narrower than @p least are left out. */

@@ -4,14 +4,8 @@ import * as f from "./format";
 import { rampColors } from "./map";
 import { roundTicks } from "./stack";
 
-export interface Pass {
-  readonly row: number;
-  readonly backward: boolean;
-  readonly number: number;
-  /** Begin [ns from the begin of the picture]. */
-  readonly from: number;
-  readonly to: number;
-}
+/** Begin and end [ns from the begin of the picture] of a pass in a row. */
+export type Pass = Readonly<Record<"row" | "number" | "from" | "to", number> & Record<"backward", boolean>>;
 
 const ROW = 26,
   AXIS = 30,

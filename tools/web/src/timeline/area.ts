@@ -45,21 +45,16 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** What to sum: ranks by index, and the keys of their streams and threads; null: all. */
-export interface Chosen {
-  readonly places: readonly number[];
-  readonly tracks: ReadonlySet<string> | null;
-}
-
 /** Sums, and the numbers of ranks that lack device events, and host events, in part of the range. */
 export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of the chosen ranks. @param classes  class of each kernel by name number; null if unknown */
+/** Sums the events of the chosen ranks, by index, on streams and threads with these keys, null for all.
+ * @param classes  class of each kernel by name number; null if unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,
   span: Span,
-  { places, tracks }: Chosen,
+  { places, tracks }: { readonly places: readonly number[]; readonly tracks: ReadonlySet<string> | null },
   classes: readonly (string | undefined)[] | null,
 ) {
   const kernels = new Sums(places.length),
@@ -100,12 +95,9 @@ export function areaOf(
   return { kernels: kernels.list(), classes: byClass.list(), operators: operators.list(), lacking: lacks(false), lackingHost: lacks(true) };
 }
 
-/** One rank's sums for one name in the area. */
-export interface AreaPart extends Pick<AreaRow, "count" | "total" | "self" | "most"> {
-  readonly rank: number;
-  readonly name: string;
-  readonly kind: number;
-}
+/** A rank's sums for one name in the area. */
+export type AreaPart = Pick<AreaRow, "count" | "total" | "self" | "most"> &
+  Readonly<Record<"rank" | "kind", number> & Record<"name", string>>;
 
 /** Builds the area from complete sums per rank. */
 export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], classOf: (name: string) => string | undefined): Area {

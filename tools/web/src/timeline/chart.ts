@@ -72,10 +72,7 @@ export interface Launcher {
 }
 
 /** Mean rate of a kernel's calls whose operations are known. */
-export interface Rate {
-  readonly tflops: number;
-  readonly calls: number;
-}
+export type Rate = Readonly<Record<"tflops" | "calls", number>>;
 
 export class ChartData {
   operations: readonly Operation[] = [];

@@ -9,14 +9,8 @@ import { pixelOf } from "./rects";
 /** Width of a cell [px]. */
 const CELL = 2;
 
-export interface MapRow {
-  /** Top of the row on the canvas [px]. */
-  readonly y: number;
-  readonly height: number;
-  /** Index of the rank, or number of the folded host. */
-  readonly at: number;
-  readonly host: boolean;
-}
+/** A row, from `y` [px], of a rank by index, or of a folded host by number. */
+export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
 export type MapData = Chart["mapData"];
 

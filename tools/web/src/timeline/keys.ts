@@ -1,13 +1,7 @@
 /** What each key does. */
 import type { Controller } from "./controller";
 
-interface Key {
-  readonly key: string;
-  readonly shiftKey: boolean;
-  readonly ctrlKey: boolean;
-  readonly metaKey: boolean;
-  readonly altKey: boolean;
-}
+type Key = Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey" | "metaKey" | "altKey">;
 
 export type Command = (to: Controller) => void;
 

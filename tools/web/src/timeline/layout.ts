@@ -16,10 +16,7 @@ const LEAST = 30,
 
 export type Box = Readonly<Record<"y" | "height", number>>;
 
-interface Place extends Box {
-  /** Index of the rank. */
-  readonly at: number;
-}
+type Place = Box & { readonly at: number };
 
 /** A host's heading, or if folded the row of all its ranks. */
 export interface HostRow extends Box {
@@ -37,26 +34,14 @@ export interface RankRow extends Place {
   readonly pinned: boolean;
 }
 
-export interface SubRow extends Place {
-  readonly kind: "sub";
-  readonly lane: SubLane;
-  /** First row of its track, which carries the name. */
-  readonly named: boolean;
-}
+/** One row of a track, of which the first is named. */
+export type SubRow = Place & { readonly kind: "sub"; readonly lane: SubLane; readonly named: boolean };
 
-/** A counter of a rank, below its lanes. */
-export interface CounterRow extends Place {
-  readonly kind: "counter";
-  /** Index among the counters shown. */
-  readonly counter: number;
-}
+/** A counter of a rank, below its lanes, by its index among those shown. */
+export type CounterRow = Place & { readonly kind: "counter"; readonly counter: number };
 
 /** Ranks without a trace; the row stays, so that the gap is visible. */
-export interface AbsentRow extends Box {
-  readonly kind: "absent";
-  readonly first: number;
-  readonly last: number;
-}
+export type AbsentRow = Box & Readonly<Record<"first" | "last", number>> & { readonly kind: "absent" };
 
 export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
 

@@ -15,17 +15,8 @@ export class Labels {
   }
 }
 
-/** Matches of a search, for one group of kinds. */
-export interface FoundGroup {
-  /** Singular and plural. */
-  readonly what: readonly [string, string];
-  count: number;
-  /** Total time [ns]; nested events of a track count once. */
-  time: number;
-}
-
 /** The groups and their kinds. */
-export const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])[] = [
+export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: readonly number[]])[] = [
   [
     ["kernel", "kernels"],
     [COMPUTE, TRANSFER, UNMATCHED],
@@ -38,8 +29,10 @@ export const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])
   ],
 ];
 
-/* Sums by group; rows are sorted by track, and by begin within each. */
-function groupsOf(rows: readonly number[], events: Events): FoundGroup[] {
+export type FoundGroup = ReturnType<typeof groupsOf>[number];
+
+/* Numbers and times of the matches by group; nested events of a track count once. Rows are sorted by track, and by begin within each. */
+function groupsOf(rows: readonly number[], events: Events) {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
   let track = 0;

@@ -12,29 +12,6 @@ const LISTED = 24;
 type Go = (() => void) | null;
 
 /* Where else it ran, from the page or the server. */
-interface Elsewhere {
-  /** Its index on its rank, of so many, and their median duration. */
-  readonly index: number;
-  readonly count: number;
-  readonly median: number | null;
-  readonly before: Go;
-  readonly after: Go;
-  /** The longest; null if it is this one. */
-  readonly slowest: { readonly rank: number; readonly duration: number; readonly go: Go } | null;
-  /** What it is the longest of, and what the sums lack or are still waiting for. */
-  readonly ofAll: string;
-  readonly lacks: string;
-  /** Its occurrence index, of so many, in a step. */
-  readonly place: number;
-  readonly places: number;
-  readonly step: number | null;
-  readonly runs: readonly { readonly rank: number; readonly duration: number; readonly go: Go }[];
-  /** Number of ranks that cannot be compared. */
-  readonly unlike: number;
-  /** Whether all ranks are known. */
-  readonly whole: boolean;
-}
-
 function button(text: string, go: Go, label: string): HTMLElement {
   return h("button", { "aria-label": label, disabled: !go, on: { click: () => go?.() } }, text);
 }
@@ -79,14 +56,22 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   ];
 }
 
-function inPage(controller: Controller, same: Same, row: number): Elsewhere {
+/* Where else it ran: its index on its rank, of so many, and their median; the longest, null if it is this one, and what it is the longest
+ * of; its occurrence index in a step, of so many; runs on other ranks, how many of these cannot be compared, and whether all are known. */
+type Elsewhere = ReturnType<typeof inPage>;
+
+function inPage(controller: Controller, same: Same, row: number) {
   const { job, lanes } = controller.data,
     { duration } = lanes!.events,
     goTo = (to: number | undefined): Go => (to === undefined ? null : () => controller.selectEvent(to)),
     run = (at: number, to: number) => ({ rank: job.ranks[at]!.rank, duration: duration[to]!, go: goTo(to) }),
-    known = same.peers.filter((peer) => peer.row >= 0);
+    known = same.peers.filter((peer) => peer.row >= 0),
+    { index, place, places, step } = same;
   return {
-    ...same,
+    index,
+    place,
+    places,
+    step,
     count: same.own.length,
     median: f.median(same.own.map((each) => duration[each]!)),
     before: goTo(same.own[same.index - 1]),

@@ -13,16 +13,8 @@ type CallTable = "operators.op" | "operators.shape" | "modules.module" | "module
 type Calls = Table<CallTable>;
 type Side = "device" | "host";
 
-interface Kind {
-  readonly key: string;
-  readonly label: string;
-  readonly what: string;
-  readonly table: CallTable;
-  /** What to record if there are none. */
-  readonly missing: string;
-}
-
-const KINDS: readonly Kind[] = [
+/* What a row is of, and what to record if there are none. */
+const KINDS = [
   {
     key: "op",
     what: "operators",
@@ -51,7 +43,8 @@ const KINDS: readonly Kind[] = [
     table: "modules.annotation",
     missing: 'Mark parts of the program with torch.profiler.record_function("name").',
   },
-];
+] as const;
+type Kind = (typeof KINDS)[number];
 const LAUNCHED = "kernel";
 const UNUSED_FIRST = 5;
 /** Names of calls that communicate. */

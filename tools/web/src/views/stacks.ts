@@ -12,18 +12,12 @@ import { COMMUNICATES } from "./operators";
 type TreeTable = "stacks.frame" | "modules.tree" | "operators.tree";
 type Side = "host" | "device";
 
-interface Kind {
-  readonly key: string;
-  readonly label: string;
-  readonly what: string;
-  readonly table: TreeTable;
-}
-
-const KINDS: readonly Kind[] = [
+const KINDS = [
   { key: "stack", label: "Python functions", what: "Python function", table: "stacks.frame" },
   { key: "module", label: "modules", what: "module", table: "modules.tree" },
   { key: "operator", label: "operators", what: "operator", table: "operators.tree" },
-];
+] as const;
+type Kind = (typeof KINDS)[number];
 /** Ratio of the slowest rank to the median one at which the colour is strongest. */
 const HOTTEST = 2;
 /** Limits on callers that distinguish paths: number examined, number shown, characters shown. */

@@ -27,7 +27,7 @@ const KINDS: readonly Kind<"pod.rank">[] = [
   { key: "compute", word: "compute", column: "compute_16_ns", label: "Computing in 16 bits or fewer" },
   { key: "wide", word: "compute", column: "compute_32_ns", label: "Computing in more bits" },
   { key: "untyped", word: "compute", column: "compute_untyped_ns", label: "Computing, type not known" },
-  { key: "comm", word: "collectives", column: "collectives_ns", label: "Collectives" },
+  { key: "transfer", word: "collectives", column: "collectives_ns", label: "Collectives" },
   { key: "infeed", word: "input", column: "infeed_ns", label: "Waiting for and taking infeed" },
   { key: "stall", word: "input", column: "input_wait_ns", label: "Host waits for a batch" },
   { key: "copies", word: "input", column: "host_to_device_ns", label: "Copying input to the device" },
@@ -163,21 +163,16 @@ function spent(context: Context): HTMLElement | null {
 
 // Slow devices ------------------------------------------------------------------------------------
 
-interface Place {
-  readonly host: string;
-  readonly device: number;
-}
-
 function computes(table: Table<"pod.rank">, row: number): boolean {
   return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 }
 
 /* Host and device of each rank, by the profile's numbers, or by order if it has none. */
-function placesOf(job: Job): Map<number, Place> {
+function placesOf(job: Job) {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
     number = new Map(devices.rows.map((_, row) => [devices.num(row, "rank"), devices.num(row, "device")]));
-  const places = new Map<number, Place>();
+  const places = new Map<number, { readonly host: string; readonly device: number }>();
   for (const [host, rows] of table.by("host")) {
     const ranks = rows.map((row) => table.amount(row, "rank")),
       own = ranks.map((rank) => number.get(rank) ?? null);
@@ -297,7 +292,7 @@ function collectives({ job }: Context): HTMLElement | null {
     "kind",
     told && "group<narrow>",
     table.known("bytes") > 0 && "bytes: a run",
-    "count: runs; total_ns<bar comm>: whole time",
+    "count: runs; total_ns<bar transfer>: whole time",
     table.known("wait_ns") > 0 && "wait_ns: waited",
     severalRanks(job) && "max_rank: most on rank",
     { column: "ranks", after: (row) => lacking(table, row) },
