@@ -132,8 +132,8 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* Marks operations that the fit found contradictory and that still break causality as suspect,
- * because they cannot be distinguished from wrong matches. A late end by itself breaks nothing. */
+/* Marks operations as suspect that the fit found contradictory and that still break causality: they
+ * cannot be distinguished from wrong matches. A late end by itself breaks nothing. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

@@ -10,8 +10,8 @@
 typedef struct tm_fact {
     int64_t rank, device;
     int64_t begin_ns, end_ns, middle_ns; /* recorded times; begin > end if the rank has no events */
-    uint32_t host; /* name id, TM_NO_NAME unknown; the path for a file with one clock for all its
-                      ranks */
+    uint32_t host; /* name id of the host, or of the file's path if the file has one clock for all
+                      its ranks; TM_NO_NAME: unknown */
     bool tied;     /* whether the clock is tied to the system clock at both ends of the recording */
     bool own_clock; /* whether it shares its clock with no other rank, not even on its host */
 } tm_fact;

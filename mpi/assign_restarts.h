@@ -9,8 +9,8 @@
 /**
  * Assigns the recordings of a rank to their runs of the job if the rank lacks recordings of some
  * run, because its own numbering then shows no restart. The run is that of the nearest recording,
- * by the hosts' clocks, of a rank that has recordings of every run. Their steps are then numbered
- * like the others'. Collective: over comm.
+ * by the hosts' clocks, of a rank that has recordings of every run. Steps are then numbered as on
+ * the other ranks. Collective: over comm.
  * @param timelines  [n] this process's
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -19,10 +19,10 @@ int tm_mpi_await(MPI_Request *request, MPI_Status *status);
  * Collective: no. */
 int tm_mpi_await_data(MPI_Request *request, MPI_Status *status);
 
-/** Does an in-place MPI_Allreduce with such waiting. Collective: over comm. */
+/** Does an in-place MPI_Allreduce that waits like tm_mpi_await. Collective: over comm. */
 int tm_mpi_reduce(MPI_Comm comm, void *values, int n, MPI_Datatype type, MPI_Op op);
 
-/** Does an MPI_Recv of bytes with such waiting. Collective: no. */
+/** Does an MPI_Recv of bytes that waits like tm_mpi_await. Collective: no. */
 int tm_mpi_receive(MPI_Comm comm, void *bytes, int size, int from, int tag, MPI_Status *status);
 
 #endif

@@ -5,8 +5,8 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* Small enough for a buffer on the stack, so that a piece can be received and dropped even if
- * memory is out. */
+/* Small enough for a buffer on the stack, so that a piece can be received and dropped even when out
+ * of memory. */
 enum { PIECE = 1 << 18 };
 
 /* A communicator's errors are fatal by default; if they return, they are reported here. */

@@ -43,8 +43,8 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
     return ends[0] < ~ends[1];
 }
 
-/* Returns whether every rank of the job recorded its communicators: as far as known no rank is
- * missing, all name communicators in the same way, and no communicator has only one known rank. The
+/* Returns whether every rank of the job recorded its communicators: no rank seems to be missing,
+ * all ranks name communicators in the same way, and no communicator has only one known rank. The
  * job has at least as many ranks as its highest rank number implies. */
 static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
     int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks with communicators; one-rank communicators */
@@ -58,8 +58,8 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
            sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
 }
 
-/* Joins groups of ranks without recorded communicators, which may have the others' communicators
- * under other names. */
+/* Joins groups of ranks without recorded communicators: their groups may be communicators that
+ * other ranks recorded under other names. */
 static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec *own,
                              tm_error *err) {
     tm_vec all = TM_VEC(tm_membership), told = TM_VEC(int64_t);
@@ -78,7 +78,7 @@ static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* If no trace tells the world size, the largest lower bound of a communicator does. */
+/* If no trace gives the world size, uses the largest lower bound that a communicator gives. */
 static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
     const tm_membership *v = own->data;
     int64_t least = 1;

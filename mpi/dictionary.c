@@ -141,7 +141,7 @@ static tm_status dictionary_of(const void *words, size_t size, tm_names **out, t
     const char *p = words, *end = p + size;
     word w;
     bool ok = names != NULL;
-    while (ok && size > 0 && next_word(&p, end, &w)) /* with both uses it counts as event name */
+    while (ok && size > 0 && next_word(&p, end, &w)) /* one with both uses counts as event name */
         ok = tm_names_intern(names, w.bytes, w.size) != TM_NAME_FAILED;
     if (!ok) {
         tm_names_destroy(names);

@@ -150,7 +150,7 @@ static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_er
     return status;
 }
 
-/* Sets the median over ranks of the spread of their ends. Returns false if memory is out. */
+/* Sets the median over ranks of the spread of their ends. Returns false when out of memory. */
 static bool usual_noise(const tm_aligner *a, double *out) {
     const tm_clock_late *lates = a->lates.data;
     double *spreads = malloc((a->lates.n + 1) * sizeof *spreads);
@@ -163,7 +163,7 @@ static bool usual_noise(const tm_aligner *a, double *out) {
     return ok;
 }
 
-/* Returns the ranks' ends, host after host; NULL if memory is out. */
+/* Returns the ranks' ends, host after host; NULL when out of memory. */
 static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
     size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* index of a host's next rank */

@@ -57,7 +57,8 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
 
 /* Packed rows are joined in parts of about this many bytes of packs. Rows in transit take five
  * times the bytes of their packs, and unpacked rows as much again. Every part scans all packs. With
- * eight parts, the unpacked rows of a part take less than the packs: more would not help. */
+ * eight parts, the unpacked rows of a part take less memory than the packs, so more parts would not
+ * help. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
@@ -125,7 +126,7 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
     if (n_processes == 1 && part.n == 1)
         return tm_table_take_back(table, err);
     size_t size = ((size_t)table->def->n_columns + R_CELLS) * sizeof(uint64_t);
-    assert(table->def->n_columns <= 64); /* null bits are one word */
+    assert(table->def->n_columns <= 64); /* the null bits of a row are one word */
     writer w = {table->def, part, {.size = size}};
     tm_vec joined = {.size = size};
     tm_status status = tm_table_compress(table, err);

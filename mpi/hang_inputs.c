@@ -97,12 +97,12 @@ static tm_status check_rank(const reader *r, const char *path, int64_t rank, tm_
     const int64_t most = most_ranks(r);
     if (rank < 0)
         return tm_fail(why, TM_ERR_INPUT, path, -1,
-                       "neither the dump nor its name says which rank it is: give --rank-map "
-                       "FILE with lines PATH RANK");
+                       "neither the dump nor its name gives its rank: give --rank-map FILE with "
+                       "lines PATH RANK");
     return rank < most ? TM_OK
                        : tm_fail(why, TM_ERR_INPUT, path, -1,
                                  "rank %" PRId64 ", but nothing shows more than %" PRId64
-                                 " ranks: if it is right, give --world-size N",
+                                 " ranks: if the rank is right, give --world-size N",
                                  rank, most);
 }
 
@@ -201,8 +201,8 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
         const bool older = ns >= 0 && ns < newest;
         if (k == best)
             continue;
-        snprintf(text, sizeof text, "%s: %s of its rank is read: %s", r->inputs[k].path,
-                 ns < 0  ? "it is not a dump, and one"
+        snprintf(text, sizeof text, "%s: %s of its rank is read instead: %s", r->inputs[k].path,
+                 ns < 0  ? "it is not a dump, and a dump"
                  : older ? "a newer dump"
                          : "another dump",
                  r->inputs[best].path);
@@ -240,7 +240,7 @@ static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error
     return leave_out(r, path, "unreadable", text, err);
 }
 
-/* Reads one or two answers of RAS on a process that sees the first. */
+/* Reads one or two answers of RAS on a process that sees the first one. */
 static tm_status read_answers(reader *r, const tm_vec *answers, tm_tables *out, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     const tm_input *v = answers->data;

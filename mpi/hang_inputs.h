@@ -17,7 +17,7 @@ typedef struct tm_hang_inputs {
 } tm_hang_inputs;
 
 /**
- * Separates the kinds by content. Files of a folder that are none of them are left out.
+ * Separates the kinds by content. Files of a folder of none of these kinds are left out.
  * Collective: over comm.
  * @param inputs  [n] the same on every process
  * @param out     initialised by the caller; appended to

@@ -57,8 +57,8 @@ static const recording *recording_of(const tm_vec *all, const tm_comm_record *re
     return behind > 0 && v[behind - 1].rank == record->rank ? &v[behind - 1] : NULL;
 }
 
-/* Returns whether a member waited for the recording of another to start. With wrong clocks, some
- * seem to leave before the last arrived. */
+/* Returns whether a member waited for another member's recording to start. False if a member ends
+ * before the last one arrives: the clocks are then wrong. */
 static bool shows_opening(const tm_instance *instance, const tm_comm_record *members,
                           const tm_vec *all) {
     int64_t open_ns = INT64_MIN;
@@ -70,7 +70,7 @@ static bool shows_opening(const tm_instance *instance, const tm_comm_record *mem
     }
     for (size_t i = 0; i < instance->n; i++) {
         const recording *r = recording_of(all, &members[i]);
-        const int64_t before_ns = open_ns - members[i].begin_ns; /* waited until then */
+        const int64_t before_ns = open_ns - members[i].begin_ns; /* time waited until then */
         if (r && before_ns > 0 && before_ns >= (r->end_ns - r->begin_ns) / TM_OPENING_SHARE &&
             before_ns >= (instance->last_ns - members[i].begin_ns) / 2)
             return true;

@@ -78,8 +78,8 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Collects the own times of each group on one process, because its operations were matched on many.
- * Sums waits for transfers. */
+/* Collects the own times of each group on one process, because many processes matched its
+ * operations. Also sums the time that ranks waited for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
     const tm_visit *visits = p->visits.data;

@@ -7,9 +7,9 @@
 
 #include "timeline/collectives.h"
 
-/** Maximum number of rounds in which cost is passed back. The remaining cost then stays at the
- * ranks that have it. Each round goes back in time, and most of the cost stays at operations that
- * it passes. */
+/** Maximum number of rounds in which cost is passed back. After them, the remaining cost stays at
+ * the ranks that have it. Little remains, because each round goes back in time and most of the cost
+ * stays at operations that it passes. */
 enum { TM_DELAY_ROUNDS = 64 };
 
 /**

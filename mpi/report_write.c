@@ -18,7 +18,7 @@ typedef struct job {
     MPI_Comm comm;
     int self, n_processes;
     const tm_mpi_report *report;
-    bool alone; /* the others have left after a failure that all know of */
+    bool alone; /* after a failure known to all: the others no longer take part */
 } job;
 
 /* Serialised arrays, each after its size. */
@@ -138,8 +138,7 @@ static bool put_choice(tm_vec *to, const tm_survey *chosen) {
 static bool take_choice(cursor *from, tm_survey *out) {
     size_t whole;
     tm_vec names = TM_VEC(tm_operation_name);
-    out->plan.cards.n = out->plan.parts.n = 0; /* its own ones, which are included in those
-                                                  received */
+    out->plan.cards.n = out->plan.parts.n = 0; /* its own ones are received again */
     bool taken = take_array(from, &whole, sizeof whole) && take_vec(from, &out->plan.cards) &&
                  take_vec(from, &out->plan.parts) && take_vec(from, &names);
     if (taken) {
@@ -197,7 +196,7 @@ static tm_status tell(const job *j, void **bytes, size_t *size, tm_error *err) {
     return tm_mpi_broadcast_bytes(j->comm, bytes, size, err);
 }
 
-/* Does what tm_mpi_agree does; after a failure the others have left. */
+/* Agrees like tm_mpi_agree. After a failure the others no longer take part. */
 static tm_status agree(job *j, tm_status status, tm_error *err) {
     status = tm_mpi_agree(j->comm, status, err);
     j->alone = j->alone || status != TM_OK;

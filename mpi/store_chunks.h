@@ -45,7 +45,7 @@ typedef struct tm_store_piece {
 /** Returns the bytes of all chunks of the store. Collective: no. */
 size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows);
 
-/** Reserves memory for the maximum number of chunks taken together; false if memory is out.
+/** Reserves memory for the maximum number of chunks taken together; false when out of memory.
  * Collective: no. */
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_CHECK;
 

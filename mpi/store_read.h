@@ -1,4 +1,4 @@
-/* From a store to timelines, like load.h from traces. */
+/* Reads timelines from a store, as load.h does from traces. */
 #ifndef TMERGE_MPI_STORE_READ_H
 #define TMERGE_MPI_STORE_READ_H
 

@@ -22,7 +22,7 @@ bool tm_diff_reads(const char *table);
  * @param sides  A (before) and B (after), with the rows as stored
  * @param out    created here with the tables of tm_diff_defs, destroyed by the caller; set only on
  *               TM_OK
- * @return       TM_OK; TM_ERR_FAULT if memory is out
+ * @return       TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_diff_compare(const tm_diff_side sides[2], tm_tables *out, tm_error *err) TM_MUST_CHECK;
 

@@ -18,11 +18,12 @@ typedef struct tm_export_job {
     const char *const *hosts; /* [n_ranks] host of each rank, "" if unknown */
     size_t n_ranks;
     const bool *wanted;     /* [n_ranks] whether the rank is exported */
+    int64_t world_size;     /* ranks of the job, those without a trace included; <= 0 unknown */
     int64_t begin_ns;       /* start of the job on its clock */
     int64_t from_ns, to_ns; /* window [from, to) on the job's clock; INT64_MIN and INT64_MAX for
                                the whole job */
     const char *tool_version;
-    const struct tm_table *stacks; /* the job's stacks.frame, for stack formats */
+    const struct tm_table *stacks; /* the functions of the job's calls.tree, for stack formats */
     bool of_devices;               /* stack formats show device time, otherwise host time */
 } tm_export_job;
 
@@ -37,8 +38,8 @@ typedef struct tm_export_format {
     const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
     const char *begins;  /* signature at begins_at in each of its files */
-    size_t begins_size;  /* length [B] of starts; 0: the files have no signature */
-    size_t begins_at;    /* offset [B] of starts in the file */
+    size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
+    size_t begins_at;    /* offset [B] of begins in the file */
     bool of_stacks; /* contains only call stacks of all ranks: ranks and windows cannot be chosen */
     bool needs_file;  /* seeks in its output, which must be a regular file */
     bool is_database; /* also contains the store's tables. It is written directly from the store, so

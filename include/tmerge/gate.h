@@ -29,7 +29,7 @@ tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_
  * if it is within the limit and chance could not hide a larger change.
  * @param sides  tables of the jobs before and after; a table that a store lacks is empty
  * @param out    of tm_gate_def: a row for each of the [n] limits, or for each kind of step
- * @return       TM_OK; TM_ERR_FAULT if memory is out
+ * @return       TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,
                           tm_table *out, tm_error *err) TM_MUST_CHECK;

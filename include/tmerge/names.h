@@ -10,7 +10,7 @@
 /** Id of the empty string, which means "no text". */
 enum { TM_NO_NAME = 0 };
 
-/** Returned instead of an id if memory is out or the table holds 2^32 - 1 texts. */
+/** Returned instead of an id when out of memory or the table holds 2^32 - 1 texts. */
 #define TM_NAME_FAILED UINT32_MAX
 
 typedef struct tm_names tm_names;
@@ -20,11 +20,11 @@ typedef struct tm_text {
     size_t size;       /* bytes; may include zero bytes */
 } tm_text;
 
-/** Creates a table that holds the empty string as id 0. NULL if memory is out. */
+/** Creates a table that holds the empty string as id 0. NULL when out of memory. */
 tm_names *tm_names_create(void);
 void tm_names_destroy(tm_names *names);
 
-/** Returns the id of these bytes, new or known; TM_NAME_FAILED if memory is out. */
+/** Returns the id of these bytes, new or known; TM_NAME_FAILED when out of memory. */
 uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size);
 
 /** Returns the id of a terminated string, like tm_names_intern; NULL gives TM_NO_NAME. */

@@ -51,7 +51,7 @@ typedef struct tm_ncu_rule {
 
 typedef struct tm_ncu tm_ncu;
 
-/** Creates an object without launches. NULL if memory is out. */
+/** Creates an object without launches. NULL when out of memory. */
 tm_ncu *tm_ncu_create(void);
 
 /** Frees it. NULL is allowed. */

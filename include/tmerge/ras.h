@@ -12,7 +12,7 @@
 /** Upper limit of the size of a communicator. */
 enum { TM_RAS_SIZE_MAX = 1 << 22 };
 
-/** How a rank of a communicator is. The words of hang.ras.state are made of the order. */
+/** State of a rank of a communicator. hang.ras.state has a word for each but the first. */
 typedef enum tm_ras_state {
     TM_RAS_RUNNING,
     TM_RAS_STARTING,    /* the communicator is not yet initialised */
@@ -49,7 +49,7 @@ typedef struct tm_ras_comm {
 
 typedef struct tm_ras tm_ras;
 
-/** Creates a reader without an answer. NULL if memory is out. */
+/** Creates a reader without an answer. NULL when out of memory. */
 tm_ras *tm_ras_create(void);
 void tm_ras_destroy(tm_ras *ras);
 
@@ -65,8 +65,8 @@ tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHE
 const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
 const char *tm_ras_version(const tm_ras *ras); /* of NCCL; "" if not recorded */
 const char *tm_ras_time(const tm_ras *ras);    /* local time of the job; "" if not recorded */
-int64_t tm_ras_left_out(const tm_ras *ras);    /* entries that are no rank of their communicator */
-int64_t tm_ras_commas(const tm_ras *ras); /* missing ones that were added: NCCL 2.28 forgets one
-                                             for each rank without an answer */
+int64_t tm_ras_left_out(const tm_ras *ras); /* entries that are not a rank of their communicator */
+int64_t tm_ras_commas(const tm_ras *ras);   /* missing commas that were added: NCCL 2.28 forgets one
+                                               for each rank without an answer */
 
 #endif

@@ -16,8 +16,8 @@ bool tm_report_is_built(void);
 bool tm_report_is_page(const char *path);
 
 /**
- * Writes the report of a store. The same store gives the same page, byte for byte. The page of a
- * store of `tmerge hang` without traces has only what that found.
+ * Writes the report of a store. The same store gives the same page, byte for byte. For a store that
+ * `tmerge hang` wrote without traces, the page has only its findings.
  * @param path     the page, which appears under this name only when complete
  * @param version  of the tool
  * @return         TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_OUTPUT; TM_ERR_FAULT, also if

@@ -53,7 +53,7 @@ typedef struct tm_memory_timeline {
 
 typedef struct tm_snapshots tm_snapshots;
 
-/** Creates an object without files. NULL if memory is out. */
+/** Creates an object without files. NULL when out of memory. */
 tm_snapshots *tm_snapshots_create(void);
 
 /** Frees it. NULL is allowed. */

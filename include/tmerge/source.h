@@ -57,9 +57,9 @@ void tm_source_decode_ahead(tm_source *source);
  *                end of the content or before a failure
  * @return        TM_OK; TM_ERR_INPUT (read error, damaged stream, checksum, stream cut short,
  *                garbage after a stream) with the decoded offset reached. A wrong checksum is
- * detected only after all bytes were delivered, so results must not be published before the end.
- *                Bytes decoded before a failure are delivered first, with TM_OK; the next call and
- *                all later ones fail. TM_ERR_FAULT if memory is out
+ *                detected only after all bytes were delivered, so results must not be published
+ *                before the end. Bytes decoded before a failure are delivered first, with TM_OK;
+ *                the next call and all later ones fail. TM_ERR_FAULT when out of memory
  */
 tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_t *n,
                          tm_error *err) TM_MUST_CHECK;

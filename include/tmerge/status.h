@@ -47,7 +47,7 @@ tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t off
  * found in a folder. */
 tm_status tm_fail_nothing(tm_error *err, const char *path, int64_t offset, const char *why);
 
-/** Fails with TM_ERR_FAULT because memory is out. */
+/** Fails with TM_ERR_FAULT for lack of memory. */
 tm_status tm_fail_memory(tm_error *err);
 
 /** Writes "PATH: byte OFFSET: MESSAGE (on HOST)" (the parts that exist) to @p out, always

@@ -268,8 +268,8 @@ tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t fir
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Reads every row without keeping it. After TM_OK, reading the table can fail only if memory is
- * out.
+/** Reads every row without keeping it. After TM_OK, reading the table can fail only when out of
+ * memory.
  * @p n_rows is set only on TM_OK. */
 tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
                                 tm_error *err) TM_MUST_CHECK;

@@ -22,7 +22,7 @@ typedef struct tm_column {
     const char *doc; /* one sentence, with the formula */
 } tm_column;
 
-/** "ns": the unit of columns that are times since the epoch, by which tm_column_is_epoch knows
+/** "ns": the unit of columns that are times since the epoch, by which tm_column_is_epoch recognises
  * them. */
 extern const char tm_epoch_ns[];
 
@@ -84,7 +84,7 @@ typedef struct tm_tables {
  * Creates empty tables.
  * @param defs  [n_defs] their definitions, each with at least one column; must outlive the tables
  * @param out   destroyed by the caller; set only on TM_OK
- * @return      TM_OK; TM_ERR_FAULT if memory is out
+ * @return      TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_tables *out,
                            tm_error *err) TM_MUST_CHECK;
@@ -109,10 +109,6 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *table);
  * accepts without quotes. */
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
-/** Returns the present name of an analysis or a table that had another in the last version; NULL if
- * the text is not such a name. */
-const char *tm_table_renamed(const char *text);
-
 /** Returns whether a text is the name of the table or of its analysis, "overlap", or was one in the
  * last version. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
@@ -123,7 +119,7 @@ tm_table *tm_tables_look_up(const tm_tables *tables, const char *name);
 /**
  * Appends a row whose cells are all null. May move the table's cells, which invalidates pointers to
  * other rows.
- * @return  the row's first cell, borrowed; NULL if memory is out
+ * @return  the row's first cell, borrowed; NULL when out of memory
  */
 tm_cell *tm_table_add_row(tm_table *table) TM_MUST_CHECK;
 
@@ -156,7 +152,7 @@ void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t d
  * Copies a text into the table; NULL gives null. Each maximal subpart that is not UTF-8 becomes one
  * U+FFFD. Control characters stay; the renderers handle them.
  * @param cell  of a text column, in a row of @p table; unchanged unless TM_OK
- * @return      TM_OK; TM_ERR_FAULT if memory is out
+ * @return      TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text,
                             tm_error *err) TM_MUST_CHECK;
@@ -179,14 +175,17 @@ void tm_table_rank(tm_table *table, int column);
 /** Sorts rows by one column, largest or smallest first. */
 void tm_table_order(tm_table *table, int column, bool smallest);
 
-/** Keeps at most @p n rows: those with the largest values in the table's `top` column, largest
- * first, ties in row order, nulls last. */
+/** Keeps at most @p n rows, of each level if the table has levels: those with the largest values in
+ * the table's `top` column, largest first, ties in row order, nulls last. */
 void tm_table_top(tm_table *table, size_t n);
+
+/** Sorts rows by a text column and keeps the first @p n rows of each text. */
+void tm_table_top_each(tm_table *table, int column, size_t n);
 
 /**
  * Serialises rows for another process of the same program.
  * @param bytes  malloc'ed, freed by the caller; set only on TM_OK, like @p size
- * @return       TM_OK; TM_ERR_FAULT if memory is out
+ * @return       TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
                         tm_error *err) TM_MUST_CHECK;
@@ -194,38 +193,38 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
 /**
  * Appends the rows that tm_table_pack wrote, also from several concatenated packs.
  * @param bytes  of any alignment; their texts are copied
- * @return       TM_OK; TM_ERR_FAULT if memory is out or the bytes, cut short or damaged, do not fit
- *               the table (the error's offset is into @p bytes); no row is appended then
+ * @return       TM_OK; TM_ERR_FAULT when out of memory or the bytes, cut short or damaged, do not
+ *               fit the table (the error's offset is into @p bytes); no row is appended then
  */
 tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows, appends them to the rows that are already packed, and leaves the table without
  * rows. Used until the rows of all ranks have arrived; packed rows take a fifth of the memory.
- * TM_OK; TM_ERR_FAULT if memory is out. */
+ * TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_compress(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Visits the packed rows one by one, in the order in which they were added, without unpacking the
  * table. For callers that need only some of the rows, or each row once.
- * @param visit  gets a row [columns], valid until it returns; returns false if memory is out
- * @return       TM_OK; TM_ERR_FAULT if memory is out
+ * @param visit  gets a row [columns], valid until it returns; returns false when out of memory
+ * @return       TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_table_each_compressed(const tm_table *table,
                                    bool (*visit)(void *context, const tm_cell *row), void *context,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Unpacks all packed rows and puts them before the rows added since. TM_OK; TM_ERR_FAULT if memory
- * is out. */
+/** Unpacks all packed rows and puts them before the rows added since. TM_OK; TM_ERR_FAULT when out
+ * of memory. */
 tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows until tm_tables_find asks for the table. For rows that are complete and sorted;
- * many such tables are only stored. Does nothing if there are few rows. TM_OK; TM_ERR_FAULT if
- * memory is out. */
+ * many such tables are only stored. Does nothing if there are few rows. TM_OK; TM_ERR_FAULT when
+ * out of memory. */
 tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Appends the rows of a table packed by tm_table_rest to another table of the same definition; the
- * first stays packed. TM_OK; TM_ERR_FAULT if memory is out. */
+ * first stays packed. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) TM_MUST_CHECK;
 
 /** Returns TM_ERR_FAULT if memory ran out while tm_tables_find unpacked a table, which then has no
@@ -233,7 +232,7 @@ tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error 
 tm_status tm_tables_whole(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /* Renderers. Each returns malloc'ed terminated UTF-8 text that the caller frees, set only on TM_OK.
- * The only error is TM_ERR_FAULT, if memory is out. Lines end in "\n" except in CSV. */
+ * The only error is TM_ERR_FAULT, when out of memory. Lines end in "\n" except in CSV. */
 
 /**
  * Renders the document of `--json`: {"tmerge": 1, "store": ..., "tables": {...}}. Integers are

@@ -9,14 +9,14 @@ extern const tm_table_def tm_trend_def;
 
 typedef struct tm_trend tm_trend;
 
-/** Creates an empty trend. NULL if memory is out. */
+/** Creates an empty trend. NULL when out of memory. */
 tm_trend *tm_trend_create(void);
 void tm_trend_destroy(tm_trend *trend);
 
 /**
  * Appends a job and keeps only its figures.
  * @param tables  a table that the store lacks is empty
- * @return        TM_OK; TM_ERR_FAULT if memory is out
+ * @return        TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tables,
                        tm_error *err) TM_MUST_CHECK;

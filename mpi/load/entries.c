@@ -94,7 +94,7 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
     return tm_table_set_text(left_out, &row[2], message, err);
 }
 
-/* Sorts entries by input; those of an input are adjacent and ordered. NULL if memory is out. */
+/* Sorts entries by input; those of an input are adjacent and ordered. NULL when out of memory. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
     tm_entry *sorted = calloc(n + 1, sizeof *sorted);
@@ -179,7 +179,8 @@ static void tie_clocks(tm_entry *entries, size_t n) {
         int64_t lowest = own->clock_ns;
         for (size_t k = 0; k < n && entries[i].has_unit && own->host != 0 && lowest >= 0; k++) {
             const tm_unit *other = &entries[k].unit;
-            /* An aligned entry was lowered by less than a second and may link to a further one. */
+            /* The other entry may already be lowered, by less than a second, so it may be near an
+             * even lower one. */
             if (entries[k].has_unit && other->host == own->host && other->clock_ns >= 0 &&
                 other->clock_ns < lowest && own->clock_ns - other->clock_ns < apart_ns)
                 lowest = other->clock_ns;

@@ -100,8 +100,8 @@ static void decide(exporter *x, size_t i) {
     }
 }
 
-/* Distributes the states. Only one process sets each: first while it is 0 on the others, later to a
- * larger value. */
+/* Distributes the states, as maxima. Each is set by one process: the first time while it is 0 on
+ * the others, later to a larger value. */
 static tm_status share_states(const exporter *x, tm_error *err) {
     size_t n = x->out->n;
     if (n > INT32_MAX)

@@ -20,8 +20,8 @@ typedef struct tm_input_head {
 int tm_natural_order(const char *a, const char *b);
 
 /**
- * Merges inputs that several hosts see under the same name, if they are the same file. The order is
- * that in which one host that sees all of them would list them; inputs of the same name are ordered
+ * Merges inputs that several hosts see under the same name, if they are the same file. They are in
+ * the order in which a host that sees them all would list them; inputs of the same name are ordered
  * by their first host.
  * @param listed  inputs of all hosts, by host
  * @param out     of char: appended to

@@ -46,17 +46,18 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_cost_share *claim, t
         [TM_CLAIM_NO_RANK] = {"unranked",
                               "does not give its rank, and other traces cover every rank of the "
                               "job; assign a rank with --rank-map, or leave it out"},
-        [TM_CLAIM_NO_WORLD] = {"unranked",
-                               "its rank of the job is unknown, because its largest communicator "
-                               "is one of several; assign a rank with --rank-map, or leave it out"},
+        [TM_CLAIM_NO_WORLD] =
+            {"unranked",
+             "its rank of the job is unknown, because the trace gives only its rank in one of "
+             "several communicators; assign a rank with --rank-map, or leave it out"},
         [TM_CLAIM_SMALLER] = {"unranked",
                               "its rank of the job is unknown: another trace's communicator has "
-                              "more ranks, so this trace is of a part of that job, or of another "
-                              "run; assign a rank with --rank-map, or leave it out"},
+                              "more ranks, so this trace belongs to a part of that job, or to "
+                              "another run; assign a rank with --rank-map, or leave it out"},
         [TM_CLAIM_TWICE] =
             {"unranked", "another trace has the same rank in its communicator at the same time: "
                          "one is a copy, or the communicators are parts of the job, or the traces "
-                         "are of two jobs; assign a rank with --rank-map, or leave it out"},
+                         "belong to two jobs; assign a rank with --rank-map, or leave it out"},
     };
     const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
     bool said = false;

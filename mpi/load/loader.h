@@ -24,6 +24,7 @@ typedef struct tm_loader {
     tm_vec parts;         /* of tm_mpi_part: parts of traces read by several processes */
     tm_share_item *items; /* [n + parts.n] the reader of each entry and part */
     tm_trace **traces;    /* [n] traces read here, NULL for others */
+    size_t last;          /* entry that was read last here */
     tm_vec moves;         /* of tm_rank_move: maps ranks in traces to ranks of the job */
     tm_loaded *out;
 } tm_loader;

@@ -133,8 +133,8 @@ static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_
         int owner = least_loaded(readers, at, d->load);
         if (owner < 0)
             return tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                           "rank %" PRId64 " has traces on several hosts, none of which sees all "
-                           "of them: are they of one job?",
+                           "rank %" PRId64 " has traces on several hosts, and no host sees all of "
+                           "them: do they belong to one job?",
                            at->rank);
         give(d, at, owner);
     }

@@ -6,8 +6,8 @@
 #include "mpi/agree.h"
 #include "timeline/regroup.h"
 
-/* Gives truncated traces that lost their base time the base of the others, which belong to the same
- * job; the latest one, if they differ. */
+/* Sets the base time of truncated traces that lost theirs to that of the job's other traces; the
+ * latest one, if they differ. */
 static void adopt_bases(tm_loader *l) {
     int64_t base_ns = -1;
     for (size_t i = 0; i < l->n; i++)

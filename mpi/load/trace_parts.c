@@ -138,7 +138,7 @@ static tm_status join_own(joiner *j, tm_part *into, tm_mpi_part *from, tm_error 
     return status;
 }
 
-/* Sends a part. If memory is out, an empty head is sent instead, because the receiver waits. */
+/* Sends a part. When out of memory, an empty head is sent instead, because the receiver waits. */
 static tm_status send_part(joiner *j, tm_mpi_part *from, int to, tm_error *err) {
     tm_vec head = TM_VEC(char);
     tm_status status = tm_part_pack(&from->part, from->names, &head, err);

@@ -28,7 +28,8 @@ static void count_boundaries(const tm_replay_ranks *r, int64_t *n_boundaries, in
     *n_ranks = n[1];
 }
 
-/* Picks the next changes worth evaluating, and after these the other ones and the scenario. */
+/* Picks the next changes to evaluate: first those chosen from the path, then the others, then the
+ * scenario. */
 static void pick(tm_trying *t) {
     t->n = 0;
     for (; t->next < t->chosen->n && t->n < t->most; t->next++) {

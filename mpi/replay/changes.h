@@ -41,8 +41,7 @@ typedef struct tm_trying {
 } tm_trying;
 
 /**
- * Picks the first batch of changes. Each makes the links of the reduced job larger, and leaves
- * more.
+ * Picks the first batch of changes.
  *
  * Collective: over the ranks' comm.
  * @param chosen    the same on every process

@@ -199,7 +199,8 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-/* Appends a row for each step with the tag of a row; if there are several, each gets the mean. */
+/* Appends a copy of a row for each step that has the row's tag. Several such steps get equal shares
+ * of it. */
 static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
     int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)

@@ -59,7 +59,7 @@ static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline, d
     return TM_OK;
 }
 
-/* Also by time, because the path was walked backwards. */
+/* By rank, step and time; the path was walked backwards. */
 static int by_rank(const void *a, const void *b) {
     const tm_path_hop *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);

@@ -16,10 +16,10 @@
 #include "waits/stages.h"
 #include "works.h"
 
-/* Places are compared in slices, so that a process's part of each stays below this. SLICE_BYTES is
- * for weights of single ranks, which are scanned for every slice, and SLICES is the number of
- * slices that may be smaller; SLICE_ROWS_BYTES is for rows of batches, which are listed, so that a
- * slice stays in the caches. */
+/* Places are compared in slices, so that a process's part of each slice stays below this.
+ * SLICE_BYTES applies to the weights of single ranks, which are all scanned for every slice; up to
+ * SLICES slices may be smaller. SLICE_ROWS_BYTES applies to the rows of batches, which are listed
+ * by slice, so that a slice fits into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -57,7 +57,7 @@ static void find_root(tm_replay_ranks *r) {
         for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
                  row++)
-                if (t->role[row] != TM_ROLE_NONE) { /* ascending: the first is the stream's */
+                if (t->role[row] != TM_ROLE_NONE) { /* rows ascend: the stream's first */
                     int64_t begin = tm_rank_clock_true(&t->clock, t->begin_ns[row]);
                     first = begin < first ? begin : first;
                     any = true;
@@ -69,7 +69,7 @@ static void find_root(tm_replay_ranks *r) {
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
 }
 
-/* Cuts the time between recordings, and while profilers were being opened. */
+/* Cuts out the time between recordings, and the time while profilers were starting. */
 static tm_status find_cuts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_recorded_time), all = TM_VEC(tm_recorded_time);
     tm_status status = TM_OK;
@@ -155,7 +155,7 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
 /* Decides whether the ranks with the job's first step separate the warm-up from it. */
 static void find_warm_up(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
-    int flags[2] = {0}; /* any, joined */
+    int flags[2] = {0}; /* any and joined of tm_warm_up, over all ranks */
     tm_drafts_rank *ranks = r->drafts.ranks;
     for (size_t i = 0; i < r->n; i++) {
         const tm_warm_up own = ranks[i].before;
@@ -333,8 +333,8 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     return status;
 }
 
-/* If stages are on separate hosts, replaces the others' call times on a slow host by those of
- * other hosts. */
+/* If every stage is on one host, a rank's peers are on its host. On a slow host, the peers' call
+ * times are then divided by the factor of the host. */
 static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -477,7 +477,6 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
     tm_pairs_free(&pairs);
-    tm_pages_give_back();
     if (status == TM_OK)
         status = compare(ranks, err);
     if (status == TM_OK)

@@ -66,7 +66,7 @@ int tm_replay_others_origin(const void *record, int n_processes);
  * @param keys  of uint64_t */
 tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) TM_MUST_CHECK;
 
-/** The weights with which all ranks are reduced: of graphs, and of batches. */
+/** The functions that give the weights for reducing all ranks, by graph and by batch. */
 typedef struct tm_replay_weigh {
     size_t n_sets; /* 0: not requested */
     tm_weigh *graph;

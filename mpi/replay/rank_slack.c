@@ -11,9 +11,9 @@
 
 enum {
     NEAR = 100,       /* slack below T / 100 counts as near */
-    RUNS_ALL = 32768, /* maximum number of runs of a job, unless a rank */
-    RUNS_LEAST = 8,   /* then has fewer than this */
-    RUNS_MOST = 2048  /* maximum number of runs of a rank */
+    RUNS_ALL = 32768, /* number of runs of a job, divided among its ranks */
+    RUNS_LEAST = 8,   /* minimum number of a rank */
+    RUNS_MOST = 2048  /* maximum number of a rank */
 };
 
 /* State for all ranks of this process, and the results. */

@@ -71,7 +71,7 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
-/* Keeps only the requested steps, and their pieces of the path. */
+/* Sums the time of all steps, then keeps only the requested ones, and their pieces of the path. */
 static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_error *err) {
     tm_path_step *steps = result->path_steps.data;
     tm_path_piece *pieces = result->pieces.data;
@@ -79,6 +79,7 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
     size_t n = 0, n_pieces = 0, n_before = first == TM_STEP_LEAD_IN;
     for (size_t k = 0; k < result->path_steps.n; k++) {
         last = steps[k].number;
+        result->job_ns += last == TM_STEP_LEAD_IN ? 0 : steps[k].end_ns - steps[k].begin_ns;
         first = k == n_before ? last : first;
         if (is_asked_for(list, last))
             steps[n++] = steps[k];

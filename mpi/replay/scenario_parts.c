@@ -98,9 +98,10 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
         [TM_CONDITION_STAGE] = "the traces show no pipeline",
         [TM_CONDITION_STEP] = "the job has no step",
         [TM_CONDITION_KIND] = "no such work was recorded",
-        [TM_CONDITION_KERNEL] = "no GPU event has such a name; tmerge show STORE kernels has them",
+        [TM_CONDITION_KERNEL] =
+            "no GPU event has such a name; tmerge show STORE kernels lists the names",
         [TM_CONDITION_OPERATOR] =
-            "no such operator launched anything; tmerge show STORE operators has them"};
+            "no such operator launched anything; tmerge show STORE operators lists the names"};
     char there[THERE_MAX], text[THERE_MAX] = "";
     int c = 0;
     while (c < TM_N_CONDITIONS && !(part->texts[c] && found->alone[c] == 0))
@@ -116,8 +117,7 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
     bool without = c == TM_CONDITION_RANK && n > r->n_ranks;
     return there[0] ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s %s", tm_condition_words[c],
                               part->texts[c],
-                              without ? "only ranks with GPU events are replayed, which are ranks"
-                                      : have[c],
+                              without ? "only ranks with GPU events are replayed: ranks" : have[c],
                               there)
                     : tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s", tm_condition_words[c],
                               part->texts[c], none[c]);

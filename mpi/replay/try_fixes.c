@@ -113,7 +113,7 @@ static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
            (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
 }
 
-/* Adds the members of all trials from @p first on, whose number is known, rank by rank.
+/* Adds the members of all trials from @p first on, rank by rank. Each trial's n is already set.
  * @param of  1 + index of each rank's trial among these; 0: in none */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;

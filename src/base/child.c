@@ -41,7 +41,7 @@ static void take(tail *t) {
     t->fd = -1;
 }
 
-/* Sets the end of the output with its lines joined into one. */
+/* Writes the end of the output, with its lines joined into one. */
 static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     static const char joint[] = {' ', '|', ' '};
     char line[sizeof joint * TAIL_MAX];
@@ -105,9 +105,9 @@ static int spawn(const char *program, const char *const *arguments, const place 
     return failed;
 }
 
-/* Starts a watcher that reads from a pipe without a writer's data. The other end closes when this
- * process ends, for whatever reason; the watcher then kills the child's group. Returns 0 if it
- * cannot be started; the child is waited for anyway. */
+/* Starts a watcher that reads from a pipe to which nothing is written. The pipe's other end closes
+ * when this process ends, for whatever reason; the watcher then kills the child's group. Returns 0
+ * if it cannot be started; the child is waited for anyway. */
 static pid_t watch_over(pid_t child, int alive) {
     static const char *const arguments[] = {"sh", "-c", "read -r x; kill -9 0", NULL};
     pid_t watcher = 0;

@@ -12,7 +12,7 @@
  * at every position. */
 typedef struct tm_deflate tm_deflate;
 
-/** Creates a compressor. NULL if memory is out. */
+/** Creates a compressor. NULL when out of memory. */
 tm_deflate *tm_deflate_create(void);
 void tm_deflate_destroy(tm_deflate *d);
 

@@ -24,7 +24,7 @@ void tm_finder_free(tm_finder *finder);
  * @param list   its number, below TM_FINDER_LISTS
  * @param words  separated by blanks, of two bytes or more each, case-sensitive; a word after a ^
  *               matches only at the start of a text. Borrowed.
- * @return       false if memory is out
+ * @return       false when out of memory
  */
 bool tm_finder_add(tm_finder *finder, int list, const char *words);
 

@@ -16,7 +16,7 @@ typedef tm_vec tm_intervals;
 
 #define TM_INTERVALS() TM_VEC(tm_interval)
 
-/** Adds one interval; ignores an empty or reversed one. Returns false if memory is out. */
+/** Adds one interval; ignores an empty or reversed one. Returns false when out of memory. */
 static inline bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
     if (end_ns <= begin_ns)
         return true;
@@ -49,7 +49,7 @@ int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int
                                int64_t end_ns);
 
 /** Compute a n b, a \ b, a u b. out is a different set than a and b; its old content is dropped.
- * Return false if memory is out. */
+ * Return false when out of memory. */
 bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_subtract(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);

@@ -18,7 +18,7 @@ typedef struct tm_keys {
 /** Never a key's number. */
 #define TM_NO_KEY UINT32_MAX
 
-/** Returns the number of a key, new or known; numbers start at 0. TM_NO_KEY if memory is out. */
+/** Returns the number of a key, new or known; numbers start at 0. TM_NO_KEY when out of memory. */
 uint32_t tm_keys_add(tm_keys *keys, const void *key);
 
 /** Returns the number of a key, TM_NO_KEY if it was not added. */
@@ -27,7 +27,7 @@ uint32_t tm_keys_find(const tm_keys *keys, const void *key);
 /**
  * Returns the value of a key, zeroed for a new key.
  * @param values  one per key, in their order; of one type, freed by the caller
- * @return        borrowed, until the next key is added; NULL if memory is out
+ * @return        borrowed, until the next key is added; NULL when out of memory
  */
 void *tm_keys_value(tm_keys *keys, tm_vec *values, const void *key);
 

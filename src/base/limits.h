@@ -1,4 +1,4 @@
-/* What the machine, and the control groups of a container or batch job, let this process use. */
+/* What this process may use of the machine, within the limits of a container or batch job. */
 #ifndef TMERGE_LIMITS_H
 #define TMERGE_LIMITS_H
 

@@ -17,7 +17,7 @@ static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* Bits per pass of the radix sort, by the number of values, and the minimum number for it. */
+/* Radix sort: bits per pass, for fewer than MANY values and from MANY on; minimum of values. */
 enum { FEW_BITS = 8, MANY_BITS = 11, MANY = 4096, DIGITS_MAX = 1 << MANY_BITS, DIGITS_LEAST = 64 };
 
 static unsigned bits_of(size_t n) {

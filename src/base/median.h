@@ -11,7 +11,7 @@ int64_t tm_round_ratio(int64_t numerator, int64_t denominator);
 /** Sorts [n] values ascending. */
 void tm_sort_values(int64_t *values, size_t n);
 
-/** Returns the median of reals, none of which is NaN; -0.0 may come before 0.0. */
+/** Sorts [n] reals ascending. None is NaN; -0.0 may come before 0.0. */
 void tm_sort_reals(double *values, size_t n);
 
 /** Returns the median of [n >= 1] ascending values; the mean of the middle two if n is even. */

@@ -1,5 +1,6 @@
 #include "memory_pages.h"
 
+#include <limits.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,6 +19,14 @@ void tm_pages_make(void *memory, size_t bytes) {
 #else
     (void)memory;
     (void)bytes;
+#endif
+}
+
+void tm_pages_keep(void) {
+#ifdef __GLIBC__
+    enum { APART_BYTES = 32 << 20 }; /* only larger blocks get pages of their own */
+    (void)mallopt(M_MMAP_THRESHOLD, APART_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
 #endif
 }
 

@@ -14,7 +14,7 @@ typedef struct tm_pages {
     size_t left, taken;
 } tm_pages;
 
-/** Returns @p bytes, or NULL if memory is out. */
+/** Returns @p bytes, or NULL when out of memory. */
 void *tm_pages_alloc(tm_pages *pages, size_t bytes);
 
 /** Frees the latest piece. */
@@ -26,6 +26,10 @@ void tm_pages_free(tm_pages *pages);
 /** Populates all pages of memory that is about to be filled, which is faster than page faults one
  * by one. Does nothing if the system does not support it. */
 void tm_pages_make(void *memory, size_t bytes);
+
+/** Makes the process keep freed memory for later blocks, until tm_pages_give_back: new pages from
+ * the system cost time. Call it first. Does nothing if the C library does not support it. */
+void tm_pages_keep(void);
 
 /** Returns freed memory to the system, because free blocks between used ones may not suit later
  * allocations. Does nothing if the C library does not support it. */

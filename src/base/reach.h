@@ -14,8 +14,8 @@ typedef struct tm_reach {
 
 #define TM_REACH_NONE SIZE_MAX
 
-/** Allocates @p n values of INT64_MIN, to be set with tm_reach_put. Returns false if memory is out.
- * Free it with tm_reach_free, even after a failure. */
+/** Allocates @p n values of INT64_MIN, to be set with tm_reach_put. Returns false when out of
+ * memory. Free it with tm_reach_free, even after a failure. */
 bool tm_reach_init(tm_reach *reach, size_t n);
 void tm_reach_free(tm_reach *reach);
 

@@ -24,7 +24,7 @@ typedef struct tm_draft {
  */
 bool tm_draft_temporary_path(const char *path, char *out, size_t size);
 
-/** Copies the path. Returns false if memory is out; tm_draft_discard must be called even then. */
+/** Copies the path. Returns false when out of memory; tm_draft_discard must be called even then. */
 bool tm_draft_create(tm_draft *draft, const char *path);
 
 /**

@@ -15,7 +15,7 @@ typedef struct tm_vec {
 
 #define TM_VEC(type) ((tm_vec){.size = sizeof(type)})
 
-/** Reserves memory for @p n elements in total. Returns false if memory is out, with the vector
+/** Reserves memory for @p n elements in total. Returns false when out of memory, with the vector
  * unchanged. */
 bool tm_vec_reserve(tm_vec *vec, size_t n);
 
@@ -25,7 +25,7 @@ void tm_vec_trim(tm_vec *vec);
 /** Frees the elements and leaves an empty vector of the same element size. */
 void tm_vec_free(tm_vec *vec);
 
-/** Appends one uninitialised element and returns it, or NULL if memory is out. */
+/** Appends one uninitialised element and returns it, or NULL when out of memory. */
 static inline void *tm_vec_push(tm_vec *vec) {
     if (vec->n == vec->cap && !tm_vec_reserve(vec, vec->n + 1))
         return NULL;
@@ -35,8 +35,8 @@ static inline void *tm_vec_push(tm_vec *vec) {
 /** Slow path of tm_vec_append. */
 void *tm_vec_append_any(tm_vec *vec, const void *from, size_t n);
 
-/** Appends @p n elements copied from @p from (uninitialised if NULL); returns NULL if memory is
- * out. */
+/** Appends @p n elements copied from @p from (uninitialised if NULL); returns NULL when out of
+ * memory. */
 static inline void *tm_vec_append(tm_vec *vec, const void *from, size_t n) {
     if (!from || !vec->data || n == 0 || n > vec->cap - vec->n)
         return tm_vec_append_any(vec, from, n);

@@ -7,8 +7,8 @@
 enum { MAX_SWEEPS = 50 };
 #define PROJECT_SIGMAS 3.0 /* no clock is moved further than this multiple of its uncertainty */
 
-/* The two outermost (largest) values of an event, from different domains: each domain is bounded by
- * the other domains in the event, never by itself. */
+/* The two largest values of an event, from different domains: a domain is bounded by the others in
+ * the event, not by itself. */
 typedef struct outermost {
     double first, second;
     int32_t domain; /* of the first; -1 if none */
@@ -86,9 +86,9 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 }
 
 /**
- * Moves clocks until no event of a component violates causality: each violation by half of it on
- * either side, for each domain by its largest. If that fails, or would move a clock further than
- * its uncertainty allows, the fit is left unchanged.
+ * Moves clocks until no event of a component violates causality: each violation is halved between
+ * its two sides, and each domain is moved by its largest share. If that fails, or would move a
+ * clock further than its uncertainty allows, the fit is left unchanged.
  * @param models  the uncertainties
  * @param moved   whether the fit has changed
  */
@@ -129,8 +129,8 @@ static void find_references(const tm_fit_state *state, const tm_clock_model *mod
     }
 }
 
-/* How far each clock can be moved up (`up`) and down (`down`) while the reference is fixed.
- * Negated, so that the tightest is the largest. Found by Bellman-Ford rounds. */
+/* How far each clock can be moved up (`up`) and down (`down`) while the reference is fixed. Stored
+ * negated, so that the tightest bound is the largest value. Found by rounds of Bellman-Ford. */
 typedef struct bounds {
     tm_fit_state *state;
     double *up, *down, slack;
@@ -253,8 +253,8 @@ static tm_status find_bounds(bounds *b, tm_error *err) {
 }
 
 /**
- * Sets the interval of each clock in which no event is violated worse than by the current fit, with
- * the clock of its component's reference fixed. The fit itself is always inside.
+ * Sets the interval of each clock within which no event is violated more than by the current fit,
+ * with the reference clock of its component fixed. The fit itself is always inside.
  * @param models  reads anchors; sets low and high (relative to the fit's offset) and bounded
  */
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -274,7 +274,7 @@ tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *er
     free_lists(&b);
     TM_TRY(status);
     for (size_t h = 0; h < n; h++) {
-        /* Half of the range: everything reached from the reference is far below it. */
+        /* Half of the range: any bound reached from the reference is far below that. */
         models[h].bounded =
             up[h] > -FAR_NS / 2 && down[h] > -FAR_NS / 2 && models[h].method == TM_CLOCK_FIT;
         models[h].low_ns = models[h].bounded ? (int64_t)down[h] : 0;

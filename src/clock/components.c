@@ -4,8 +4,8 @@
 #include "base/sorted.h"
 #include "fit_state.h"
 
-/* Callback for pairs of an event: its first anchor with each other one. This keeps every link, at a
- * cost linear in the anchors instead of quadratic. */
+/* Callback for pairs of an event's anchors: the first with each other one. These keep every link,
+ * at a cost linear in the anchors instead of quadratic. */
 typedef void pair_visitor(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other);
 
 static void visit_pairs(tm_fit_state *state, pair_visitor *visit) {
@@ -32,7 +32,7 @@ static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fi
         ++*n;
 }
 
-/* Number of events in which one of two domains is first and the other another. */
+/* Number of events in which one of two domains is first and the other is a later anchor. */
 typedef struct link {
     int32_t from, to;
     int64_t n;

@@ -22,7 +22,7 @@ typedef struct vertex {
     /* Of a domain: its degree, and its neighbours in the list of that degree. */
     size_t degree;
     uint32_t before, behind;
-    /* Of the element that it left when eliminated: */
+    /* Of the element made when it was eliminated: */
     size_t held, n_held; /* in `held` */
     size_t held_weight, left;
     uint32_t left_stamp;
@@ -156,8 +156,8 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes dead elements from vertex u's list; subtracts u's weight from what its other elements
- * have outside of the newest. */
+/* Removes dead elements from vertex u's list. Subtracts u's weight from the weight that its other
+ * elements have outside of the newest element. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {
@@ -190,7 +190,7 @@ static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     v->n_near = kept;
     for (uint32_t *l = &v->links; *l != NONE;) {
         vertex *e = &g->v[links[*l].element];
-        e->alive = e->alive && e->left > 0; /* otherwise the newest covers it */
+        e->alive = e->alive && e->left > 0; /* otherwise the newest element covers it */
         if (!e->alive) {
             *l = links[*l].next;
             continue;

@@ -72,7 +72,7 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* A drift that the data determine worse than the prior stays 0. The criterion compares the drift's
+/* A drift that the data determine less well than the prior does stays 0. Compares the drift's
  * effect at the window's ends with the uncertainty of the offset. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {

@@ -71,7 +71,7 @@ typedef struct tm_clock_model {
     int64_t offset_ns; /* at the middle */
     double drift_ppb;
     double begin_uncertainty_ns, uncertainty_ns,
-        end_uncertainty_ns; /* at the window's begin, middle and end */
+        end_uncertainty_ns; /* at the window's start, middle and end */
     bool bounded;
     int64_t low_ns,
         high_ns; /* if bounded: guaranteed interval of the offset if the clock of the component's
@@ -80,7 +80,7 @@ typedef struct tm_clock_model {
     uint8_t method;     /* tm_clock_method */
     int64_t anchors;    /* events whose ends had weight in the fit */
     int64_t step_ns;    /* approximate size of a clock step within the window; 0: no step. If two
-                           domains    meet no third, both get it, as either may have stepped */
+                           domains meet no third, both get it, as either may have stepped */
     int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the events' time span;
                            valid if step_ns is not 0 */
 } tm_clock_model;

@@ -12,8 +12,8 @@
 /** A row of the input; times are integers [ns] from its window's middle, magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
-    double root; /* square root of n_ranks: as the errors of a domain's ranks are not independent,
-                    1/variance grows with this */
+    double root; /* square root of n_ranks: 1/variance grows only with this, because the errors of a
+                    domain's ranks are not independent */
     size_t input;
     int32_t domain, n_ranks;
     uint16_t noise_class;
@@ -54,7 +54,8 @@ typedef struct tm_fit_state {
 
     double *noise;       /* [n_classes] spread of ends [ns] */
     double any_noise;    /* over all classes */
-    int64_t *n_of_class; /* [n_classes] anchors of all processes, each by its root, rounded up */
+    int64_t *n_of_class; /* [n_classes] anchors of all processes, each counted as its root, rounded
+                            up */
     double reach;        /* largest distance [ns] of an anchor from the middle of its window */
 
     bool dense; /* whether the equations are in normal or in network */

@@ -151,8 +151,8 @@ void tm_ldl_solve(const tm_ldl *ldl, double *x) {
     }
 }
 
-/* With the inverse Z, Z L = 1 / (L' D): a column of Z follows from later columns, and at the
- * factor's nonzeros only from such places. */
+/* With the inverse Z, Z L = 1 / (L' D): a column of Z follows from later columns, and its values at
+ * the factor's nonzeros need only other values at nonzeros. */
 void tm_ldl_invert(tm_ldl *ldl) {
     double *factor = ldl->work, *sum = ldl->diagonal; /* no longer needed */
     clear_marks(ldl);

@@ -6,7 +6,7 @@
  * deviates a little from the exact one, in a direction that depends on its purpose
  * (tm_network_plan).
  *
- * Everything but the sums is the same on every process; collective functions say so. */
+ * Everything but the sums is the same on every process. */
 #ifndef TMERGE_NETWORK_H
 #define TMERGE_NETWORK_H
 
@@ -100,8 +100,8 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
 
 /**
  * Plans the matrix. It is exact if no bin has more than one event. Otherwise
- * - for solving, a bin's part is what a common end of its events would leave: the term taken off,
- * (sum u)(sum u)' / sum s, is at most the exact one, the sum of u u' / s;
+ * - for solving, the events of a bin are treated as if they had a common end: this subtracts (sum
+ * u)(sum u)' / sum s, which is at most the exact term, the sum of u u' / s;
  * - for bounding, a domain's ends in a bin are reduced to their mean and its variance: a linear
  * function of the ends has less information. A domain that lacks an event of the bin has no mean.
  * @return  false if out of memory

@@ -99,9 +99,9 @@ void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchor
         add_few(w, anchors, n, sum, scales->of[0]);
 }
 
-/* Reads a domain's part in a bin: weight, and weight times x. For bounding: the weight of the mean
- * of its ends, if it has all events of the bin, and that weight times their mean x; its square is
- * its part of the matrix. */
+/* Reads a domain's part in a bin: its weight, and weight times x. For bounding, a domain that has
+ * all events of the bin has the weight of the mean of its ends, and that weight times their mean x;
+ * the square of this is its part of the matrix. */
 static void read_bin(tm_network *w, const int64_t *bin, size_t i, int32_t domain,
                      const tm_network_scales *scales, double out[2]) {
     const int64_t *own = bin + 1 + 3 * i;

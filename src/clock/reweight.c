@@ -118,9 +118,10 @@ static double shortest_window(const tm_fit_state *state, size_t n) {
 }
 
 /**
- * Puts compressed ends that the current fit cannot explain by any plausible clock. They would bend
- * the drift, because ends at the far end of a long lever have large weight and small residuals.
- * @param n  number put compressed, over all processes
+ * Sets aside ends that the current fit cannot explain by any plausible clock: for now they do not
+ * count as anchors. They would bend the drift, because ends at the far end of a long lever have
+ * large weight and small residuals.
+ * @param n  number of ends set aside, over all processes
  */
 tm_status tm_fit_compress(tm_fit_state *state, int64_t *n, tm_error *err) {
     *n = 0;

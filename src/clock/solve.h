@@ -7,7 +7,8 @@
 /** One anchor of the current event: the event's end on its domain's clock. */
 typedef struct tm_anchor {
     size_t row;     /* index among the process's rows */
-    size_t place;   /* index among the anchors of the event, including those put compressed */
+    size_t place;   /* index among the anchors of the event, including those set aside by
+                       tm_fit_compress */
     int32_t domain; /* ascending within an event */
     double x;       /* time relative to the middle of the domain's window / reach */
     double y;       /* [ns] true time by the current fit */

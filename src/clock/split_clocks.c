@@ -10,7 +10,8 @@ enum { SPLIT_EVENTS = 8 };
 #define LEAST_SPLIT_NOISE_NS 3000.0 /* GPU clocks in a host differ by microseconds */
 #define MAD_TO_SIGMA 1.4826
 
-/* Median of a host's ranks (lower half of the scratch), and their spread around it. */
+/* Returns the median of a host's ranks, and their spread around it. Uses the lower half of the
+ * scratch. */
 static double middle_of(const tm_clock_rank_end *ranks, size_t n, bool late, double *values) {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)

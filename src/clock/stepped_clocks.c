@@ -23,8 +23,8 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
 }
 
 /* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. Of two, a clock stepped by more than the recording time has a much
- * longer window; the other one is used. */
+ * middle of three or more ends. Of two ends, uses that with the shorter window: a clock stepped by
+ * more than the recording time has a much longer one. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))
@@ -43,8 +43,8 @@ static int32_t bin_of(const tm_fit_state *state, const sight *s) {
 }
 
 /* Visits every anchor, including those of suspect events, because a stepped clock makes half of its
- * events suspect. Of two ends it is unknown which one is off, so events of two are used only for
- * domains with few others (`parent` is then 0). */
+ * events suspect. In an event of two ends, it is unknown which one is off. Such events are used
+ * only for domains with few other events (`parent` is then 0). */
 typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
@@ -54,8 +54,7 @@ static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double distance = tm_fit_distance(state, anchor, middle, n);
-            double far =
-                (n == 2 ? 2.0 : 1.0) * (anchor->y - middle); /* of two: from the other one */
+            double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle); /* of two: their distance */
             const sight s = {state->rows + anchor->row,
                              distance / tm_fit_anchor_noise(state, anchor), far,
                              time_of(state, middle, n)};

@@ -88,8 +88,8 @@ static void close_bounds(double *bounds, size_t n) {
                 bounds[g * n + h] = fmin(bounds[g * n + h], bounds[g * n + k] + bounds[k * n + h]);
 }
 
-/* Returns the effect [ns] at the ends of the windows of a component's common drift, which its own
- * events cannot show. */
+/* Returns how far [ns] the drift shared by a component's clocks may move the ends of its windows;
+ * the component's own events cannot show this drift. */
 static double drift_of(const tm_fit_state *state, int32_t list) {
     double known = 0.0, length = 0.0;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++) {

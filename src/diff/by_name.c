@@ -8,6 +8,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "table/levels.h"
 
 /* Columns shared by both tables. */
 enum {
@@ -36,10 +37,10 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
      "added or removed: only B or only A has the kernel. slower or faster: the change exceeds "
-     "noise_ns. more or fewer calls: the change does not, but the number of calls differs by 2 % "
-     "or more. unclear: the change may be chance. same: no change. too few steps: A or B has under "
-     "3 steps. If per is call, only: differs (by 2 % or more, with unknown noise) and unclear (by "
-     "less)."},
+     "noise_ns. more or fewer calls: the change does not exceed noise_ns, but the number of calls "
+     "differs by 2 % or more. unclear: the change may be chance. same: no change. too few steps: A "
+     "or B has under 3 steps. If per is call, noise is unknown. A kernel of both jobs then differs "
+     "(by 2 % or more) or is unclear (by less)."},
     {"a_ns", TM_INT, "ns",
      "Time of the kernel in A: kernels.kernel.total_ns per rank and step, 0 if the kernel did not "
      "run. If per is call, the mean per call; null without calls."},
@@ -48,9 +49,9 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
      "How much a_ns and b_ns may differ by chance: the noise of overlap.step.compute_ns in "
-     "diff.job times the square root of the kernel's share of compute_ns, as for kernels that vary "
-     "independently. For communication it is the full noise of comm_ns. Null with too few steps, "
-     "or if only A or B has the kernel."},
+     "diff.job, times the square root of the kernel's share of compute_ns. It assumes that kernels "
+     "vary independently. For communication it is the full noise of comm_ns. Null with too few "
+     "steps, or if only A or B has the kernel."},
     {"a_calls", TM_REAL, "",
      "Number of calls in A: kernels.kernel.calls per rank and step; if per is call, per rank over "
      "the whole recording."},
@@ -77,11 +78,11 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "Verdict as in diff.kernel; for operators without device time it judges the host time. "
-     "unclear also if it is unknown whether the operator was added or removed, because a store "
-     "lists only 1000 operators."},
+     "Verdict as in diff.kernel; for operators without device time, on the host time. It is also "
+     "unclear if nobody knows whether the operator was added or removed, because a store lists "
+     "only 1000 operators."},
     {"a_ns", TM_INT, "ns",
-     "Device time of the operator in A: operators.op.device_self_ns per rank and step, or per call "
+     "Device time of the operator in A: calls.call.device_self_ns per rank and step, or per call "
      "if per is call."},
     {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
@@ -91,12 +92,12 @@ static const tm_column operator_columns[N_OPERATOR] = {
      "For host times it is 10 % of the larger one, or the difference between the ranks of A or B "
      "if that is larger."},
     {"a_calls", TM_REAL, "",
-     "Number of calls in A: operators.op.calls, per rank and step; if per is call, per rank over "
+     "Number of calls in A: calls.call.calls, per rank and step; if per is call, per rank over "
      "the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
     {"per", TM_TEXT, "", "Unit of the figures: step or call, as in diff.kernel."},
     {"a_host_ns", TM_INT, "ns",
-     "Host time of the operator in A: operators.op.host_self_ns per rank and step, or per call if "
+     "Host time of the operator in A: calls.call.host_self_ns per rank and step, or per call if "
      "per is call."},
     {"b_host_ns", TM_INT, "ns", "Host time of the operator in B, computed as a_host_ns."},
     {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
@@ -117,7 +118,8 @@ enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
 /* The columns of a table that are compared. */
 typedef struct source {
-    const char *table, *device_column, *host_column; /* host_column NULL: none */
+    const char *table, *level;               /* level NULL: all rows */
+    const char *device_column, *host_column; /* host_column NULL: none */
 } source;
 
 /* A name and its rows in A and B. */
@@ -144,7 +146,7 @@ typedef struct noises {
     variation compute, comm;
 } noises;
 
-/* A's row before B's, which has NONE in A. */
+/* The row of A comes before the row of B; a pair from B has NONE in A. */
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -172,10 +174,11 @@ static int by_change(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-static bool gather(const tm_diff *diff, const char *table, tm_vec *pairs) {
+static bool gather(const tm_diff *diff, const source *s, tm_vec *pairs) {
     for (int side = 0; side < 2; side++) {
-        const tm_table *from = tm_tables_find(diff->tables[side], table);
-        for (size_t i = 0; i < from->n_rows; i++) {
+        const tm_table *from = tm_tables_find(diff->tables[side], s->table);
+        size_t end = from->n_rows;
+        for (size_t i = s->level ? tm_table_level(from, s->level, &end) : 0; i < end; i++) {
             const tm_cell *cell = tm_table_cell(from, i, "name");
             pair p = {.name = cell->null ? "" : cell->value.text, .row = {NONE, NONE}};
             p.row[side] = (ptrdiff_t)i;
@@ -289,7 +292,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* Any side that has it; a name means the same on both. */
+    /* Uses a side that has the name, which means the same on both. */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
@@ -300,8 +303,9 @@ static bool is_communication(const tm_diff *diff, const source *s, const pair *p
 /* Whether a store lists all names; if so, a name that is missing from it did not run. */
 static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
     int without = p->row[0] == NONE ? 0 : 1;
-    return !s->host_column ||
-           tm_tables_find(diff->tables[without], s->table)->n_rows < OPERATORS_LISTED;
+    const tm_table *from = tm_tables_find(diff->tables[without], s->table);
+    size_t end, first = s->level ? tm_table_level(from, s->level, &end) : 0;
+    return !s->level || end - first < OPERATORS_LISTED;
 }
 
 static const char *judge_pair(const tm_diff *diff, const source *s, const pair *p, bool judges,
@@ -394,7 +398,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     tm_vec pairs = TM_VEC(pair);
     noises n;
     TM_TRY(find_noises(diff, &n, err));
-    tm_status status = gather(diff, s->table, &pairs) ? TM_OK : TM_ERR_FAULT;
+    tm_status status = gather(diff, s, &pairs) ? TM_OK : TM_ERR_FAULT;
     if (status == TM_OK)
         join(&pairs);
     pair *p = pairs.data;
@@ -410,11 +414,11 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
 }
 
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) {
-    static const source kernels = {"kernels.kernel", "total_ns", NULL};
+    static const source kernels = {"kernels.kernel", NULL, "total_ns", NULL};
     return compare(diff, &kernels, out, err);
 }
 
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) {
-    static const source operators = {"operators.op", "device_self_ns", "host_self_ns"};
+    static const source operators = {"calls.call", "operator", "device_self_ns", "host_self_ns"};
     return compare(diff, &operators, out, err);
 }

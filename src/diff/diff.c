@@ -47,9 +47,10 @@ static const tm_column side_columns[N_SIDE] = {
     {"straggler_rank", TM_INT, "",
      "Rank that is named, from stragglers.job.rank; null if none is named."},
     {"plan", TM_TEXT, "",
-     "Ranks that help most if they are fixed together: the last plan of whatif.item; null if there "
-     "is no plan."},
-    {"plan_pct", TM_REAL, "%", "Percentage of a step that fixing these ranks (the plan) saves."},
+     "Ranks that help most if they are fixed together: the last row of whatif.item whose what is "
+     "plan; null if there is none."},
+    {"plan_pct", TM_REAL, "%",
+     "Percentage of a step that fixing the ranks in the column plan saves."},
 };
 
 static const tm_table_def side_def = {
@@ -104,7 +105,7 @@ static const tm_table_def diagnostic_def = {
 
 enum { DIAGNOSTIC, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
 
-/* After the tables of a comparison, those of tmerge gate and trend. */
+/* The tables of a comparison, then those of tmerge gate and trend. */
 static const tm_table_def *const defs[N_TABLES + 2] = {
     &diagnostic_def,   &side_def,           &tm_diff_job_def,      &step_def,
     &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def, &tm_gate_def,

@@ -21,16 +21,16 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
         {"b", TM_REAL, "", "Value in B, computed as a."}, {"change", TM_REAL, "", "b - a."},       \
         {"change_pct", TM_REAL, "%", "100 change / a."},                                           \
         {"noise", TM_REAL, "",                                                                     \
-         "How much a and b may differ by chance: the sum of 3 (1 + 4 / n) standard errors of "     \
-         "both medians. A standard error is 1.0895 Q / sqrt(number of steps). Q is the third "     \
-         "quartile of the steps' absolute deviations from the median, the larger of A and B; n "   \
-         "is the smaller number of steps. Null for figures without steps."},                       \
+         "How much a and b may differ by chance: 3 (1 + 4 / n) times the standard error of the "   \
+         "difference of the medians, 1.0895 Q sqrt(1 / steps of A + 1 / steps of B). Q is the "    \
+         "third quartile of the steps' absolute deviations from the median, the larger of A and "  \
+         "B; n is the smaller number of steps. Null for figures without steps."},                  \
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
             "higher or lower: the change exceeds noise (without steps: it is 2 % or more). "       \
-            "unclear: it does not, or counts depend on the shares of kinds of steps, which "       \
-            "differ in B. same: no change. too few steps: A or B has under 3. only A or only B: "  \
-            "the other job does not have the figure."                                              \
+            "unclear: the change does not exceed noise, or the figure is a count and the kinds "   \
+            "of steps have other shares in B than in A. same: no change. too few steps: A or B "   \
+            "has under 3. only A or only B: the other job does not have the figure."               \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -143,7 +143,7 @@ enum { N_FIGURES = sizeof figures / sizeof *figures };
 bool tm_diff_reads(const char *table) {
     /* Tables that roles, sides, limits and diff.operator also read. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
-                                         "overlap.kind", "operators.op",  "stragglers.job",
+                                         "overlap.kind", "calls.call",    "stragglers.job",
                                          "whatif.item",  "steps.mark"};
     for (size_t i = 0; i < N_FIGURES; i++)
         if (strcmp(figures[i].table, table) == 0)
@@ -192,7 +192,7 @@ static tm_sample sum_up(const tm_table *table, const char *column) {
     return found;
 }
 
-/* Returns a figure that is not by step. */
+/* Returns a figure that is not computed by step. */
 static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     const tm_table *table = tm_tables_find(diff->tables[side], f->table);
     if (f->how != A_STEP)

@@ -35,24 +35,25 @@ static const tm_column columns[N_G] = {
      "Kind of the steps if the jobs have several kinds (steps.kind); otherwise null. A kind with "
      "under 5 steps and under 5 % of the steps' time in both jobs has no row."},
     {"a", TM_REAL, "",
-     "Value before. Figures by step: the trimmed mean over steps of the mean over ranks, without "
-     "partial steps and without a tenth of the steps (rounded up) at either end. Peaks: the "
-     "largest of any GPU."},
+     "Value before. Figures by step: the mean over ranks of each whole step, then the trimmed mean "
+     "over steps: without the tenth of the steps (rounded up) with the smallest values, and the "
+     "same with the largest. Peaks: the largest of any GPU."},
     {"b", TM_REAL, "", "Value after, computed as a."},
     {"a_steps", TM_INT, "", "Number of whole steps before; null for figures that are not by step."},
     {"b_steps", TM_INT, "", "Number of whole steps after; null for figures that are not by step."},
     {"change_pct", TM_REAL, "%", "100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
-     "How far change_pct may be off by chance, except for 1 in 200 pairs of the same job: "
-     "Student's t times the standard error of both means, from the winsorized deviations of the "
-     "steps. If the correlation r of neighbouring steps exceeds 2 / sqrt(steps), it is multiplied "
-     "by sqrt((1 + r) / (1 - r)). Null for figures that are not by step."},
+     "How far change_pct may be off by chance, in percentage points: two runs of the same job "
+     "differ by more in 1 of 200 cases. Student's t times the standard error of the change, from "
+     "the winsorized deviations of the steps. If the correlation r of neighbouring steps exceeds 2 "
+     "/ sqrt(steps), a standard error is multiplied by sqrt((1 + r) / (1 - r)). Null for figures "
+     "that are not by step."},
     {"limit_pct", TM_REAL, "%",
      "Change that is allowed: a value above 0 allows an increase, a value below 0 a decrease."},
     {"verdict", TM_TEXT, "",
-     "fail: the change exceeds the limit; if noise_pct exceeds the limit too, the change must also "
-     "exceed the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the change "
-     "nor noise_pct exceeds the limit. undecided: all other cases."},
+     "fail: the change exceeds the limit. If noise_pct also exceeds the limit, the change must "
+     "exceed more: the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the "
+     "change nor noise_pct exceeds the limit. undecided: all other cases."},
     {"why", TM_TEXT, "", "Why the verdict is undecided; null for other verdicts."},
 };
 
@@ -246,8 +247,8 @@ static double student(double freedom) {
     return z * (1.0 + t * f);
 }
 
-/* With few steps the deviations may be small by chance, too: degrees of freedom by Welch, as in
- * Yuen's test. */
+/* With few steps, the deviations themselves may be small by chance. Student's t allows for that,
+ * with degrees of freedom by Welch, as in Yuen's test. */
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
     double both = a_square + b_square;
@@ -306,7 +307,7 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                  "there are %zu whole steps before and %zu after: each side needs at least %d",
                  g->a.n, g->b.n, TM_GATE_STEPS_MIN);
     else if (g->doubted[0] || g->doubted[1])
-        snprintf(why, size, "%s it could be off by more than 5 %% (show job.integrity)",
+        snprintf(why, size, "the value %s could be off by more than 5 %% (show job.integrity)",
                  g->doubted[0] && g->doubted[1] ? "on both sides"
                  : g->doubted[0]                ? "before"
                                                 : "after");
@@ -319,8 +320,9 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
 
 /* Returns the change [%] that must be exceeded. If noise is within the limit, any change beyond the
  * limit is real. The further noise exceeds the limit, the larger the change must be, up to the
- * limit plus the noise. In simulated pairs of the same job with 5 to 20 steps of 1 to 5 % normal
- * noise, 200,000 of each, at most 0.12 % fail at 2 %; with 8 steps of 3 % noise 0.04 %. */
+ * limit plus the noise. In simulations of the same job twice, with 5 to 20 steps, 1 to 5 % normal
+ * noise and 200,000 pairs each, at most 0.12 % fail a limit of 2 %; with 8 steps and 3 % noise 0.04
+ * %. */
 static double needed(const gate *g) {
     double most = fabs(g->limit.pct);
     return g->noise > most ? most + fmin(2.0 * (g->noise - most), g->noise) : most;

@@ -153,14 +153,14 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
         TM_TRY(tm_source_read(source, a->piece, PIECE_BYTES, &n, err));
         if (size == 0 && !is_json(a->piece, n))
             return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                           "Perfetto cannot open this trace as it is: --format perfetto");
+                           "Perfetto cannot open this trace as it is: use --format perfetto");
         search_piece(search, a->piece, n);
         tm_out_bytes(&x->out, a->piece, n);
         TM_TRY(tm_export_flush(x, err));
     }
     if (size > MEMBER_MAX)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "is over 8 GiB, the limit of an archive's members: --format perfetto");
+                       "is over 8 GiB, the limit of an archive's members: use --format perfetto");
     header = header_of(name, size);
     TM_TRY(tm_export_patch(x, at, &header, sizeof header, err));
     pad(x, size);

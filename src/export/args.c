@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Puts a number unless it is -1, not in the trace. */
+/* Puts a number unless it is -1 (not in the trace). */
 static void put_known(const tm_export_sink *s, tm_export_note note, int64_t value) {
     if (value != -1)
         s->put_int(s->to, note, value);
@@ -14,13 +14,13 @@ static void put_correlation(const tm_export_sink *s, int64_t correlation) {
         s->put_int(s->to, TM_NOTE_CORRELATION, correlation);
 }
 
-/* Puts a float unless it is NaN, not in the trace. */
+/* Puts a float unless it is NaN (not in the trace). */
 static void put_float(const tm_export_sink *s, tm_export_note note, float value) {
     if (isfinite(value))
         s->put_float(s->to, note, value);
 }
 
-/* Puts a triple; either all three numbers exist or none. */
+/* Puts a triple. Either all three numbers exist, or none does. */
 static void put_triple(const tm_export_sink *s, tm_export_note note, const int32_t triple[3]) {
     if (triple[0] >= 0)
         s->put_triple(s->to, note, triple);

@@ -50,7 +50,7 @@ static void put_array(void *to, tm_export_note note, tm_text text) {
         tm_out_bytes(put_key(to, keys[note]), text.bytes, text.size);
 }
 
-/* Puts a number of the track unless it is -1, not in the trace. */
+/* Puts a number of the track unless it is -1 (not in the trace). */
 static void put_place(members *m, const char *key, int64_t value) {
     if (value != -1)
         tm_json_put_int(put_key(m, key), value);

@@ -125,7 +125,7 @@ typedef struct tm_export_survey {
                         .begins = TM_VEC(int64_t),                                                 \
                         .taken = TM_VEC(uint8_t)})
 
-/** Scans the events of a rank. @p starts whether tm_export_call_begin will be used. TM_OK;
+/** Scans the events of a rank. @p begins: whether tm_export_call_begin will be used. TM_OK;
  * TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_export_look(tm_export_survey *survey, const tm_export *x, const tm_timeline *timeline,
                          bool begins, tm_error *err) TM_MUST_CHECK;

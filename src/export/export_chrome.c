@@ -62,6 +62,10 @@ void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *
     if (!put_member(out, metadata, "distributedInfo")) {
         tm_out_string(out, "\"distributedInfo\": {\"rank\": ");
         tm_json_put_int(out, timeline->rank);
+        if (x->job->world_size > 0) {
+            tm_out_string(out, ", \"world_size\": ");
+            tm_json_put_int(out, x->job->world_size);
+        }
         tm_out_string(out, "},\n");
     }
     cJSON_Delete(metadata);

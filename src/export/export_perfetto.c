@@ -1,8 +1,8 @@
 /* Perfetto's native trace, compressed, one rank after another. Times are nanoseconds since the
  * epoch on the job's clock, which Perfetto calls REALTIME. Perfetto's UI shows times relative to
- * the start of the trace, can show the time of day, and places exports of two windows of a job, or
- * a trace of the hosts, correctly. tmerge reads the file back (readers/perfetto): fields that
- * Perfetto ignores describe the original tracks. */
+ * the start of the trace and can show the time of day. It aligns exports of two windows of a job,
+ * or a trace of the hosts. tmerge reads the file back (readers/perfetto): fields that Perfetto
+ * ignores describe the original tracks. */
 #include "export_perfetto.h"
 
 #include <inttypes.h>

@@ -27,11 +27,11 @@ void tm_nest_restart(tm_nest *nest);
 /**
  * Returns the first sub-track that the event fits on, a new one if it crosses an event on each.
  * @param begin_ns  not before that of the event placed last
- * @return          valid until the next call; NULL if memory is out
+ * @return          valid until the next call; NULL when out of memory
  */
 tm_lane *tm_nest_place(tm_nest *nest, int64_t begin_ns, int64_t end_ns);
 
-/** Opens an event on the sub-track that it was placed on. Returns false if memory is out. */
+/** Opens an event on the sub-track that it was placed on. Returns false when out of memory. */
 bool tm_lane_open(tm_lane *lane, int64_t end_ns);
 
 /** Closes the innermost open event if it ends by @p now_ns; returns false if there is none. */

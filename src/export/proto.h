@@ -19,7 +19,7 @@ typedef struct tm_proto {
 /* Wire types: low three bits of a field's tag. */
 enum { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_BYTES = 2 };
 
-/** Returns memory for @p size more bytes after the content; NULL if memory is out. */
+/** Returns memory for @p size more bytes after the content; NULL when out of memory. */
 static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
     if (proto->bytes.cap - proto->bytes.n < size &&
         !tm_vec_reserve(&proto->bytes, proto->bytes.n + size)) {

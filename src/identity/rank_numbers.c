@@ -140,8 +140,8 @@ static bool has_other(const decider *d, const tm_cost_share *c, bool at_any_time
     return false;
 }
 
-/* Whether a "worker" number is the only sign of a rank while a trace with device work is named
- * differently. Data loaders have workers too. */
+/* Whether a "worker" number is the only sign of a rank, while a trace with device work is named
+ * differently. Data loaders have worker numbers, too. */
 static bool is_only_worker(const decider *d, const tm_cost_share *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
@@ -270,7 +270,7 @@ static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_er
     int64_t most = most_of_one(v, n);
     bool sound = false;
     if (most > 1 && d->limit > v[n - 1].rank)
-        return TM_OK; /* room for all ranks: the reported ranks are wrong, the groups are right */
+        return TM_OK; /* the world size has room for all: groups use the job's ranks */
     if (most == 1 || count_blocks(v, n) == most)
         TM_TRY(check_slots(v, n, &sound, err));
     if (!sound && most > 1) {

@@ -30,16 +30,16 @@ typedef enum tm_cost_share_fate {
 
 /** What is known about a trace, and the decision. */
 typedef struct tm_cost_share {
-    int64_t mapped;     /* rank by the user's map, -1 */
-    int64_t told;       /* rank reported by the trace, in the numbering of its process groups; -1 */
-    int64_t world_size; /* reported by the trace, -1 */
+    int64_t mapped;     /* rank by the user's map; -1: none */
+    int64_t told;       /* rank reported by the trace, as its process groups count; -1: none */
+    int64_t world_size; /* reported by the trace; -1: none */
     int64_t begin_ns, end_ns; /* of its events; equal if it has no events or is not read yet */
     tm_rank_label label;      /* of its name */
     bool is_bad;              /* unreadable: it may belong to any rank, and keeps its place */
     bool is_copy;             /* from a file generated from the ranks' own files */
     bool of_communicator;     /* rank, world size and is_copy refer to its largest communicator */
     bool has_device;          /* whether the trace contains, or may contain, device work */
-    /* decision */
+    /* The decision: */
     bool by_place; /* whether the trace reports no rank and got a free rank by its position */
     tm_cost_share_fate fate;
     int64_t rank;    /* set if the trace is kept */

@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of operations that both members have, from about x's mark at the
- * centre on, or else the last ones before it. Uses kernels that do not synchronise only if x has no
- * others. Sets *at_ns to the end of one of them. */
+/* Collects the end differences of operations that both members have: those from about x's mark at
+ * the centre on, or else the last ones before it. Uses kernels that do not synchronise only if x
+ * has no others. Sets *at_ns to the end of one of these operations. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);

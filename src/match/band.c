@@ -14,7 +14,7 @@ typedef struct band {
     double drift;
     bool met; /* pair only synchronising kernels by their ends */
     size_t n_pairs;
-    size_t n_expected; /* such marks of the reference inside the other's recording */
+    size_t n_expected; /* marks of the reference to pair, inside the other's recording */
     size_t n_wrong;    /* marks that meet a different operation */
 } band;
 
@@ -154,7 +154,8 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs the marks outside of all pairs, if equally many up to the end of one run. */
+/* Pairs the marks before the first pair or after the last one, if both runs have the same number up
+ * to the end of one of them. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);
@@ -165,9 +166,9 @@ static void pair_edge(band *b, size_t i, bool behind) {
         pair_all(b, from, others, n);
 }
 
-/* Pairs non-synchronising kernels by their position between synchronising ones. If one of the runs
- * lacks nothing, equal counts mean the same kernels; if each lacks some, they may differ
- * unnoticed. */
+/* Pairs non-synchronising kernels by their position between synchronising ones. If one run lacks no
+ * kernel of the other, equal counts mean the same kernels; if each lacks some, equal counts may
+ * hide different kernels. */
 static void pair_rest(band *b) {
     size_t first = next_paired(b, 0), last = first;
     if (!b->met || first == b->ref->n || !is_whole(b, first))

@@ -52,7 +52,8 @@ tm_status tm_cluster_ready(tm_cluster *cluster, tm_error *err) {
     return tm_run_prepare(&cluster->run, err);
 }
 
-/* Copies the ends and places of both; converts the second one's ends to the first clock. */
+/* Copies the ends and places of an operation in both clusters; converts the second one's ends to
+ * the first clock. */
 static void take_members(const tm_cluster *a, const tm_cluster *b, const tm_bridge *bridge,
                          size_t i, tm_cluster *out) {
     int64_t *ends = out->ends + i * out->n_members, *places = out->places + i * out->n_members;

@@ -16,8 +16,7 @@ typedef struct tm_cluster_op {
 /** A member of a cluster whose ends are kept: a rank, or, between hosts, a cluster of one host. */
 typedef struct tm_member {
     int64_t source; /* the caller's number for it */
-    int64_t
-        slot; /* slot: its rank, or its host. members of one slot are never in the same cluster */
+    int64_t slot;   /* slot: its rank, or its host; no cluster has two members of one slot */
 } tm_member;
 
 typedef struct tm_cluster {

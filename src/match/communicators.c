@@ -42,7 +42,7 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
     return TM_OK;
 }
 
-/* A rank with several traces may have recorded more in one of them; that one comes first. */
+/* If a rank has several traces, one of them may have recorded more; that one comes first. */
 static int by_communicator(const void *a, const void *b) {
     const tm_membership *x = a, *y = b;
     int order = tm_order_u64(x->communicator, y->communicator);
@@ -145,7 +145,7 @@ static int32_t recorded_size(const tm_membership *run, size_t n) {
     return size;
 }
 
-/* Returns how many ranks take part at least, as far as members tell. */
+/* Returns the minimum number of ranks that take part, as far as the members show it. */
 static int32_t least_size(const tm_membership *run, size_t n) {
     int32_t least = 1;
     for (size_t i = 0; i < n; i++)

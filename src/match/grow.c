@@ -113,8 +113,8 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
 }
 
-/* Finds the pair with the most evidence; of equal pairs the one with the nearest ends, which carry
- * little information for groups in lockstep. False if no pair can be joined. */
+/* Finds the pair with the most evidence; among equal pairs the one with the nearest ends, although
+ * ends say little about groups in lockstep. False if no pair can be joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_link_test *best = NULL;
     for (size_t i = 0; i < g->n; i++)

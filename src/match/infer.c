@@ -260,7 +260,7 @@ static int by_answer(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
-/* Destinations of the kernels. */
+/* Where the records of kernels go. */
 typedef struct finisher {
     const tm_group_answer *group; /* of the current cluster */
     tm_vec *out, *left_out;

@@ -57,7 +57,7 @@ typedef struct tm_inference {
 void tm_inference_init(tm_inference *inference);
 void tm_inference_free(tm_inference *inference);
 
-/** The hosts' clusters as reported, and the answers to them. */
+/** The clusters of hosts, as sent to the inter-host step; its answers are below. */
 typedef struct tm_host_report {
     tm_vec operations; /* of tm_host_operation */
     tm_vec members;    /* of tm_host_member */

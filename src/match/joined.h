@@ -25,8 +25,8 @@ bool tm_joins_list_told(const tm_vec *members, tm_vec *out);
  * it gets them as communicators, and its kernels get their names.
  *
  * A group fits a communicator of its size if each member that recorded its place has the same place
- * in the group's list of ranks, no other rank of the list recorded communicators, and both are
- * used. @return  TM_OK; TM_ERR_FAULT
+ * in the group's list of ranks, no other rank of the list recorded communicators, and kernels used
+ * both. @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_groups_join(const tm_join_with *with, tm_timeline *timeline, tm_names *names,
                          tm_error *err) TM_MUST_CHECK;

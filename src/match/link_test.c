@@ -131,7 +131,7 @@ static int64_t transfer_noise(const weighing *w, size_t k) {
     return (x < y ? x : y) / 50 * 3;
 }
 
-/* Weighs all operations, or only those without metadata; returns the contradicting bits. */
+/* Weighs all operations, or only those without metadata; returns the bits of contradictions. */
 static double weigh(const weighing *w, bool bare_alone, tm_link_test *link_test) {
     double against = 0.0;
     int64_t noise = link_test->noise_ns;

@@ -89,8 +89,8 @@ static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
 
-/* Returns the stream whose order counts. NULL on the host: the threads of a group take turns and so
- * begin its operations in the order of the requests. */
+/* Returns the stream whose order counts; NULL on the host, where the threads of a group take turns,
+ * so that operations start in the order of their requests. */
 static const tm_track *lane_track(const collector *c, uint32_t event) {
     const tm_track *track = tm_timeline_track(c->timeline, event);
     return track->kind == TM_TRACK_GPU ? track : NULL;

@@ -70,7 +70,7 @@ tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t
  * May repeat. */
 size_t tm_run_sample(size_t k, size_t n);
 
-/** Returns the lower median of @p n values, 0 for none. Reorders them. */
+/** Returns the lower median of @p n values, 0 if n is 0. Reorders them. */
 int64_t tm_run_median(int64_t *values, size_t n);
 
 #endif

@@ -20,7 +20,7 @@ enum {
     /* Minimum number of matching kernels; the more shifts are tried, the more match by chance. */
     LEAST = 12,
     LEAST_WITH_STEPS = 8,  /* if step numbers leave few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* same, for a run of fewer than 16: half of it, but at least this */
+    LEAST_OF_SHORT_RUN = 4 /* runs shorter than 16: half the run, but at least this */
 };
 
 /* Maximum plausible clock drift. */

@@ -18,12 +18,12 @@ size_t tm_shift_least(const tm_run *ref, const tm_run *other);
 
 /**
  * Finds the offset by trial. A kernel of the reference is assumed to be the same operation as each
- * of the kernels at a similar index in the other run, in its step, or at a similar time of day (all
- * |shifts| <= 512 around the three), and up to 64 kernels around it are compared. Several kernels
- * are tried, because the other rank may lack one. At the true offset the end differences are
- * constant except for microseconds of noise and drift; at a wrong one they vary as much as the work
- * between two collectives. An offset is accepted if tokens and steps agree for 98 of 100 matching
- * kernels, the spread is within the noise, and no other offset is nearly as good.
+ * of the kernels at a similar index in the other run, in its step, or at a similar time of day (up
+ * to 512 places around each of these three), and up to 64 kernels around it are compared. Several
+ * kernels are tried, because the other rank may lack one. At the true offset the end differences
+ * are constant except for microseconds of noise and drift; at a wrong one they vary as much as the
+ * work between two collectives. An offset is accepted if tokens and steps agree for 98 of 100
+ * matching kernels, the spread is within the noise, and no other offset is nearly as good.
  *
  * Clocks need not agree, recordings need not start together, and kernels may be missing.
  *

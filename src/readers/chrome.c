@@ -95,7 +95,7 @@ static bool is_closed(chrome_reader *reader, char bracket) {
 }
 
 /* Sets arrived if this part ends here, at the start of an element. Fails beyond the stop: the stop
- * is then not the start of an element, and nothing read from it on counts. */
+ * is then not the start of an element, and nothing read from there on is valid. */
 static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     const tm_window *window = &reader->window;
     int64_t at = window->buffer_offset + (window->p - window->buffer);

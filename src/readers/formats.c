@@ -146,6 +146,8 @@ static tm_status read_open(const tm_format *format, tm_source *source, const tm_
     const char *name = which->name ? which->name : tm_source_path(source);
     TM_TRY(start_trace(format, name, names, out, err));
     out->device_categories = which->device_categories;
+    if (which->like)
+        tm_trace_reserve(out, which->like, which->factor);
     tm_status status = which->unit ? format->read_unit(source, which->unit, names, out, err)
                                    : format->read(source, names, out, err);
     out->device_categories = NULL;

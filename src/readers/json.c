@@ -177,8 +177,8 @@ static const char *usual_array(tm_json_cursor *cursor, const char *p, const char
     } while (true);
 }
 
-/* *looked_at: positions before it are not tried again, so that nested arrays of unusual values are
- * not scanned once per level. */
+/* Reads the value at p. Does not try the fast path before *looked_at, so that nested arrays of
+ * unusual values are not scanned once per level. */
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
                             const char **looked_at) {
     const bool usual = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 && p >= *looked_at;

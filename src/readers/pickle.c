@@ -1,45 +1,55 @@
 #include "pickle.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A gigabyte of values at 16 bytes each; fewer containers because each costs more. */
-enum { VALUES_MAX = 1 << 26, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
+/* Half a gigabyte of values at 16 bytes each; as many containers. */
+enum { VALUES_MAX = 1 << 25, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
-/* The opcodes that plain data need: byte, name. */
+enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an integer of 8 bytes */
+
+#define ARGUMENT (m->op + 1)
+
+/* The opcodes that plain data need: byte, name, bytes of the argument that follows it, and what it
+ * does. */
 #define OPCODES(X)                                                                                 \
-    X(0x80, PROTO)                                                                                 \
-    X(0x95, FRAME)                                                                                 \
-    X(0x2e, STOP)                                                                                  \
-    X(0x28, MARK)                                                                                  \
-    X(0x4e, NONE)                                                                                  \
-    X(0x88, NEWTRUE)                                                                               \
-    X(0x89, NEWFALSE)                                                                              \
-    X(0x4a, BININT)                                                                                \
-    X(0x4b, BININT1)                                                                               \
-    X(0x4d, BININT2)                                                                               \
-    X(0x8a, LONG1)                                                                                 \
-    X(0x47, BINFLOAT)                                                                              \
-    X(0x8c, SHORT_BINUNICODE)                                                                      \
-    X(0x58, BINUNICODE)                                                                            \
-    X(0x8d, BINUNICODE8)                                                                           \
-    X(0x5d, EMPTY_LIST)                                                                            \
-    X(0x61, APPEND)                                                                                \
-    X(0x65, APPENDS)                                                                               \
-    X(0x29, EMPTY_TUPLE)                                                                           \
-    X(0x74, TUPLE)                                                                                 \
-    X(0x85, TUPLE1)                                                                                \
-    X(0x86, TUPLE2)                                                                                \
-    X(0x87, TUPLE3)                                                                                \
-    X(0x7d, EMPTY_DICT)                                                                            \
-    X(0x73, SETITEM)                                                                               \
-    X(0x75, SETITEMS)                                                                              \
-    X(0x68, BINGET)                                                                                \
-    X(0x6a, LONG_BINGET)                                                                           \
-    X(0x71, BINPUT)                                                                                \
-    X(0x72, LONG_BINPUT)                                                                           \
-    X(0x94, MEMOIZE)
+    X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
+    X(0x95, FRAME, 8, NULL) /* frames only help readers of files */                                \
+    X(0x2e, STOP, 0, stop(m))                                                                      \
+    X(0x28, MARK, 0, mark(m))                                                                      \
+    X(0x4e, NONE, 0, push_row(m))                                                                  \
+    X(0x88, NEWTRUE, 0, push_row(m))                                                               \
+    X(0x89, NEWFALSE, 0, push_row(m))                                                              \
+    X(0x4a, BININT, 4, push_row(m))                                                                \
+    X(0x4b, BININT1, 1, push_row(m))                                                               \
+    X(0x4d, BININT2, 2, push_row(m))                                                               \
+    X(0x8a, LONG1, 1, push_long(m, *ARGUMENT))                                                     \
+    X(0x47, BINFLOAT, 8, push_row(m))                                                              \
+    X(0x8c, SHORT_BINUNICODE, 1, push_text(m, *ARGUMENT))                                          \
+    X(0x58, BINUNICODE, 4, push_text(m, number(ARGUMENT, 4)))                                      \
+    X(0x8d, BINUNICODE8, 8, push_text(m, number(ARGUMENT, 8)))                                     \
+    X(0x5d, EMPTY_LIST, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                             \
+    X(0x61, APPEND, 0, add_top(m, 1, TM_PICKLE_LIST))                                              \
+    X(0x65, APPENDS, 0, add_marked(m, TM_PICKLE_LIST))                                             \
+    X(0x29, EMPTY_TUPLE, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                            \
+    X(0x85, TUPLE1, 0, make_tuple(m, 1))                                                           \
+    X(0x86, TUPLE2, 0, make_tuple(m, 2))                                                           \
+    X(0x87, TUPLE3, 0, make_tuple(m, 3))                                                           \
+    X(0x74, TUPLE, 0, make_marked_tuple(m))                                                        \
+    X(0x7d, EMPTY_DICT, 0, push_container(m, TM_PICKLE_DICT, NULL, 0))                             \
+    X(0x73, SETITEM, 0, add_top(m, 2, TM_PICKLE_DICT))                                             \
+    X(0x75, SETITEMS, 0, add_marked(m, TM_PICKLE_DICT))                                            \
+    X(0x68, BINGET, 1, push_row(m))                                                                \
+    X(0x6a, LONG_BINGET, 4, push_row(m))                                                           \
+    X(0x71, BINPUT, 1, put(m, *ARGUMENT))                                                          \
+    X(0x72, LONG_BINPUT, 4, put(m, number(ARGUMENT, 4)))                                           \
+    X(0x94, MEMOIZE, 0, put(m, m->out->memo.n))
+
+#define OPCODE_ENUM(byte, name, size, does) OP_##name = (byte),
+enum { OPCODES(OPCODE_ENUM) };
+
+#define OPCODE_SIZE(byte, name, size, does) [byte] = 1 + (size),
+static const unsigned char sizes[256] = {OPCODES(OPCODE_SIZE)};
 
 /* Opcodes that call functions or create objects. */
 #define HOSTILE(X)                                                                                 \
@@ -57,173 +67,120 @@ enum { VALUES_MAX = 1 << 26, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
     X(0x50, PERSID)                                                                                \
     X(0x51, BINPERSID)
 
-#define OPCODE_ENUM(byte, name) OP_##name = (byte),
-enum { OPCODES(OPCODE_ENUM) };
-
 /* State of the pickle machine. */
 typedef struct machine {
     tm_source *source;
     tm_pickle *out;
     tm_error *err;
-    unsigned char *buffer; /* [BUFFER] owned */
-    size_t next, held;     /* position and fill level of buffer */
-    int64_t start;         /* offset of the buffer's first byte */
-    int64_t at;            /* of the current opcode */
-    tm_vec marks;          /* of size_t: the stack's height at each mark */
-    tm_vec text;           /* of char */
-    size_t values;         /* number of values ever pushed or memoised */
-    bool stopped;
-    bool ended; /* the file ended inside the pickle */
+    unsigned char *buffer;           /* [BUFFER + 8] owned */
+    const unsigned char *next, *end; /* unread bytes of the buffer */
+    const unsigned char *safe;       /* an opcode before it is in the buffer with its argument */
+    const unsigned char *op;         /* current opcode; NULL if it is no longer in the buffer */
+    int64_t at;                      /* then its offset in the file */
+    int64_t start;                   /* offset of the buffer's first byte */
+    tm_pickle_value *stack, *top;    /* out->stack: first value, after the last */
+    tm_pickle_value *floor; /* first value above the last mark. The value below it is the mark: its
+                               number is that of the floor below. */
+    tm_vec text;            /* of char */
+    size_t values;          /* number of values ever put into containers */
+    tm_status status;       /* if reading failed: err is set */
+    bool ended;             /* the file ended inside the pickle */
 } machine;
 
+/* The functions of opcodes return NULL, or why reading ends: one of these or another text. They do
+ * not call fail() themselves because each would then save registers first. */
+static const char stopped[] = "the pickle has ended", unread[] = "the file cannot be read",
+                  no_memory[] = "out of memory", no_mark[] = "an instruction has no mark",
+                  no_container[] = "values have no list or dict to go into",
+                  many_values[] = "the pickle has too many values";
+
+/* Returns the offset of the current opcode in the file. */
+static int64_t offset(const machine *m) {
+    return m->op ? m->start + (m->op - m->buffer) : m->at;
+}
+
 static tm_status fail(const machine *m, const char *why) {
-    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at, "as a pickle: %s", why);
+    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), offset(m), "as a pickle: %s",
+                   why);
 }
 
+/* Makes room for what @p n opcodes may push, store in the memo and create. They do not check it. */
+static tm_status make_room(machine *m, size_t n) {
+    tm_pickle *out = m->out;
+    const ptrdiff_t height = m->top - m->stack, floor = m->floor - m->stack;
+    if (height > VALUES_MAX || out->containers.n > CONTAINERS_MAX)
+        return fail(m, many_values);
+    if (!tm_vec_reserve(&out->stack, (size_t)height + n + 1) ||
+        !tm_vec_reserve(&out->memo, out->memo.n + n) ||
+        !tm_vec_reserve(&out->containers, out->containers.n + n))
+        return tm_fail_memory(m->err);
+    m->stack = out->stack.data;
+    m->top = m->stack + height;
+    m->floor = m->stack + floor;
+    return TM_OK;
+}
+
+/* Reads more bytes after the unread ones. */
 static tm_status refill(machine *m) {
-    m->start += (int64_t)m->held;
-    m->next = m->held = 0;
-    tm_status status = tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err);
-    m->ended = status == TM_OK ? m->held == 0 : tm_source_cut_short(m->source);
+    const size_t kept = (size_t)(m->end - m->next);
+    size_t n = 0;
+    m->at = offset(m);
+    m->op = NULL;
+    m->start += m->next - m->buffer;
+    memmove(m->buffer, m->next, kept);
+    m->next = m->buffer;
+    m->end = m->safe = m->buffer + kept;
+    tm_status status = tm_source_read(m->source, m->buffer + kept, BUFFER - kept, &n, m->err);
+    m->ended = status == TM_OK ? n == 0 : tm_source_cut_short(m->source);
     TM_TRY(status);
-    return m->held > 0 ? TM_OK : fail(m, "the file ends inside the pickle");
+    m->end += n;
+    m->safe = kept + n < LONGEST ? m->buffer : m->end - LONGEST + 1;
+    return n > 0 ? make_room(m, kept + n) : fail(m, "the file ends inside the pickle");
 }
 
-/* Like take, across the end of the buffer. */
-static tm_status take_slowly(machine *m, int size, uint64_t *out) {
+/* Reads until @p n bytes are unread; false: status says why not. */
+static bool have(machine *m, size_t n) {
+    while ((size_t)(m->end - m->next) < n && m->status == TM_OK)
+        m->status = refill(m);
+    return m->status == TM_OK;
+}
+
+/* Reads a little-endian number of @p size bytes, a constant. The machine is little-endian, too: see
+ * src/store/schema.c. */
+static inline uint64_t number(const unsigned char *from, size_t size) {
     uint64_t value = 0;
-    for (int i = 0; i < size; i++) {
-        if (m->next == m->held)
-            TM_TRY(refill(m));
-        value |= (uint64_t)m->buffer[m->next++] << (8 * i);
-    }
-    *out = value;
-    return TM_OK;
+    memcpy(&value, from, size);
+    return value;
 }
 
-/* Reads an unsigned little-endian number of @p size bytes, a constant where it has to be fast. */
-static inline tm_status take(machine *m, int size, uint64_t *out) {
-    uint64_t value = 0;
-    const unsigned char *from = m->buffer + m->next;
-    if (m->held - m->next < (size_t)size)
-        return take_slowly(m, size, out);
-    for (int i = 0; i < size; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    m->next += (size_t)size;
-    *out = value;
-    return TM_OK;
+static inline tm_pickle_value of_int(int64_t value, tm_pickle_type type) {
+    return (tm_pickle_value){.as.i = value, .type = type};
 }
 
-static inline tm_status push(machine *m, tm_pickle_value value) {
-    if (++m->values > VALUES_MAX)
-        return fail(m, "the pickle has too many values");
-    tm_pickle_value *top = tm_vec_push(&m->out->stack);
-    if (!top)
-        return tm_fail_memory(m->err);
-    *top = value;
-    return TM_OK;
-}
-
-static tm_status push_int(machine *m, int64_t value, tm_pickle_type type) {
-    return push(m, (tm_pickle_value){.as.i = value, .type = type});
-}
-
-static tm_status push_container(machine *m, tm_pickle_type type, const tm_pickle_value *items,
-                                size_t n) {
-    tm_pickle_value value;
-    if (m->out->containers.n >= CONTAINERS_MAX)
-        return fail(m, "the pickle has too many lists");
-    return tm_pickle_make(m->out, type, items, n, &value) ? push(m, value) : tm_fail_memory(m->err);
-}
-
-static tm_status push_bytes(machine *m, const char *bytes, size_t size) {
-    const uint32_t id = tm_names_intern(m->out->texts, bytes, size);
-    if (id == TM_NAME_FAILED)
-        return tm_fail_memory(m->err);
-    return push(m, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT});
-}
-
-/* Reads a text in pieces, so that a length beyond the end of the file allocates nothing. */
-static tm_status push_long_text(machine *m, uint64_t size) {
-    m->text.n = 0;
-    while (size > 0) {
-        if (m->next == m->held)
-            TM_TRY(refill(m));
-        size_t n = m->held - m->next < size ? m->held - m->next : (size_t)size;
-        if (!tm_vec_append(&m->text, m->buffer + m->next, n))
-            return tm_fail_memory(m->err);
-        m->next += n;
-        size -= n;
-    }
-    return push_bytes(m, m->text.data, m->text.n);
-}
-
-static tm_status push_text(machine *m, int size_of_size) {
-    uint64_t size;
-    TM_TRY(take(m, size_of_size, &size));
-    if (size > m->held - m->next)
-        return push_long_text(m, size);
-    m->next += (size_t)size;
-    return push_bytes(m, (const char *)m->buffer + m->next - size, (size_t)size);
-}
-
-/* Reads two's complement of up to 8 bytes. */
-static tm_status push_long(machine *m) {
-    uint64_t size, value = 0;
-    TM_TRY(take(m, 1, &size));
-    if (size > 8)
-        return fail(m, "an integer has more than 64 bits");
-    TM_TRY(size == 8 ? take(m, 8, &value) : take(m, (int)size, &value));
-    if (size > 0 && size < 8 && value >> (8 * size - 1))
-        value |= UINT64_MAX << (8 * size);
-    int64_t whole;
-    memcpy(&whole, &value, sizeof whole);
-    return push_int(m, whole, TM_PICKLE_INT);
-}
-
-/* Reads a big-endian double. */
-static tm_status push_real(machine *m) {
-    uint64_t bits = 0, byte = 0;
-    for (int i = 0; i < 8; i++) {
-        TM_TRY(take(m, 1, &byte));
-        bits = bits << 8 | byte;
-    }
-    tm_pickle_value value = {.type = TM_PICKLE_REAL};
-    memcpy(&value.as.r, &bits, sizeof bits);
-    return push(m, value);
-}
-
-/* Returns the number of values on the stack above the last mark. */
-static size_t above_mark(const machine *m) {
-    return m->out->stack.n - (m->marks.n > 0 ? ((const size_t *)m->marks.data)[m->marks.n - 1] : 0);
-}
-
-/* Makes a tuple of the top @p n values. */
-static tm_status make_tuple(machine *m, size_t n) {
-    if (above_mark(m) < n)
-        return fail(m, "a tuple has more values than the stack");
-    m->out->stack.n -= n;
-    return push_container(
-        m, TM_PICKLE_LIST,
-        n > 0 ? (const tm_pickle_value *)m->out->stack.data + m->out->stack.n : NULL, n);
+static inline const char *push(machine *m, tm_pickle_value value) {
+    *m->top++ = value;
+    return NULL;
 }
 
 /* Moves a container's items to the end of the vector, with room for @p n more. */
 static bool move_to_end(tm_pickle *p, tm_pickle_run *run, size_t n) {
-    const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
+    const size_t first = p->items.n, room = 2 * (run->n + n);
     if (!tm_vec_reserve(&p->items, first + room))
         return false;
     p->items.n += room;
     tm_pickle_value *v = p->items.data;
-    if (run->n > 0)
-        memcpy(v + first, v + run->first, run->n * sizeof *v);
+    memcpy(v + first, v + run->first, run->n * sizeof *v);
     *run = (tm_pickle_run){first, run->n, room};
     return true;
 }
 
-/* Appends @p n items to a container. */
-static bool extend(tm_pickle *p, uint32_t id, const tm_pickle_value *items, size_t n) {
-    tm_pickle_run *run = (tm_pickle_run *)p->containers.data + id;
+/* Appends @p n items, at least one, to a container. */
+static inline bool extend(tm_pickle *p, tm_pickle_run *run, const tm_pickle_value *items,
+                          size_t n) {
+    if (run->n == 0) {
+        *run = (tm_pickle_run){p->items.n, n, n};
+        return tm_vec_append(&p->items, items, n) != NULL;
+    }
     if (run->room - run->n < n && !move_to_end(p, run, n))
         return false;
     memcpy((tm_pickle_value *)p->items.data + run->first + run->n, items, n * sizeof *items);
@@ -231,210 +188,296 @@ static bool extend(tm_pickle *p, uint32_t id, const tm_pickle_value *items, size
     return true;
 }
 
-/* Adds the top @p n values to the container below them. */
-static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
-    if (above_mark(m) <= n)
-        return fail(m, "values have no list or dict to go into");
-    const tm_pickle_value *top = (tm_pickle_value *)m->out->stack.data + m->out->stack.n - n;
-    if (top[-1].type != type || (type == TM_PICKLE_DICT && n % 2 != 0))
-        return fail(m, "values do not fit their list or dict");
+static inline const char *push_container(machine *m, tm_pickle_type type,
+                                         const tm_pickle_value *items, size_t n) {
+    tm_vec *containers = &m->out->containers;
+    tm_pickle_run *run = (tm_pickle_run *)containers->data + containers->n;
     m->values += n;
     if (m->values > VALUES_MAX)
-        return fail(m, "the pickle has too many values");
-    if (n > 0 && !extend(m->out, top[-1].as.id, top, n))
-        return tm_fail_memory(m->err);
-    m->out->stack.n -= n;
-    return TM_OK;
+        return many_values;
+    *run = (tm_pickle_run){.n = 0};
+    if (n > 0 && !extend(m->out, run, items, n))
+        return no_memory;
+    return push(m, (tm_pickle_value){.as.id = (uint32_t)containers->n++, .type = type});
 }
 
-/* Removes the last mark; *n is the number of values above it. */
-static tm_status leave_mark(machine *m, size_t *n) {
-    if (m->marks.n == 0)
-        return fail(m, "an instruction has no mark");
+static const char *push_bytes(machine *m, const void *bytes, size_t size) {
+    const uint32_t id = tm_names_intern(m->out->texts, bytes, size);
+    return id == TM_NAME_FAILED ? no_memory
+                                : push(m, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT});
+}
+
+/* Reads a text in pieces, so that a length beyond the end of the file allocates nothing. */
+static const char *push_long_text(machine *m, uint64_t size) {
+    m->text.n = 0;
+    while (size > 0) {
+        if (!have(m, 1))
+            return unread;
+        const size_t held = (size_t)(m->end - m->next), n = held < size ? held : (size_t)size;
+        if (!tm_vec_append(&m->text, m->next, n))
+            return no_memory;
+        m->next += n;
+        size -= n;
+    }
+    return push_bytes(m, m->text.data, m->text.n);
+}
+
+static const char *push_text(machine *m, uint64_t size) {
+    const unsigned char *bytes = m->next;
+    if (size > (size_t)(m->end - bytes))
+        return push_long_text(m, size);
+    m->next += (size_t)size;
+    return push_bytes(m, bytes, (size_t)size);
+}
+
+/* Reads two's complement of up to 8 bytes. The buffer is 8 bytes longer than its content: what
+ * follows the integer is shifted out. */
+static inline tm_pickle_value long_of(const unsigned char *from, size_t size) {
+    const size_t more = size > 0 ? 64 - 8 * size : 0;
+    uint64_t value = size > 0 ? number(from, 8) << more : 0;
+    value = value >> more | (value >> 63 ? ~(UINT64_MAX >> more) : 0);
+    int64_t whole;
+    memcpy(&whole, &value, sizeof whole);
+    return of_int(whole, TM_PICKLE_INT);
+}
+
+static const char *push_long(machine *m, size_t size) {
+    if (size > 8)
+        return "an integer has more than 64 bits";
+    if (!have(m, size))
+        return unread;
+    m->next += size;
+    return push(m, long_of(m->next - size, size));
+}
+
+/* Reads a big-endian double. */
+static inline tm_pickle_value real_of(const unsigned char *from) {
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | from[i];
+    tm_pickle_value value = {.type = TM_PICKLE_REAL};
+    memcpy(&value.as.r, &bits, sizeof bits);
+    return value;
+}
+
+/* Reads the value of an opcode that only pushes one, and returns the next opcode; else NULL. */
+static inline const unsigned char *take_value(const unsigned char *op, tm_pickle_value *out) {
+    switch (*op) {
+    case OP_NONE:
+        *out = of_int(0, TM_PICKLE_NONE);
+        return op + 1;
+    case OP_NEWTRUE:
+    case OP_NEWFALSE:
+        *out = of_int(*op == OP_NEWTRUE, TM_PICKLE_BOOL);
+        return op + 1;
+    case OP_BININT1:
+        *out = of_int(op[1], TM_PICKLE_INT);
+        return op + 2;
+    case OP_BININT2:
+        *out = of_int((int64_t)number(op + 1, 2), TM_PICKLE_INT);
+        return op + 3;
+    case OP_BININT:
+        *out = of_int((int32_t)number(op + 1, 4), TM_PICKLE_INT);
+        return op + 5;
+    case OP_LONG1:
+        *out = long_of(op + 2, op[1] <= 8 ? op[1] : 0);
+        return op[1] <= 8 ? op + 2 + op[1] : NULL;
+    case OP_BINFLOAT:
+        *out = real_of(op + 1);
+        return op + 9;
+    default:
+        return NULL;
+    }
+}
+
+/* Pushes values as long as opcodes do no more than that: four of five do. Half of all repeat keys
+ * and texts. */
+static const char *push_row(machine *m) {
+    const tm_pickle_value *memo = m->out->memo.data;
+    const size_t n_memo = m->out->memo.n;
+    const unsigned char *op = m->op, *next;
+    tm_pickle_value *top = m->top;
+    const char *why = NULL;
+    do {
+        const bool is_short = *op == OP_BINGET;
+        if (is_short || *op == OP_LONG_BINGET) {
+            const uint64_t index = is_short ? op[1] : number(op + 1, 4);
+            why = index < n_memo ? NULL : "a memo index has no value";
+            if (why)
+                break;
+            *top = memo[index];
+            next = op + (is_short ? 2 : 5);
+        } else if (!(next = take_value(op, top))) {
+            break;
+        }
+        top++;
+        op = next;
+    } while (op < m->safe);
+    m->op = m->next = op;
+    m->top = top;
+    return why;
+}
+
+/* Returns the number of values above the last mark. */
+static inline size_t above_mark(const machine *m) {
+    return (size_t)(m->top - m->floor);
+}
+
+/* Makes a tuple of the top @p n values. */
+static inline const char *make_tuple(machine *m, size_t n) {
+    if (above_mark(m) < n)
+        return "a tuple has more values than the stack";
+    m->top -= n;
+    return push_container(m, TM_PICKLE_LIST, m->top, n);
+}
+
+/* Adds @p n values, which lay on the stack, to the container that is now its top. */
+static inline const char *add_items(machine *m, const tm_pickle_value *items, size_t n,
+                                    tm_pickle_type type) {
+    if (m->top == m->floor)
+        return no_container;
+    if (m->top[-1].type != type || (type == TM_PICKLE_DICT && n % 2 != 0))
+        return "values do not fit their list or dict";
+    m->values += n;
+    if (m->values > VALUES_MAX)
+        return many_values;
+    tm_pickle_run *run = (tm_pickle_run *)m->out->containers.data + m->top[-1].as.id;
+    return n == 0 || extend(m->out, run, items, n) ? NULL : no_memory;
+}
+
+/* Adds the top @p n values to the container below them. */
+static inline const char *add_top(machine *m, size_t n, tm_pickle_type type) {
+    if (above_mark(m) <= n)
+        return no_container;
+    m->top -= n;
+    return add_items(m, m->top, n, type);
+}
+
+static inline const char *mark(machine *m) {
+    push(m, of_int(m->floor - m->stack, TM_PICKLE_NONE));
+    m->floor = m->top;
+    return NULL;
+}
+
+/* Removes the last mark and the values above it, which stay where they are until the next push.
+ * Returns NULL if there is no mark. */
+static inline const tm_pickle_value *leave_mark(machine *m, size_t *n) {
+    const tm_pickle_value *items = m->floor;
+    if (items == m->stack)
+        return NULL;
     *n = above_mark(m);
-    m->marks.n--;
-    return TM_OK;
+    m->top = m->floor - 1;
+    m->floor = m->stack + m->top->as.i;
+    return items;
 }
 
-static tm_status put(machine *m, uint64_t index) {
-    const tm_pickle_value none = {.type = TM_PICKLE_NONE};
-    if (above_mark(m) == 0)
-        return fail(m, "there is no value to store in the memo");
-    /* Writers count indices up, so a valid index cannot exceed the current offset. */
-    if (index > (uint64_t)m->at || index >= VALUES_MAX)
-        return fail(m, "a memo index is impossible");
-    while (m->out->memo.n <= index)
-        if (!tm_vec_append(&m->out->memo, &none, 1))
-            return tm_fail_memory(m->err);
-    ((tm_pickle_value *)m->out->memo.data)[index] =
-        ((const tm_pickle_value *)m->out->stack.data)[m->out->stack.n - 1];
-    return TM_OK;
+/* Adds the values above the last mark to the container below it. */
+static inline const char *add_marked(machine *m, tm_pickle_type type) {
+    size_t n = 0;
+    const tm_pickle_value *items = leave_mark(m, &n);
+    return items ? add_items(m, items, n, type) : no_mark;
 }
 
-static inline tm_status get(machine *m, int size) {
-    uint64_t index;
-    TM_TRY(take(m, size, &index));
-    if (index >= m->out->memo.n)
-        return fail(m, "a memo index has no value");
-    return push(m, ((const tm_pickle_value *)m->out->memo.data)[index]);
+static inline const char *make_marked_tuple(machine *m) {
+    size_t n = 0;
+    const tm_pickle_value *items = leave_mark(m, &n);
+    return items ? push_container(m, TM_PICKLE_LIST, items, n) : no_mark;
 }
 
-static tm_status refuse(const machine *m, uint64_t opcode) {
+/* Fills the memo up to @p n values. Writers count indices up, so a valid index cannot exceed the
+ * current offset. */
+static const char *skip_in_memo(machine *m, uint64_t n) {
+    tm_vec *memo = &m->out->memo;
+    if (n > (uint64_t)offset(m) || n >= VALUES_MAX)
+        return "a memo index is impossible";
+    if (!tm_vec_reserve(memo, (size_t)n + BUFFER))
+        return no_memory;
+    while (memo->n < n)
+        ((tm_pickle_value *)memo->data)[memo->n++] = (tm_pickle_value){.type = TM_PICKLE_NONE};
+    return NULL;
+}
+
+static inline const char *put(machine *m, uint64_t index) {
+    tm_vec *memo = &m->out->memo;
+    if (m->top == m->floor)
+        return "there is no value to store in the memo";
+    const char *why = index > memo->n ? skip_in_memo(m, index) : NULL;
+    if (why)
+        return why;
+    ((tm_pickle_value *)memo->data)[index] = m->top[-1];
+    memo->n += index == memo->n;
+    return NULL;
+}
+
+static const char *stop(machine *m) {
+    if (m->top - m->stack != 1 || m->floor != m->stack)
+        return "the pickle does not end with exactly one value";
+    m->out->root = *m->stack;
+    return stopped;
+}
+
+#define OPCODE_FUNCTION(byte, name, size, does)                                                    \
+    static const char *run_##name(machine *m) {                                                    \
+        m->next += 1 + (size);                                                                     \
+        return does;                                                                               \
+    }
+OPCODES(OPCODE_FUNCTION)
+
+#define OPCODE_RUN(byte, name, size, does) [byte] = run_##name,
+static const char *(*const opcodes[256])(machine *m) = {OPCODES(OPCODE_RUN)};
+
+static tm_status refuse(const machine *m, unsigned char opcode) {
 #define REFUSED(byte, name)                                                                        \
     if (opcode == (byte))                                                                          \
         return fail(m, "the pickle calls code (" #name "), which plain data never does: refused");
     HOSTILE(REFUSED)
 #undef REFUSED
-    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at,
-                   "not an instruction of a pickle of plain data (0x%02" PRIx64 ")", opcode);
+    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), offset(m),
+                   "not an instruction of a pickle of plain data (0x%02x)", opcode);
 }
 
-static tm_status check_protocol(machine *m) {
-    uint64_t version;
-    TM_TRY(take(m, 1, &version));
-    return version <= 5 ? TM_OK : fail(m, "the protocol of this pickle is unknown");
-}
-
-/* Frames only help readers of files. */
-static tm_status pass_frame(machine *m) {
-    uint64_t length;
-    return take(m, 8, &length);
-}
-
-static tm_status mark(machine *m) {
-    return tm_vec_append(&m->marks, &m->out->stack.n, 1) ? TM_OK : tm_fail_memory(m->err);
-}
-
-static tm_status stop(machine *m) {
-    if (m->out->stack.n != 1 || m->marks.n > 0)
-        return fail(m, "the pickle does not end with exactly one value");
-    m->out->root = *(const tm_pickle_value *)m->out->stack.data;
-    m->stopped = true;
-    return TM_OK;
-}
-
-static inline tm_status push_number(machine *m, int size) {
-    uint64_t value;
-    TM_TRY(take(m, size, &value));
-    return push_int(
-        m, size == 4 && value > INT32_MAX ? (int64_t)value - (INT64_C(1) << 32) : (int64_t)value,
-        TM_PICKLE_INT);
-}
-
-static tm_status run_on_marked(machine *m, uint64_t opcode) {
-    size_t n = 0;
-    TM_TRY(leave_mark(m, &n));
-    return opcode == OP_TUPLE     ? make_tuple(m, n)
-           : opcode == OP_APPENDS ? add_items(m, n, TM_PICKLE_LIST)
-                                  : add_items(m, n, TM_PICKLE_DICT);
-}
-
-static inline tm_status put_at(machine *m, int size) {
-    uint64_t index;
-    TM_TRY(take(m, size, &index));
-    return put(m, index);
-}
-
-static tm_status run_one(machine *m, uint64_t opcode) {
-    switch (opcode) {
-    case OP_PROTO:
-        return check_protocol(m);
-    case OP_FRAME:
-        return pass_frame(m);
-    case OP_STOP:
-        return stop(m);
-    case OP_MARK:
-        return mark(m);
-    case OP_NONE:
-        return push_int(m, 0, TM_PICKLE_NONE);
-    case OP_NEWTRUE:
-    case OP_NEWFALSE:
-        return push_int(m, opcode == OP_NEWTRUE, TM_PICKLE_BOOL);
-    case OP_BININT:
-        return push_number(m, 4);
-    case OP_BININT1:
-        return push_number(m, 1);
-    case OP_BININT2:
-        return push_number(m, 2);
-    case OP_LONG1:
-        return push_long(m);
-    case OP_BINFLOAT:
-        return push_real(m);
-    case OP_SHORT_BINUNICODE:
-        return push_text(m, 1);
-    case OP_BINUNICODE:
-        return push_text(m, 4);
-    case OP_BINUNICODE8:
-        return push_text(m, 8);
-    case OP_EMPTY_LIST:
-        return push_container(m, TM_PICKLE_LIST, NULL, 0);
-    case OP_EMPTY_DICT:
-        return push_container(m, TM_PICKLE_DICT, NULL, 0);
-    case OP_EMPTY_TUPLE:
-        return make_tuple(m, 0);
-    case OP_TUPLE1:
-    case OP_TUPLE2:
-    case OP_TUPLE3:
-        return make_tuple(m, (size_t)(opcode - OP_TUPLE1 + 1));
-    case OP_TUPLE:
-    case OP_APPENDS:
-    case OP_SETITEMS:
-        return run_on_marked(m, opcode);
-    case OP_APPEND:
-        return add_items(m, 1, TM_PICKLE_LIST);
-    case OP_SETITEM:
-        return add_items(m, 2, TM_PICKLE_DICT);
-    case OP_BINGET:
-        return get(m, 1);
-    case OP_LONG_BINGET:
-        return get(m, 4);
-    case OP_BINPUT:
-        return put_at(m, 1);
-    case OP_LONG_BINPUT:
-        return put_at(m, 4);
-    case OP_MEMOIZE:
-        return put(m, m->out->memo.n);
-    default:
-        return refuse(m, opcode);
-    }
+/* Reads until the next opcode and its argument are unread. */
+static bool have_opcode(machine *m) {
+    const bool had = have(m, 1) && have(m, sizes[*m->next]);
+    m->op = had ? m->next : m->op;
+    return had;
 }
 
 static tm_status run(machine *m) {
-    uint64_t opcode;
-    while (!m->stopped) {
-        m->at = m->start + (int64_t)m->next;
-        TM_TRY(take(m, 1, &opcode));
-        TM_TRY(run_one(m, opcode));
+    const char *why = NULL;
+    while (!why) {
+        m->op = m->next;
+        if (m->next >= m->safe && !have_opcode(m))
+            return m->status;
+        if (!opcodes[*m->next])
+            return refuse(m, *m->next);
+        why = opcodes[*m->next](m);
     }
-    m->at = m->start + (int64_t)m->next;
-    if (m->next == m->held)
-        TM_TRY(tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err));
-    else
-        m->held -= m->next;
-    return m->held == 0 ? TM_OK : fail(m, "something follows the pickle");
+    if (why != stopped)
+        return why == unread ? m->status : why == no_memory ? tm_fail_memory(m->err) : fail(m, why);
+    m->op = m->next;
+    size_t n = (size_t)(m->end - m->next);
+    if (n == 0)
+        TM_TRY(tm_source_read(m->source, m->buffer, BUFFER, &n, m->err));
+    return n == 0 ? TM_OK : fail(m, "something follows the pickle");
 }
 
 /* Completes the containers that were open when the file ended with the items read so far; a dict
  * gets no key without a value. */
 static tm_status close_open(machine *m) {
     m->ended = false;
-    while (m->marks.n > 0) {
-        size_t n = above_mark(m);
-        m->marks.n--;
-        const bool inside = above_mark(m) > n;
-        const tm_pickle_type type =
-            inside ? ((const tm_pickle_value *)m->out->stack.data + m->out->stack.n - n)[-1].type
-                   : TM_PICKLE_NONE;
+    while (m->floor > m->stack) {
+        size_t n;
+        const tm_pickle_value *items = leave_mark(m, &n);
+        const tm_pickle_type type = above_mark(m) > 0 ? m->top[-1].type : TM_PICKLE_NONE;
         const size_t odd = type == TM_PICKLE_DICT ? n % 2 : 0;
-        m->out->stack.n -= odd;
-        if (type == TM_PICKLE_LIST || type == TM_PICKLE_DICT)
-            TM_TRY(add_items(m, n - odd, type));
-        else
-            m->out->stack.n -= n;
+        if ((type == TM_PICKLE_LIST || type == TM_PICKLE_DICT) &&
+            add_items(m, items, n - odd, type))
+            return tm_fail_memory(m->err);
     }
-    if (m->out->stack.n == 0)
+    if (m->top == m->stack)
         return fail(m, "the file ends before the first value of the pickle");
-    m->out->root = *(const tm_pickle_value *)m->out->stack.data;
+    m->out->root = *m->stack;
     return TM_OK;
 }
 
@@ -450,20 +493,21 @@ bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_valu
     tm_pickle_run *run = tm_vec_push(&pickle->containers);
     if (!run)
         return false;
-    *run = (tm_pickle_run){pickle->items.n, n, n};
+    *run = (tm_pickle_run){.n = 0};
     *out = (tm_pickle_value){.as.id = (uint32_t)pickle->containers.n - 1, .type = type};
-    return n == 0 || tm_vec_append(&pickle->items, items, n);
+    return n == 0 || extend(pickle, run, items, n);
 }
 
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut, tm_error *err) {
-    machine m = {.source = source, .out = out, .err = err, .buffer = malloc(BUFFER)};
-    m.marks = TM_VEC(size_t);
+    machine m = {.source = source, .out = out, .err = err, .buffer = malloc(BUFFER + 8)};
     m.text = TM_VEC(char);
-    tm_status status = tm_pickle_clear(out) && m.buffer ? run(&m) : tm_fail_memory(err);
+    m.next = m.end = m.safe = m.buffer;
+    const bool ready = tm_pickle_clear(out) && m.buffer && tm_vec_reserve(&out->stack, 1);
+    m.stack = m.top = m.floor = out->stack.data;
+    tm_status status = ready ? run(&m) : tm_fail_memory(err);
     if (cut && (*cut = status == TM_ERR_INPUT && m.ended))
         status = close_open(&m);
     free(m.buffer);
-    tm_vec_free(&m.marks);
     tm_vec_free(&m.text);
     return status;
 }

@@ -53,7 +53,8 @@ typedef struct tm_pickle {
  * Reads one pickle of any protocol, which must be the whole content.
  * @param out  TM_PICKLE, or one that was read before: it is replaced, and its memory used again
  * @return     TM_OK; TM_ERR_INPUT (an opcode that plain data do not need, an opcode on the wrong
- *             values, end of file, over 2^26 values; the offset is the opcode's); TM_ERR_FAULT
+ *             values, end of file, over 2^25 values in lists and dicts; the offset is the
+ *             opcode's); TM_ERR_FAULT
  */
 tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* The page built by tools/web/build.mjs, split where data are inserted. */
+/* The page built by tools/web/build.mjs, split where data is inserted. */
 #ifndef TMERGE_REPORT_BUILT_H
 #define TMERGE_REPORT_BUILT_H
 

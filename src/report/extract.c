@@ -6,13 +6,15 @@
 #include "base/sorted.h"
 #include "report/page_path.h"
 #include "report/whole.h"
+#include "table/levels.h"
 
 enum {
     SMALL_ROWS = 512,       /* tables of at most this many rows are kept whole */
-    RANK_ROWS_MAX = 1 << 15 /* of a table by rank and something else */
+    RANK_ROWS_MAX = 1 << 15 /* for tables by rank and another key */
 };
 
-/* Arrivals kept per operation: all up to 16, else the first 4, the last 8 and the last to end. */
+/* Arrivals kept per operation: all if at most 16, else the first 4, the last 8 and the one that
+ * ends last. */
 enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
 
 /* Rows of a table and which are kept. */
@@ -26,7 +28,7 @@ static bool is_table(const tm_table *table, const char *name) {
     return strcmp(table->def->name, name) == 0;
 }
 
-/* Returns the column if it is a key, else -1; another column's rank does not identify the row. */
+/* Returns the column if it is a key, else -1: in other columns a rank does not identify the row. */
 static int key_of(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     return at < def->n_keys ? at : -1;
@@ -69,16 +71,28 @@ static int measured_by(const tm_table_def *def) {
     return tm_table_column(def, "parent") >= 0 && total >= 0 ? total : def->top;
 }
 
-/* Keeps the first rows by the table's own measure, or in table order if it has none. */
+static bool begins_level(const tm_table *table, size_t row) {
+    return row == 0 || !tm_table_has_levels(table->def) ||
+           !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
+}
+
+/* Keeps the first rows by the table's own measure, those of all levels alike; or in table order if
+ * it has none. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
+    const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;
     placed *order = malloc((r->n + 1) * sizeof *order);
     if (!order)
         return false;
-    size_t n = 0;
-    for (size_t row = 0; row < r->table->n_rows; row++)
+    size_t n = 0, first = 0; /* row of the level */
+    for (size_t row = 0; row < r->table->n_rows; row++) {
+        first = begins_level(r->table, row) ? row : first;
         if (r->kept[row])
-            order[n++] = (placed){top >= 0 ? measure_of(r->table, row, top) : 0.0, row};
+            order[n++] = (placed){top < 0  ? 0.0
+                                  : levels ? -(double)(row - first)
+                                           : measure_of(r->table, row, top),
+                                  row};
+    }
     qsort(order, n, sizeof *order, by_measure);
     for (size_t i = most; i < n; i++)
         r->kept[order[i].row] = false;
@@ -154,7 +168,7 @@ static bool is_none(const tm_table *table, const tm_cell *row, void *context) {
     return false;
 }
 
-/* Keeps whole steps of a path, or nothing if not even one fits. */
+/* Keeps whole steps of a path, or nothing if not even one step fits. */
 static tm_status keep_path(tm_table *table, size_t most, size_t *left_out, tm_error *err) {
     size_t before = table->n_rows;
     TM_TRY(tm_report_limit_path(table, most < TM_REPORT_PIECES_MAX ? most : TM_REPORT_PIECES_MAX,
@@ -176,7 +190,8 @@ tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        memset(r.kept, false, before); /* a row applies up to the next one; a subset is wrong */
+        memset(r.kept, false, before); /* a row applies up to the next one, so a subset of the rows
+                                          would be wrong */
         r.n = 0;
     } else if (chosen && r.n > most)
         chosen = keep_top(&r, most);

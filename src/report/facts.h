@@ -16,7 +16,7 @@ typedef struct tm_page_job {
 } tm_page_job;
 
 /**
- * Reads job.job, job.rank and, if ranks are left out, the tables that hosts are summed from.
+ * Reads job.job, job.rank and, if ranks are left out, the tables summed by host (page_hosts.h).
  *
  * @param tables  definitions without rows; empty again on return
  * @param out     freed by tm_page_job_free, also after a failure

@@ -10,7 +10,8 @@ enum {
     SPREAD_RANKS = 64 /* ranks chosen at even distances */
 };
 
-/* Rule that names ranks or steps to keep: the rows with the largest and smallest measure. */
+/* Rule that selects ranks or steps to keep: those in the rows with the largest and smallest
+ * measure. */
 typedef struct criterion {
     const char *table;
     const char *number_column;                 /* column with the number of the rank or step */
@@ -191,7 +192,7 @@ static bool wish_plan(wishes *w, const tm_table *items) {
     return wish_list(w, plan);
 }
 
-/* Requests @p n numbers at even distances, then twice as many, until all are requested. */
+/* Requests @p n numbers at even distances, then twice as many, and so on up to all numbers. */
 static bool wish_rest(wishes *w, size_t n) {
     const int64_t *all = w->all.data;
     bool ok = true;
@@ -247,7 +248,7 @@ static tm_status choose_ranks(const tm_store *store, const tm_tables *tables, wi
     const size_t n = sizeof of_ranks / sizeof *of_ranks;
     tm_table *items = tm_tables_find(tables, "whatif.item");
     tm_status status = tm_page_read_table(store, items, err);
-    /* the verdict and its findings come first */
+    /* requested first: the ranks of the verdict and its findings */
     if (status == TM_OK)
         status = apply_all(store, tables, w, of_ranks, 2, err);
     if (status == TM_OK && !(wish_plan(w, items) && wish_ends(w)))
@@ -266,7 +267,7 @@ static tm_status choose_steps(const tm_store *store, const tm_tables *tables,
     tm_vec longest = TM_VEC(int64_t);
     bool ok = wish_ends(w);
     tm_status status = ok ? apply_all(store, tables, w, of_steps, n, err) : tm_fail_memory(err);
-    /* Starts with few runs, so that a page with fewer steps still covers the whole recording. */
+    /* Starts with few runs, so that the steps that fit always cover the whole recording. */
     for (size_t runs = 12; runs <= STEP_RUNS && status == TM_OK; runs *= 4) {
         ok = tm_step_sums_longest(sums, runs, &longest);
         for (size_t i = 0; i < longest.n && ok; i++)

@@ -13,7 +13,7 @@ enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 
 /**
  * Starts a page.
- * @param path   its final name, given by tm_page_commit on TM_OK
+ * @param path   final name of the file, which tm_page_commit gives it
  * @param title  any text
  * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
  * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT; same for the functions below
@@ -21,8 +21,8 @@ enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Starts a page for a server: its bytes are appended to @p out, of char, which holds part of
- * them after a failure. Its policy lets the page send requests to the server. */
+/** Starts a page for a server: its bytes are appended to @p out, of char. After a failure, @p out
+ * holds part of the page. Its policy lets the page send requests to the server. */
 tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
                         tm_error *err) TM_MUST_CHECK;
 
@@ -32,15 +32,15 @@ tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
 /**
- * Writes a block of data after the program, as zlib and base64: needs no escaping, and the checksum
- * reveals damage.
+ * Writes a block of data after the program, as zlib in base64: this needs no escaping, and its
+ * checksum reveals damage.
  * @param id  of its element: letters, digits, '.', ':', '_' and '-'
  */
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
                             tm_error *err) TM_MUST_CHECK;
 
-/** The same in two steps. tm_page_pack appends the packed bytes to @p packed, of unsigned char;
- * tm_page_size_of returns the maximum number of bytes they take in a page. */
+/** The same in two steps. tm_page_pack appends the packed bytes to @p packed, of unsigned char.
+ * tm_page_size_of returns the maximum number of bytes that these take in a page. */
 tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) TM_MUST_CHECK;
 size_t tm_page_size_of(const tm_vec *packed);
 tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed,

@@ -9,13 +9,13 @@ enum { TM_PAGE_HOSTS = 1024 };
 
 /**
  * Appends "host_count" and "hosts": [[name, ranks, first rank, computing ns, idle ns, waited ns,
- * caused ns, the rank that caused most], ...]. At most TM_PAGE_HOSTS hosts are listed, those that
- * caused most, in order of their first ranks.
+ * caused ns, the rank that caused most], ...]. Lists the TM_PAGE_HOSTS hosts that caused the most
+ * wait, ordered by their first ranks.
  *
  * @param ranks       job.rank
  * @param overlap     overlap.rank
  * @param stragglers  stragglers.rank
- * @return            TM_OK; TM_ERR_FAULT if memory is out
+ * @return            TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_page_hosts_put(const tm_table *ranks, const tm_table *overlap,
                             const tm_table *stragglers, tm_out *out, tm_error *err) TM_MUST_CHECK;

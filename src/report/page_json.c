@@ -9,7 +9,7 @@
 #include "table/digits.h"
 #include "tmerge/timeline.h"
 
-/* Integers up to this one are exact as a double. */
+/* Integers up to this value are exact in a double. */
 #define EXACT_MAX INT64_C(9007199254740992)
 
 void tm_report_json_string(tm_out *out, const char *text, size_t size) {
@@ -36,7 +36,7 @@ static void put_int(tm_out *out, int64_t value) {
 static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
                      int64_t begin_ns) {
     char digits[TM_DIGITS_MAX];
-    /* The date is unknown for a rank whose times count from 0 in a job with absolute times. */
+    /* The date is unknown if a rank's times count from 0 in a job with absolute times. */
     if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
         tm_out_string(out, "null");
         return;

@@ -1,4 +1,4 @@
-/* JSON embedded in a page: no text in it can close the element around it. */
+/* JSON embedded in a page: texts are escaped so that none can close the element around it. */
 #ifndef TMERGE_REPORT_PAGE_JSON_H
 #define TMERGE_REPORT_PAGE_JSON_H
 
@@ -10,8 +10,8 @@
 /** Writes a quoted string. @param text  valid UTF-8 */
 void tm_report_json_string(tm_out *out, const char *text, size_t size);
 
-/** Writes a table as an array of columns, each an array of its cells: these deflate to four fifths
- * of what rows do. Integers of more than 53 bits are strings.
+/** Writes a table as an array of columns, each an array of its cells: this deflates to four fifths
+ * of the size of rows. Integers of more than 53 bits are strings.
  * @param begin_ns  subtracted from times since the epoch */
 void tm_report_json_columns(tm_out *out, const tm_table *table, int64_t begin_ns);
 

@@ -1,4 +1,4 @@
-/* The critical path in the page: all of it, or for long jobs that of the longest steps. */
+/* The critical path in the page: the whole path, or for long jobs that of the longest steps. */
 #ifndef TMERGE_REPORT_PAGE_PATH_H
 #define TMERGE_REPORT_PAGE_PATH_H
 
@@ -12,7 +12,7 @@ enum { TM_REPORT_PIECES_MAX = 16384 };
 /** Keeps whole steps of criticalpath.piece, longest first, up to @p most rows in total, but always
  * the longest step.
  * @param left_out  number of rows removed; set only on TM_OK
- * @return          TM_OK; TM_ERR_FAULT if memory is out */
+ * @return          TM_OK; TM_ERR_FAULT when out of memory */
 tm_status tm_report_limit_path(tm_table *pieces, size_t most, size_t *left_out,
                                tm_error *err) TM_MUST_CHECK;
 

@@ -8,8 +8,9 @@
 enum {
     N_STRIP = 2048,
     TRIES_MOST = 8,
-    TIMELINE_BYTES = 700000, /* share of the page for all blocks but operations and events */
-    COVERAGE_BYTES = 500000, /* part of it for coverage, which may take more from the others */
+    TIMELINE_BYTES = 700000, /* share of the page for all blocks except operations and events */
+    COVERAGE_BYTES = 500000, /* part of that for coverage; if it needs more, the other blocks get
+                                less */
     BUCKETS_LEAST = 256,
     PANEL_TEXTS = 500000, /* bytes of shapes and call stacks */
     VERSION = 3
@@ -23,7 +24,7 @@ typedef struct maker {
     const tm_page_source *source;
     const tm_tables *tables;
     const tm_timeline_budget *budget;
-    tm_timeline_budget left; /* of the budget, once the size of coverage is known */
+    tm_timeline_budget left; /* remaining budget, once the size of coverage is known */
     tm_timeline_blocks *out;
     tm_names *names; /* owned */
     tm_vec from_0;   /* of int64_t */
@@ -45,7 +46,7 @@ typedef struct shelf {
     const tm_store *store;
     const tm_page_frame *frame;
     tm_survey *survey;
-    tm_page_draft *draft; /* NULL: the first pass, which surveys */
+    tm_page_draft *draft; /* NULL during the first pass, the survey */
 } shelf;
 
 static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
@@ -189,7 +190,8 @@ static tm_status choose(maker *m) {
     return status;
 }
 
-/* Returns whether a part is marked. Unless there are many, steps without events are marked, too. */
+/* Returns whether a part is marked. Steps without events are marked, too, unless there are many
+ * steps. */
 static bool is_marked(const maker *m, const tm_plan_part *part) {
     const tm_page_kept *steps = m->survey.plan.steps ? m->budget->steps : NULL;
     if (m->budget->few_marks)
@@ -216,8 +218,8 @@ static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     }
 }
 
-/* A truncated file lacks the GPU's later events, though it may hold the calls that launched
- * them, so its lanes end with the last GPU event. */
+/* Returns where a rank's lanes end. The trace of a truncated file lacks later GPU events but may
+ * hold the calls that launched them, so its lanes end with the last GPU event. */
 static int64_t end_of(const tm_span *span) {
     if (!span->truncated)
         return span->end_ns;
@@ -326,7 +328,8 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
         }
 }
 
-/* Names of all events come before the texts shown only in panels, whose room is limited. */
+/* Writes the names of all events before the texts that only panels show, because room for texts is
+ * limited. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;
@@ -362,7 +365,7 @@ static tm_status make(maker *m) {
                              &m->dictionary, &m->out->operations, m->err));
     tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
     put_job(m);
-    /* leaves the survey an empty coverage to free */
+    /* the survey keeps an empty coverage to free */
     m->out->coverage = m->survey.coverage;
     m->survey.coverage = tm_bytes_make();
     return TM_OK;
@@ -444,7 +447,7 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     tm_status status = tm_timeline_blocks_make(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
-    /* The source can be read only once, the store repeatedly. */
+    /* A source can be read only once, but a store repeatedly. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
         tm_timeline_blocks_free(&made);

@@ -19,8 +19,8 @@ typedef struct tm_timeline_blocks {
 /**
  * Makes the blocks.
  *
- * @param source  source of the timelines; NULL: the store, which is then read twice, some hundred
- *                thousand events at a time
+ * @param source  source of the timelines; NULL: the store, which is then read twice, in parts of
+ *                some hundred thousand events
  * @param tables  all result tables of the store with their rows
  * @param budget  limits of the page: tm_timeline_budget_of the ranks
  * @param out     freed by tm_timeline_blocks_free, also after a failure
@@ -42,7 +42,7 @@ typedef struct tm_page_origin {
 } tm_page_origin;
 
 /**
- * Writes the same page for a server: it can request more data and shows the store's name.
+ * Writes the same page for a server: this page can request more data, and shows the store's name.
  *
  * @param name  display name of the store
  * @param out   of char: the page is appended, in part after a failure
@@ -56,7 +56,7 @@ tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
                                tm_error *err) TM_MUST_CHECK;
 
 /** Makes the blocks and writes them to the page as "timeline.job" and so on.
- * @param source  as above
+ * @param source  source of the timelines, NULL: the store
  * @param choice  the ranks that have lanes
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,

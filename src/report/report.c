@@ -71,7 +71,7 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
-/* Copies rows kept in memory, changed to match what reading the store would give: empty texts
+/* Copies rows that are still in memory, adjusted to what reading the store would give: empty texts
  * become null. The texts themselves are not copied. */
 static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err) {
     const size_t width = (size_t)from->def->n_columns;
@@ -92,7 +92,7 @@ static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err)
     return TM_OK;
 }
 
-/* Fills a report's table and shortens it. Does nothing for other pages. */
+/* Fills a report's table and shortens it. Does nothing for other kinds of pages. */
 static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all, size_t *left_out,
                             tm_error *err) {
     if (!w->store)
@@ -210,8 +210,8 @@ static size_t size_of(const writer *w) {
     return size;
 }
 
-/* Returns the maximum share of each table such that together they fit in @p room; small tables
- * need less than the share. */
+/* Returns the maximum share of each table such that all tables fit in @p room; small tables need
+ * less than their share. */
 static size_t share_of(const writer *w, size_t room) {
     size_t low = 0, high = room;
     while (low < high) {
@@ -224,7 +224,7 @@ static size_t share_of(const writer *w, size_t room) {
     return low;
 }
 
-/* Limits tables larger than their share to the number of rows that fits. */
+/* Limits each table that exceeds its share to the number of rows that fit. */
 static void limit_rows(writer *w, size_t room) {
     size_t rows = 0, size = size_of(w);
     for (size_t t = 0; t < w->tables->n_tables; t++)
@@ -260,7 +260,7 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads all ranks again, because the page may have kept only some. */
+/* Reads job.rank again with all ranks, because the page may have kept only some. */
 static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);

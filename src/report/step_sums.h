@@ -14,7 +14,7 @@ typedef struct tm_step_sums {
     tm_vec steps; /* of tm_step_sum, ascending by number */
 } tm_step_sums;
 
-/** Statistics over steps of the mean step time over ranks, without partly recorded steps. */
+/** Statistics over the steps of the mean step time of all ranks, without partly recorded steps. */
 typedef struct tm_step_time {
     bool known;
     double median_ns, least_ns, most_ns;
@@ -32,7 +32,7 @@ tm_status tm_step_sums_make(const tm_store *store, const tm_tables *tables, tm_s
                             tm_error *err) TM_MUST_CHECK;
 void tm_step_sums_free(tm_step_sums *sums);
 
-/** Appends the steps' numbers, int64_t. Returns false if memory is out, also below. */
+/** Appends the step numbers, of int64_t. These functions return false when out of memory. */
 bool tm_step_sums_numbers(const tm_step_sums *sums, tm_vec *out);
 
 /** Splits the steps into @p n runs of equal size and appends the longest step of each. */

@@ -10,14 +10,14 @@
 #include "base/vec.h"
 #include "tmerge/names.h"
 
-/** A growing block. Nothing is appended once memory is out, so checking `failed` at the end is
- * enough. */
+/** A growing block. Nothing is appended after an allocation failed, so checking `failed` at the end
+ * is enough. */
 typedef struct tm_bytes {
     tm_vec bytes; /* of uint8_t */
     bool failed;
 } tm_bytes;
 
-/** Maximum size of texts; names of up to 64 kB are cut. */
+/** Maximum size of texts; longer names (up to 64 kB occur) are cut. */
 enum { TM_BYTES_TEXT_MAX = 4096 };
 
 static inline tm_bytes tm_bytes_make(void) {
@@ -26,11 +26,11 @@ static inline tm_bytes tm_bytes_make(void) {
 
 void tm_bytes_free(tm_bytes *out);
 
-/** Reserves @p n more bytes; returns false if memory is out, now or before. */
+/** Reserves @p n more bytes; returns false when out of memory, now or before. */
 bool tm_bytes_room(tm_bytes *out, size_t n);
 
-/** Appends a varint: seven bits per byte, lowest first, the eighth set on all but the last.
- * Inline because most of a page is written by it. */
+/** Appends a varint: seven bits per byte, lowest first, the eighth bit set on all but the last
+ * byte. Inline because it writes most of a page. */
 static inline void tm_bytes_put(tm_bytes *out, uint64_t value) {
     tm_vec *bytes = &out->bytes;
     if ((out->failed || bytes->cap - bytes->n < TM_VARINT_MAX) &&
@@ -49,10 +49,10 @@ static inline void tm_bytes_put_signed(tm_bytes *out, int64_t value) {
  * ends in an ellipsis. */
 void tm_bytes_put_text(tm_bytes *out, tm_text text);
 
-/** The same with the maximum size, at least 3 for the ellipsis. */
+/** The same with a given maximum size, at least 3 to hold the ellipsis. */
 void tm_bytes_put_cut(tm_bytes *out, tm_text text, size_t most);
 
-/** Appends @p n bytes; zeros if @p from is NULL. Returns their address, NULL if memory is out. */
+/** Appends @p n bytes; zeros if @p from is NULL. Returns their address, NULL when out of memory. */
 uint8_t *tm_bytes_put_raw(tm_bytes *out, const void *from, size_t n);
 
 #endif

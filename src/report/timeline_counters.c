@@ -13,7 +13,7 @@ enum {
     SERIES_LEAST = 16
 };
 
-/* A series: name ids of its counter and of itself. */
+/* A series, identified by the name ids of its counter and of the series. */
 typedef struct series {
     uint32_t counter, series;
 } series;

@@ -5,10 +5,11 @@
 #include "timeline_events.h"
 
 /**
- * Appends the number of the rank's series that are not 0 throughout, then for each the names of its
- * counter and series, number of points, their starts (from the one before, the first from the job's
- * begin), and values as IEEE 754 numbers of four bytes, lowest first. A long series is divided into
- * stretches, each reduced to its minimum and maximum.
+ * Appends the number of the rank's series that are not 0 throughout. Then appends for each series:
+ * the names of its counter and of the series, the number of points, their starts (relative to the
+ * previous point, the first to the job's start), and their values as IEEE 754 numbers of four
+ * bytes, lowest first. A long series is divided into stretches, each reduced to its minimum and
+ * maximum.
  *
  * @return  TM_OK; TM_ERR_FAULT
  */

@@ -5,12 +5,13 @@
 
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
-    assert(n > 0); /* callers ask only for existing buckets */
-    /* split in two products, which do not overflow even if traces are days apart */
+    assert(n > 0); /* callers pass the index of an existing bucket */
+    /* two products, which do not overflow even if traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }
 
-/* Returns the bucket of a time in [0, duration), which is at most one off the rounded quotient. */
+/* Returns the bucket of a time in [0, duration). It differs from the rounded quotient by at most
+ * one. */
 static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     double share = (double)at_ns / (double)buckets->duration_ns;
     size_t i = (size_t)(share * (double)buckets->n);

@@ -13,20 +13,20 @@ typedef struct tm_buckets {
     size_t n;
 } tm_buckets;
 
-/** Returns the start [ns] of bucket @p i, from the job's begin. */
+/** Returns the start [ns] of bucket @p i, from the job's start. */
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 
-/** Adds to @p sums, [buckets->n], the time [ns] in each bucket that is covered by a set.
+/** Adds to @p sums [buckets->n] the time [ns] of each bucket that a set of intervals covers.
  * @param set  ascending, intervals disjoint */
 void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums);
 
-/** Appends the lanes' busy shares of the buckets, by kind, one byte each: the share times 255,
+/** Appends the busy share of each lane in each bucket, by kind, one byte each: the share times 255,
  * rounded, at least 1 if the lane was busy at all. */
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Halves the number of shares, whose rows must be even: each pair is replaced by its mean,
- * rounded up, so that it is at least 1 if one of them was. */
+/** Halves the number of shares per row, which must be even: each pair is replaced by its mean,
+ * rounded up, so that it is at least 1 if one of the two was. */
 void tm_coverage_halve(tm_bytes *coverage);
 
 /** Adds a rank's lanes to the strip of all ranks, without communication hidden by compute and
@@ -35,8 +35,8 @@ void tm_coverage_halve(tm_bytes *coverage);
 tm_status tm_strip_add(const tm_buckets *buckets, const tm_lanes *lanes, int64_t *sums,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the strip, two bytes per value, lowest first: the share of all @p n_ranks times
- * 65535, rounded, at least 1 if not 0. */
+/** Appends the strip, two bytes per value, lowest first: busy time as a share of that of all @p
+ * n_ranks, times 65535, rounded, at least 1 if not 0. */
 void tm_strip_put(const tm_buckets *buckets, const int64_t *sums, size_t n_ranks, tm_bytes *out);
 
 #endif

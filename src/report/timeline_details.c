@@ -133,9 +133,9 @@ static bool is_name(tm_detail what) {
     return what == TM_DETAIL_INPUTS || what == TM_DETAIL_STACK;
 }
 
-/* Returns whether a detail applies to an event: launches to all, others to GPU or host events
- * only. In a page with only chosen parts, GPU events have details only if their launch is
- * included. */
+/* Returns whether a detail applies to an event: a launch applies to all events, other details only
+ * to GPU events or only to host events. In a page that holds only chosen parts, GPU events have
+ * details only if their launch is included. */
 static bool is_told(const teller *t, tm_detail what, size_t i) {
     const tm_event_writer *w = t->writer;
     if (what == TM_DETAIL_LAUNCH)

@@ -16,12 +16,15 @@ typedef enum tm_detail {
 } tm_detail;
 
 /**
- * Appends the details of the events that tm_events_put appended last: place of the rank; number of
- * launch shapes and for each grid, block, registers, bytes of shared memory and hundredths of a
- * percent of occupancy, each + 1; for each tm_detail the number of events that have it, their
- * indices among the rank's events (from the one before), and the values (from the one before unless
- * names); the rank's counters (timeline_counters.h). In a page with only chosen parts, GPU events
- * whose launch is not included have no details.
+ * Appends the details of the events that tm_events_put appended last:
+ * - place of the rank;
+ * - number of launch shapes, and for each grid, block, registers, bytes of shared memory and
+ * hundredths of a percent of occupancy, each + 1;
+ * - for each tm_detail the number of events that have it, their indices among the rank's events
+ * (relative to the previous one), and the values (relative to the previous one unless they are
+ * names);
+ * - the rank's counters (timeline_counters.h).
+ * In a page that holds only chosen parts, GPU events whose launch is not included have no details.
  *
  * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT

@@ -18,7 +18,8 @@ tm_status tm_dictionary_make(const tm_names *names, tm_dictionary *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_dictionary_free(tm_dictionary *dictionary);
 
-/** Returns the number of a name; 0, the empty text, if memory is out or there is no room for it. */
+/** Returns the number of a name; 0, the empty text, when out of memory or without room for the
+ * name. */
 uint32_t tm_dictionary_number(tm_dictionary *dictionary, uint32_t id);
 
 /** Appends the number of texts and the texts. */

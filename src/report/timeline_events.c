@@ -133,8 +133,8 @@ static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_car
     return true;
 }
 
-/* Writes for each event how many earlier ones are still open at its start. An event that only
- * overlaps an earlier one is drawn below it, too. */
+/* Writes each event's depth: the number of earlier events that are still open at its start, even if
+ * it ends after them. */
 static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     int64_t ends[MAX_DEPTH + 1];
     const uint32_t *rows = w->rows.data;

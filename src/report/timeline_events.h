@@ -4,8 +4,9 @@
 
 #include "timeline_operations.h"
 
-/** Kinds of events in the page, after the lane kinds compute, transfer (communication with a
- * wait, even of 0), unmatched (other communication) and copies. Values are part of the encoding. */
+/** Kinds of events in the page. They follow the kinds of lanes: compute, transfer (communication
+ * with a wait, which may be 0), unmatched (other communication) and copies. Values are part of the
+ * encoding. */
 typedef enum tm_shown_kind {
     TM_SHOWN_GPU_ANNOTATION = TM_N_LANE_KINDS,
     TM_SHOWN_OPERATOR,
@@ -26,7 +27,7 @@ typedef enum tm_shown_track {
     TM_TRACK_THREAD
 } tm_shown_track;
 
-/** A place where the numbers of n names are inserted later. */
+/** A gap in the encoding, where the numbers of n names are inserted later. */
 typedef struct tm_event_gap {
     size_t at; /* byte offset */
     size_t n;
@@ -36,7 +37,7 @@ typedef struct tm_event_gap {
 typedef struct tm_event_end {
     int64_t rank;
     size_t n_bytes, n_gaps, n_names; /* cumulative, up to the end of this part */
-    size_t n_events;                 /* in this part */
+    size_t n_events;                 /* number of events in this part */
 } tm_event_end;
 
 /** Encoded columns of ranks without the numbers of names. The numbers depend on the order of all
@@ -51,10 +52,10 @@ typedef struct tm_event_draft {
 void tm_event_draft_init(tm_event_draft *draft);
 void tm_event_draft_free(tm_event_draft *draft);
 
-/** Reserves a gap for @p n names, whose ids the caller fills in; NULL if memory is out. */
+/** Reserves a gap for @p n names, whose ids the caller fills in; NULL when out of memory. */
 uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n);
 
-/** Ends a rank's part. Returns false if memory is out. */
+/** Ends a rank's part. Returns false when out of memory. */
 bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events);
 
 /** Appends the @p i-th part of a draft, with the numbers of its names. */
@@ -78,17 +79,17 @@ typedef struct tm_event_writer {
     tm_vec rows;   /* of uint32_t: scratch */
     tm_vec begins; /* of int64_t: scratch */
     tm_vec shown;  /* of uint32_t: the rank's rows written, in order */
-    size_t n_gpu;  /* number of those on streams, which come first */
+    size_t n_gpu;  /* number of leading rows in `shown` that are on streams */
 } tm_event_writer;
 
 tm_event_writer tm_event_writer_make(void);
 void tm_event_writer_free(tm_event_writer *writer);
 
 /**
- * Appends the tracks of the next rank that have a chosen event: place of the rank, tm_shown_track,
- * device and stream + 1, thread id, name, number of events, then the columns begin (from the event
- * before, the first from the job's begin), duration, name, kind, depth (not for streams), and for
- * communication wait + 1 and operation + 1.
+ * Appends those tracks of the next rank that have a chosen event. For each track: place of the
+ * rank, tm_shown_track, device and stream + 1, thread id, name, number of events; then the columns
+ * begin (relative to the previous event, the first to the job's start), duration, name, kind, depth
+ * (not for streams), and for communication wait + 1 and operation + 1.
  *
  * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT

@@ -214,7 +214,7 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     return status;
 }
 
-/* Writes totals over all participations, if some ranks have no lanes. */
+/* Writes totals over all participations, if some of these are on ranks without lanes. */
 static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
     int64_t end = 0, last = 0;
     for (size_t i = 0; i < o->n; i++) {

@@ -12,9 +12,9 @@ typedef struct tm_operation {
     int64_t wait_ns;  /* sum over participations */
     int64_t bytes;    /* on its lowest rank; -1 without metadata */
     int64_t step;     /* -1: none */
-    int64_t seen;     /* lowest rank added; source of bytes, step and names */
+    int64_t seen;     /* lowest rank added so far, from which bytes, step and names are taken */
     int32_t first_rank;
-    uint32_t first_event;        /* with first_rank its key in the store */
+    uint32_t first_event;        /* with first_rank, the operation's key in the store */
     uint32_t group, description; /* name ids */
     uint32_t n;                  /* number of participations */
     uint32_t n_lanes;            /* number of those on ranks with lanes */
@@ -24,7 +24,7 @@ typedef struct tm_operation {
 } tm_operation;
 
 typedef struct tm_operations {
-    tm_keys firsts;  /* keys: the kernels of their lowest ranks */
+    tm_keys firsts;  /* keys of all operations: the kernel of the lowest rank */
     tm_vec all;      /* of tm_operation, one per key */
     uint32_t *shown; /* owned; [n_shown] indices into `all`, by number */
     size_t n_shown;
@@ -43,12 +43,12 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
 tm_status tm_operations_join(tm_operations *operations, const tm_operation *other,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Chooses the operations with the largest waits, up to @p n_members participations in total,
- * and numbers them in order of begin. TM_OK; TM_ERR_FAULT. */
+/** Chooses the operations with the largest waits, up to @p n_members participations in total, and
+ * numbers them by begin. TM_OK; TM_ERR_FAULT. */
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Key of an operation in the store. */
+/** Key of an operation in the store: the kernel of its lowest rank. */
 typedef struct tm_operation_name {
     int32_t rank;
     uint32_t event;

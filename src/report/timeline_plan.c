@@ -73,7 +73,7 @@ static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns)
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
-/* The same for an event that starts no earlier than the one for which @p i was returned. */
+/* The same for an event that starts no earlier than the one for which @p i was the result. */
 static size_t part_behind_next(const tm_plan_part *parts, size_t n, size_t i, int64_t begin_ns) {
     while (i < n && parts[i].end_ns <= begin_ns)
         i++;
@@ -255,7 +255,7 @@ static void take(chooser *c, const tm_card *card, int64_t number, tm_shown shown
     }
 }
 
-/* Takes a step on every rank in order of priority, in case the budget does not suffice for all. */
+/* Takes a step on all ranks in order of priority, because the budget may not suffice for all. */
 static void take_step(chooser *c, int64_t number, tm_shown shown) {
     const tm_card *cards = c->plan->cards.data;
     for (int turn = 0; turn < 3; turn++)
@@ -280,7 +280,7 @@ static void choose_parts(chooser *c) {
     take_host(c, worst);
     take_host(c, median);
     qsort(c->steps, c->n_steps, sizeof *c->steps, by_wait);
-    /* A step is taken only if it fits on all ranks. */
+    /* Takes further steps only if they fit on all ranks. */
     for (size_t i = 0; i < c->n_steps; i++)
         if (c->steps[i].n_gpu <= c->left)
             take_step(c, c->steps[i].number, TM_SHOWN_GPU);

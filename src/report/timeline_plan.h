@@ -12,9 +12,9 @@ typedef struct tm_timeline_budget {
     size_t n_buckets; /* per lane */
     size_t n_events;
     size_t n_members;          /* of participations in matched operations */
-    size_t left_bytes;         /* bytes of the page for both; 0: no limit */
+    size_t left_bytes;         /* bytes of the page for events and participations; 0: no limit */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
-    const tm_page_kept *steps; /* borrowed; marked besides chosen ones; NULL: all */
+    const tm_page_kept *steps; /* borrowed; steps marked besides the chosen ones; NULL: all */
     size_t text_bytes;         /* maximum size of a name */
     bool few_marks;            /* only chosen steps are marked */
 } tm_timeline_budget;
@@ -25,8 +25,8 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 /** Limits the budget to the bytes left. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
 
-/** Reduces texts, events and marks of steps, after the blocks took @p size bytes and only @p
- * room are left. */
+/** Reduces texts, events and step marks, after the blocks took @p size bytes where only @p room are
+ * left. */
 void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
 /** Returns the number of events that fit in addition to @p n_members participations. */
@@ -86,13 +86,13 @@ typedef struct tm_plan_wishes {
     int64_t rank;        /* the blamed rank; -1: none */
     const int64_t *near; /* [n_near] other ranks of its host, ascending */
     size_t n_near;
-    int64_t step; /* the worst step; -1: that with the most wait */
+    int64_t step; /* the worst step; -1: the step with the most wait */
     size_t n_events;
 } tm_plan_wishes;
 
-/** Chooses parts until the budget is used up: the worst step on all ranks, the blamed rank's host
- * first; a median step; the blamed rank's host threads in both; further steps by wait; then host
- * threads of the worst step. Parts that do not fit are skipped.
+/** Chooses parts until the budget is used up: the worst step on all ranks, starting with the blamed
+ * rank's host; a median step; the blamed rank's host threads in both steps; further steps by wait;
+ * then the host threads of the worst step. Parts that do not fit are skipped.
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *err) TM_MUST_CHECK;
 
@@ -100,7 +100,7 @@ tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *
 typedef struct tm_plan_walk {
     const tm_plan *plan;
     const tm_card *card;
-    size_t part; /* first that may end after the next event's begin */
+    size_t part; /* first part that may end after the begin of the next event */
 } tm_plan_walk;
 
 /** Returns whether the next event overlaps a chosen part. Events must come in order of begin.

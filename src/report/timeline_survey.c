@@ -23,8 +23,8 @@ void tm_survey_free(tm_survey *survey) {
     survey->strip_sums = NULL;
 }
 
-/* Returns a timeline as drawn: one whose times count from 0 starts with the job. The page says
- * that its clock cannot be compared. */
+/* Returns a timeline as it is drawn: if its times count from 0, it starts with the job. The page
+ * says that its clock cannot be compared. */
 static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline) {
     tm_timeline copy = *timeline;
     size_t i = tm_lower_bound(frame->from_0, frame->n_from_0, timeline->rank);
@@ -59,7 +59,7 @@ static const tm_card *card_at(const tm_survey *part, const cursor *at) {
     return at->card < part->plan.cards.n ? (const tm_card *)part->plan.cards.data + at->card : NULL;
 }
 
-/* Returns the part whose next rank is the lowest; n if all are at their end. */
+/* Returns the index of the survey whose next rank is the lowest; n if all are at their end. */
 static size_t lowest(const tm_survey *parts, const cursor *at, size_t n) {
     size_t found = n;
     for (size_t p = 0; p < n; p++) {

@@ -1,5 +1,5 @@
-/* First pass over ranks for a page's timeline: over all ranks in one process, or per process and
- * then joined. */
+/* First pass over ranks for a page's timeline: over all ranks in one process, or in each process
+ * and then joined. */
 #ifndef TMERGE_REPORT_TIMELINE_SURVEY_H
 #define TMERGE_REPORT_TIMELINE_SURVEY_H
 
@@ -49,15 +49,14 @@ tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
                             const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Source of a job's timelines. Its functions return what the functions above do, or
+/** Source of a job's timelines. Its functions return what the functions above return, or
  * TM_ERR_INPUT. */
 typedef struct tm_page_source {
     void *context;
     /* Surveys all ranks. */
     tm_status (*survey)(void *context, const tm_page_frame *frame, tm_survey *out, tm_error *err);
-    /* Collects all ranks by the chosen plan and operations: adds participations to the
-     * operations, and appends drafts (tm_page_draft, owned by the caller) that have each rank
-     * once. */
+    /* Collects the chosen parts of all ranks: adds participations to the operations, and appends
+     * drafts (tm_page_draft, owned by the caller) that together hold each rank once. */
     tm_status (*collect)(void *context, const tm_page_frame *frame, tm_survey *chosen,
                          tm_vec *drafts, tm_error *err);
 } tm_page_source;

@@ -9,7 +9,7 @@
 #include "report/page_json.h"
 #include "table/digits.h"
 
-/* Text columns by which the page sums; they have few distinct values. */
+/* Text columns by which the page groups its sums; they have few distinct values. */
 static const char *const kinds[] = {"kind", "host_memory", "reason", "method", "what"};
 
 enum { KINDS_MAX = sizeof kinds / sizeof *kinds, GROUPS_MAX = 64 };
@@ -108,7 +108,7 @@ static bool same_kind(const groups *g, const tm_cell *a, const tm_cell *b) {
     return true;
 }
 
-/* Returns the group of a row; NULL if there are too many groups or memory is out. */
+/* Returns the group of a row; NULL if there are too many groups, or when out of memory. */
 static group *group_of(groups *g, const tm_cell *row) {
     for (size_t i = 0; i < g->n; i++)
         if (same_kind(g, g->list[i].first, row))
@@ -121,7 +121,8 @@ static group *group_of(groups *g, const tm_cell *row) {
     return &g->list[g->n++];
 }
 
-/* Sums rows by group. Returns false if there are too many groups to be useful or memory is out. */
+/* Sums rows by group. Returns false if there are too many groups to be useful, or when out of
+ * memory. */
 static bool sum_groups(groups *g) {
     const tm_table_def *def = g->table->def;
     for (size_t row = 0; row < g->table->n_rows; row++) {

@@ -7,7 +7,7 @@
 #include "serve/row_reader.h"
 
 typedef struct tm_area_wish {
-    int64_t from, to;            /* [from, to) [ns] from the job's begin */
+    int64_t from, to;            /* [from, to) [ns] from the job's start */
     const tm_serve_range *ranks; /* [n_ranks]; all ranks if n_ranks is 0 */
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
@@ -15,10 +15,10 @@ typedef struct tm_area_wish {
     int64_t budget_ns; /* time after which no further rank is started; at least one is done */
 } tm_area_wish;
 
-/** Sum over a rank's events of one name and kind, of their parts within the time range. */
+/** Sum of a rank's events of one name and kind, counting only their parts within the time range. */
 typedef struct tm_area_sum {
     int64_t rank, count, sum_ns;
-    int64_t self_ns; /* sum_ns without operators nested on its thread; on GPUs sum_ns */
+    int64_t self_ns; /* sum_ns without operators nested on its thread; on GPUs equal to sum_ns */
     int64_t longest_ns;
     uint32_t name;
     uint8_t kind; /* as in tm_serve_event */

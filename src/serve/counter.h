@@ -9,7 +9,7 @@
 typedef enum tm_counter_what {
     TM_COUNTER_QUEUE,       /* kernels, copies and memory sets launched but not started */
     TM_COUNTER_COPIES,      /* bandwidth of copies and sets: bytes / duration [B/ns] */
-    TM_COUNTER_COLLECTIVES, /* of matched collectives: bytes / time from the last arrival [B/ns] */
+    TM_COUNTER_COLLECTIVES, /* of matched collectives: bytes / time since the last arrival [B/ns] */
     TM_N_COUNTERS
 } tm_counter_what;
 
@@ -28,7 +28,7 @@ enum { TM_COUNTER_COLUMNS_MAX = 16384 };
 
 typedef struct tm_counter_wish {
     tm_counter_what what;
-    int64_t from, to; /* [ns] from the job's begin */
+    int64_t from, to; /* [ns] from the job's start */
     size_t n;         /* number of columns of equal width */
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */

@@ -90,8 +90,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Copies the arrays that reading the timelines added. The row counts, which say where a rank's rows
- * start, stay those from before, because reading consumes them in the ranks. */
+/* Copies the arrays that reading the timelines added. Keeps the old row counts, which determine
+ * where a rank's rows start, because reading uses up those in the ranks. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -220,7 +220,7 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     return n;
 }
 
-/* Returns the enlarged array, or the old one if memory is out. */
+/* Returns the enlarged array, or the old one when out of memory. */
 static void *more(void *old, size_t n, size_t size, bool *ok) {
     void *grown = realloc(old, n * size);
     if (grown)
@@ -402,8 +402,8 @@ static tm_status find_begin(reader *r, uint32_t row, int64_t *begin_ns, tm_error
     return TM_OK;
 }
 
-/* Moves the host's start back to the first call that launched a taken GPU event, because
- * launches run ahead of their kernels, unless that makes too many events. */
+/* Moves the host's start back to the first call that launched a taken GPU event, because launches
+ * run ahead of their kernels. Leaves it if that would take too many events. */
 static tm_status reach_back(reader *r, tm_error *err) {
     for (size_t t = 0; t < r->rank->n_tracks; t++) {
         const tm_track *track = &r->rank->tracks[t];

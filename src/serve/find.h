@@ -24,8 +24,8 @@ const uint32_t *tm_finder_counts(const tm_finder *finder);
 /** Position at which a search continues, always at the start of a block. */
 typedef struct tm_find_place {
     int64_t block; /* block of 1024 rows, counted over all ranks */
-    /* end of what was found so far on the track that continues here [ns from the job's begin]:
-     * [0] of GPU annotations, [1] of the host */
+    /* latest end of the events so far on the track that continues here [ns from the job's start]:
+     * [0] of GPU annotations, [1] of host events */
     int64_t reach[2];
 } tm_find_place;
 

@@ -20,7 +20,7 @@ void tm_meetings_close(tm_meetings *meetings);
  * index among the participating ranks.
  *
  * @param rank      rank of the kernel
- * @param begin_ns  the kernel's begin, from the job's begin
+ * @param begin_ns  the kernel's start, from the job's start
  * @param out       empty; freed by the caller, also after a failure
  * @return          TM_OK; TM_ERR_USAGE: the store does not have the rank; TM_ERR_INPUT;
  *                  TM_ERR_FAULT

@@ -28,15 +28,15 @@ tm_status tm_serve_reader_find(const tm_serve_reader *reader, int64_t rank, size
 tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t first,
                                unsigned what, const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
-/** Converts a recorded time of a rank to the time drawn [ns], from the job's begin. */
+/** Converts a recorded time of a rank to the time drawn [ns], from the job's start. */
 int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
 
-/** [from, to) [ns] from the job's begin, as drawn. */
+/** [from, to) [ns] from the job's start, as drawn. */
 typedef struct tm_serve_stretch {
     int64_t from_ns, to_ns;
 } tm_serve_stretch;
 
-/** In place of a step's number: all of a rank. */
+/** In place of a step's number: the whole rank. */
 #define TM_SERVE_NO_STEP INT64_MIN
 
 /** Finds the time range of a step on a rank. Returns false if the rank does not have the step. */
@@ -48,7 +48,7 @@ typedef struct tm_serve_walk {
     tm_serve_reader *reader;
     size_t at;                /* index of the rank */
     bool host;                /* true: threads; false: streams */
-    int64_t from_ns, to_ns;   /* [from, to) from the job's begin */
+    int64_t from_ns, to_ns;   /* [from, to) from the job's start */
     size_t next;              /* next row to read; 0 at first */
     const tm_timeline *piece; /* rows read last; first: row number of the first of them */
     size_t first;
@@ -56,7 +56,7 @@ typedef struct tm_serve_walk {
     const tm_track *track; /* track of the current event */
 } tm_serve_walk;
 
-/** An event with times as drawn, from the job's begin. */
+/** An event with times as drawn, from the job's start. */
 typedef struct tm_serve_event {
     int64_t begin_ns, duration_ns;
     uint32_t name;

@@ -7,7 +7,7 @@
 #include "serve/row_reader.h"
 
 typedef struct tm_same_wish {
-    int64_t rank, begin_ns, duration_ns; /* of the event; begin from the job's begin */
+    int64_t rank, begin_ns, duration_ns; /* of the event; begin from the job's start */
     bool host;                           /* true: on a thread; false: on a stream */
     int64_t at;                          /* index of the rank to start with */
     int64_t budget_ns; /* time after which no further rank is started; at least one is done */
@@ -15,7 +15,7 @@ typedef struct tm_same_wish {
 
 /** The counterpart on another rank: same name, step and occurrence index. */
 typedef struct tm_same_peer {
-    int64_t rank, begin_ns, duration_ns; /* duration -1: its number of occurrences differs */
+    int64_t rank, begin_ns, duration_ns; /* duration -1: the name does not occur as often there */
     int64_t times;
 } tm_same_peer;
 
@@ -28,7 +28,8 @@ typedef struct tm_same {
     int64_t median_ns;    /* median duration of the occurrences on the rank */
     tm_serve_event before, behind; /* neighbours of the same name; duration -1: none */
     tm_vec peers;                  /* of tm_same_peer: the other ranks seen */
-    tm_same_peer longest; /* longest occurrence in the step among the ranks seen and its own */
+    tm_same_peer longest; /* longest occurrence in the step, on the event's own rank and the ranks
+                             seen */
     int64_t next, ranks;  /* index of the rank to continue with; number of ranks */
 } tm_same;
 

@@ -45,8 +45,8 @@ typedef struct tm_serve_shares {
 tm_status tm_serve_levels_read(tm_serve_levels *levels, tm_serve_shares *shares, tm_vec *bytes,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Computes the same shares from a timeline that has the window's events, in the narrowest
- * buckets such that at most shares->most cover it. TM_OK; TM_ERR_FAULT. */
+/** Computes the same shares from a timeline of the window's events, in the narrowest buckets of
+ * which at most shares->most cover the window. TM_OK; TM_ERR_FAULT. */
 tm_status tm_serve_shares_of(const tm_timeline *window, tm_serve_shares *shares, tm_vec *bytes,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -21,7 +21,7 @@ typedef struct compared {
     uint64_t used;  /* clock of the last use; 0: unused */
     size_t seen;    /* ranks whose durations were read */
     size_t next;    /* next list to compare; earlier ones are done */
-    tm_vec lists;   /* of list: by rank; by name and n once comparing has started */
+    tm_vec lists;   /* of list, by rank; by name and n once comparing has started */
     tm_vec values;  /* of float: durations [ns], replaced by ratios once compared; 0: no ratio */
     size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
@@ -172,8 +172,7 @@ static void compare(float *values, const list *lists, size_t n, double *scratch)
     }
 }
 
-/* Continues the comparison until the time is up; all is compared when c->next is the end of
- * lists. */
+/* Continues the comparison until the time is up. c->next at the end of lists: complete. */
 static tm_status compare_all(compared *c, int64_t end_ns, tm_error *err) {
     const list *v = c->lists.data;
     if (c->next == 0)
@@ -260,7 +259,7 @@ static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *
     return TM_OK;
 }
 
-/* For each step reads all ranks, compares, then appends the events of the requested ranks. The
+/* For each step, reads all ranks, compares them, and appends the events of the requested ranks. The
  * position to continue at is step index * number of ranks + rank index. */
 static tm_status find(tm_slow *s, const tm_slow_wish *wish, const tm_vec *steps,
                       tm_slow_answer *out, tm_error *err) {

@@ -21,7 +21,7 @@ tm_status tm_slow_open(tm_serve_reader *reader, size_t most, tm_slow **out,
 void tm_slow_close(tm_slow *slow);
 
 typedef struct tm_slow_wish {
-    int64_t from, to; /* [ns] from the job's begin */
+    int64_t from, to; /* [ns] from the job's start */
     const tm_serve_range *ranks;
     size_t n_ranks; /* 0: all ranks */
     int64_t at;     /* position to continue at; 0 at first */
@@ -41,9 +41,9 @@ typedef struct tm_slow_answer {
 } tm_slow_answer;
 
 /**
- * Finds the kernels and copies of a window and their ratios. Events of the same step and name are
- * compared between ranks that ran the name equally often: each with those of the same occurrence
- * index, in order of begin. Events that start outside of steps are not compared.
+ * Finds the kernels and copies of a window and their ratios. Compares events of the same step and
+ * name between ranks that ran the name equally often, each with those of the same occurrence index
+ * (by begin). Events that start outside of steps are not compared.
  *
  * @param out  its events are owned by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than can be held;

@@ -7,7 +7,7 @@ enum {
     BUCKETS_MOST = 8192,
     SHARES_MOST = 1 << 23, /* maximum number of bytes of a tile with only shares */
     SHARES_OF_RANK = 4096,
-    /* maximum events of a tile; a lane with more than two per pixel is drawn from shares */
+    /* maximum number of events of a tile; a lane with more than 2 per pixel is drawn from shares */
     GPU_MOST = 262144,
     HOST_MOST = 131072,
     RANK_GPU_MOST = 32768,

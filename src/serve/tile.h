@@ -19,7 +19,7 @@ typedef struct tm_tiler {
 int64_t tm_tiler_shift(const tm_tiler *tiler, const tm_timeline *rank);
 
 typedef struct tm_tile_wish {
-    int64_t from, to;     /* [ns] from the job's begin, from < to, both below 2^53 */
+    int64_t from, to;     /* [ns] from the job's start, from < to, both below 2^53 */
     const int64_t *ranks; /* [n_ranks] ascending */
     size_t n_ranks;
     const int64_t *hosts; /* [n_hosts] ascending: ranks whose host events are requested, too */

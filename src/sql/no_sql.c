@@ -1,4 +1,4 @@
-/* Replaces this folder with TMERGE_SQLITE=OFF. */
+/* Stands in for this folder if TMERGE_SQLITE is OFF. */
 #include "sql/sql.h"
 
 static tm_status refuse(tm_error *err) {
@@ -18,6 +18,12 @@ const tm_table_def tm_sql_events = {.name = "events",
 tm_status tm_sql_open(const tm_store *store, tm_sql **out, tm_error *err) {
     (void)store;
     (void)out;
+    return refuse(err);
+}
+
+tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) {
+    (void)sql;
+    (void)renamed;
     return refuse(err);
 }
 

@@ -74,6 +74,28 @@ tm_status tm_sql_attach(tm_sql *sql, const tm_store *store, const char *schema, 
     return add_tables(sql, schema, err);
 }
 
+tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) {
+    char was[128], now[128];
+    const tm_table *table = tm_tables_look_up(&sql->source.tables, renamed->now);
+    sqlite3_str *text = sqlite3_str_new(sql->db);
+    tm_sql_plain_name(renamed->was, was, sizeof was);
+    tm_sql_plain_name(renamed->now, now, sizeof now);
+    sqlite3_str_appendf(text, "CREATE TEMP VIEW \"%w\" AS SELECT ", was);
+    const int first = renamed->level ? 1 : 0;
+    for (int c = first; table && c < table->def->n_columns; c++) {
+        const char *own_column = table->def->columns[c].name;
+        sqlite3_str_appendf(text, "%s\"%w\" AS \"%w\"", c > first ? ", " : "", own_column,
+                            tm_renamed_column(renamed, own_column));
+    }
+    sqlite3_str_appendf(text, " FROM \"%w\"", now);
+    if (renamed->level)
+        sqlite3_str_appendf(text, " WHERE level = %Q", renamed->level);
+    char *statement = sqlite3_str_finish(text);
+    tm_status status = statement ? tm_sql_run(sql, statement, err) : tm_fail_memory(err);
+    sqlite3_free(statement);
+    return status;
+}
+
 tm_status tm_sql_open(const tm_store *store, tm_sql **out, tm_error *err) {
     tm_sql *sql = calloc(1, sizeof *sql);
     if (!sql)

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "sql/sql.h"
+#include "table/renamed.h"
 
 void tm_sql_plain_name(const char *name, char *out, size_t size) {
     size_t n = strlen(name) < size ? strlen(name) : size - 1;
@@ -40,6 +41,9 @@ static bool is_word(const char *at, size_t size, const char *word) {
 static bool is_table(const tm_tables *tables, const char *at, size_t size) {
     for (size_t t = 0; t < tables->n_tables; t++)
         if (!tables->tables[t].def->internal && is_word(at, size, tables->tables[t].def->name))
+            return true;
+    for (size_t i = 0; i < tm_n_renames; i++)
+        if (is_word(at, size, tm_renames[i].was))
             return true;
     return false;
 }

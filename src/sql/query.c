@@ -62,7 +62,7 @@ static int authorize(void *context, int action, const char *first, const char *s
                 : extension                                        ? "load an extension"
                 : action == SQLITE_TRANSACTION || action == SQLITE_SAVEPOINT
                     ? "begin or end a transaction"
-                    : "write, or ask SQLite itself";
+                    : "do more than read";
     return SQLITE_DENY;
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "table/renamed.h"
 #include "table/stream.h"
 #include "tmerge/store.h"
 
@@ -35,6 +36,9 @@ extern const tm_table_def tm_sql_events;
  */
 tm_status tm_sql_open(const tm_store *store, tm_sql **out, tm_error *err) TM_MUST_CHECK;
 void tm_sql_close(tm_sql *sql);
+
+/** Adds a table under its former name, with its former columns. TM_OK; TM_ERR_FAULT. */
+tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) TM_MUST_CHECK;
 
 /** Limits of one query. */
 typedef struct tm_sql_limits {

@@ -9,8 +9,8 @@
 #include "check_rows.h"
 #include "h5.h"
 
-/* Returns a text attribute, freed by the caller; NULL if there is none. If memory is out, which is
- * not the store's fault, also returns NULL and ends the check. */
+/* Returns a text attribute, freed by the caller; NULL if there is none. When out of memory, also
+ * returns NULL and ends the check, because that is not the store's fault. */
 static char *text_of(tm_check *check, hid_t object, const char *name) {
     char *text;
     tm_error err;

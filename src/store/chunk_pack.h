@@ -8,7 +8,7 @@
 /** Buffers and the zstd context, reused for all chunks. Used by one thread at a time. */
 typedef struct tm_packer tm_packer;
 
-/** Creates a packer. @param compress false: chunks are raw bytes. Returns NULL if memory is out. */
+/** Creates a packer. @param compress false: chunks are raw bytes. NULL when out of memory. */
 tm_packer *tm_packer_create(bool compress);
 void tm_packer_destroy(tm_packer *packer);
 
@@ -26,7 +26,7 @@ typedef struct tm_chunk_shape {
  * @param n_rows  at most shape.chunk_rows
  * @param size    set to the packed size [B]
  * @return        the packed bytes, valid until the next call (for a full plain chunk: @p rows);
- *                NULL if memory is out
+ *                NULL when out of memory
  */
 const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *rows, size_t n_rows,
                           size_t *size);

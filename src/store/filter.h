@@ -9,7 +9,7 @@
 extern const H5Z_class2_t tm_zstd_filter;
 
 /** Creates a compressor for chunks that gives the same bytes with each release of zstd (tested with
- * 1.5.4 to 1.5.7). NULL if memory is out; freed by the caller with ZSTD_freeCCtx. */
+ * 1.5.4 to 1.5.7). NULL when out of memory; freed by the caller with ZSTD_freeCCtx. */
 struct ZSTD_CCtx_s *tm_zstd_compressor(int level);
 
 #endif

@@ -32,8 +32,8 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
 }
 
 /* Reads the text of an attribute: of variable length as this program writes it, or of fixed length
- * as other programs may have rewritten it. Sets NULL if it cannot be read. Returns false if memory
- * is out. */
+ * as other programs may have rewritten it. Sets NULL if it cannot be read. Returns false when out
+ * of memory. */
 static bool attribute_text(hid_t attribute, char **out) {
     char *copy = NULL, *text = NULL;
     bool memory_out = false, done = false;
@@ -218,7 +218,7 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
 }
 
 /* Appends the names of a group's members, sorted, as PREFIX + name. TM_ERR_INPUT if the group is
- * damaged, TM_ERR_FAULT if memory is out. */
+ * damaged, TM_ERR_FAULT when out of memory. */
 static tm_status list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
                               tm_vec *out) {
     hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
@@ -244,8 +244,8 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     return status;
 }
 
-/* Lists the result tables. The group is made with the first table; a store without results has
- * none. */
+/* Lists the result tables. The writer makes their group with the first table; a store without
+ * results has none. */
 static tm_status list_tables(tm_store *store) {
     if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
         return TM_OK;
@@ -312,10 +312,28 @@ const char *const *tm_store_tables(const tm_store *store, size_t *n) {
     return store->tables.data;
 }
 
-bool tm_store_has_table(const tm_store *store, const char *name) {
+static bool lists(const tm_store *store, const char *name) {
     const char *const *names = store->tables.data;
     for (size_t i = 0; i < store->tables.n; i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
+}
+
+size_t tm_store_sources(const tm_store *store, const char *name, tm_renamed *out) {
+    size_t n = 0;
+    if (lists(store, name)) {
+        out[n++] = (tm_renamed){.was = name};
+        return n;
+    }
+    for (size_t i = 0; i < tm_n_renames && n < TM_STORE_SOURCES; i++)
+        if (tm_renames[i].level && strcmp(tm_renames[i].now, name) == 0 &&
+            lists(store, tm_renames[i].was))
+            out[n++] = tm_renames[i];
+    return n;
+}
+
+bool tm_store_has_table(const tm_store *store, const char *name) {
+    tm_renamed sources[TM_STORE_SOURCES];
+    return tm_store_sources(store, name, sources) > 0;
 }

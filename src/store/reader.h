@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "intake.h"
+#include "table/renamed.h"
 #include "tmerge/store.h"
 
 struct tm_store {
@@ -17,7 +18,7 @@ struct tm_store {
     tm_vec tables; /* of const char *, in the arena */
 };
 
-/** Fails with TM_ERR_INPUT, "the store is damaged: WHAT", or TM_ERR_FAULT if memory is out. */
+/** Fails with TM_ERR_INPUT, "the store is damaged: WHAT", or TM_ERR_FAULT when out of memory. */
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
 
 /** Opens a one-dimensional dataset and sets its number of rows; H5I_INVALID_HID if there is none,
@@ -29,7 +30,17 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
  * exist yet, and is read as 0. */
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column);
 
-/** Reads a text attribute, freed by the caller; NULL if none. Returns false if memory is out. */
+enum { TM_STORE_SOURCES = 4 };
+
+/**
+ * Finds the tables of the store that have the rows of a table: the table itself or, in a store of
+ * the last version, those that became part of it.
+ * @param out  [TM_STORE_SOURCES] their names are `was`
+ * @return     number of them
+ */
+size_t tm_store_sources(const tm_store *store, const char *name, tm_renamed *out);
+
+/** Reads a text attribute, freed by the caller; NULL if none. Returns false when out of memory. */
 bool tm_store_text_of(hid_t object, const char *name, char **out);
 
 /** Reads a whole column, which must fit in memory. @param out [n] freed by the caller */

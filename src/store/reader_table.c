@@ -34,10 +34,11 @@ static hid_t member_type(hid_t stored, tm_type type) {
 }
 
 /* Places every column; returns the first one whose type does not match, or -1. */
-static int place_columns(const tm_table_def *def, hid_t stored, record *made, hid_t *types) {
+static int place_columns(const tm_table_def *def, const tm_renamed *source, hid_t stored,
+                         record *made, hid_t *types) {
     for (int i = 0; i < def->n_columns; i++) {
         made->at[i] = SIZE_MAX;
-        int member = H5Tget_member_index(stored, def->columns[i].name);
+        int member = H5Tget_member_index(stored, tm_renamed_column(source, def->columns[i].name));
         if (member < 0)
             continue;
         hid_t found = H5Tget_member_type(stored, (unsigned)member);
@@ -54,21 +55,23 @@ static int place_columns(const tm_table_def *def, hid_t stored, record *made, hi
 
 /* Adds the columns to the record type. HDF5 finds members by name and skips those that only the
  * store has. */
-static bool insert_columns(const tm_table_def *def, const hid_t *types, record *made) {
+static bool insert_columns(const tm_table_def *def, const tm_renamed *source, const hid_t *types,
+                           record *made) {
     if (made->bytes == 0)
         return true;
     made->type = H5Tcreate(H5T_COMPOUND, made->bytes);
     bool done = made->type >= 0;
     for (int i = 0; done && i < def->n_columns; i++)
         if (made->at[i] != SIZE_MAX)
-            done = H5Tinsert(made->type, def->columns[i].name, made->at[i], types[i]) >= 0;
+            done = H5Tinsert(made->type, tm_renamed_column(source, def->columns[i].name),
+                             made->at[i], types[i]) >= 0;
     return done;
 }
 
 /* Builds the record in memory: those columns of the definition that the store has, in the
  * definition's order. */
-static tm_status make_record(const tm_store *store, const tm_table_def *def, hid_t dataset,
-                             record *made, tm_error *err) {
+static tm_status make_record(const tm_store *store, const tm_table_def *def,
+                             const tm_renamed *source, hid_t dataset, record *made, tm_error *err) {
     size_t n = (size_t)def->n_columns;
     hid_t stored = H5Dget_type(dataset);
     hid_t *types = malloc(n * sizeof *types);
@@ -82,12 +85,12 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def, hid
     } else {
         for (size_t i = 0; i < n; i++)
             types[i] = H5I_INVALID_HID;
-        int misfit = place_columns(def, stored, made, types);
+        int misfit = place_columns(def, source, stored, made, types);
         if (misfit >= 0)
             status = tm_fail(err, TM_ERR_INPUT, store->path, -1,
                              "the store's table %s has an unexpected type in column %s", def->name,
                              def->columns[misfit].name);
-        else if (!insert_columns(def, types, made))
+        else if (!insert_columns(def, source, types, made))
             status = tm_fail_memory(err);
         /* The record has its own copies. */
         for (size_t i = 0; i < n; i++)
@@ -140,8 +143,9 @@ static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const ch
     }
 }
 
-static tm_status add_rows(tm_table *table, const record *made, const char *rows, size_t n,
-                          tm_error *err) {
+static tm_status add_rows(tm_table *table, const tm_renamed *source, const record *made,
+                          const char *rows, size_t n, tm_error *err) {
+    int level = source->level ? tm_table_column(table->def, "level") : -1;
     if (!tm_rows_reserve(table, table->n_rows + n))
         return tm_fail_memory(err);
     for (size_t row = 0; row < n; row++) {
@@ -150,6 +154,8 @@ static tm_status add_rows(tm_table *table, const record *made, const char *rows,
             if (made->at[i] != SIZE_MAX)
                 TM_TRY(get_cell(table, &cells[i], table->def->columns[i].type,
                                 rows + row * made->bytes + made->at[i], made->size[i], err));
+        if (level >= 0)
+            TM_TRY(get_text(table, &cells[level], source->level, strlen(source->level), err));
     }
     return TM_OK;
 }
@@ -158,6 +164,7 @@ static tm_status add_rows(tm_table *table, const record *made, const char *rows,
 typedef struct reading {
     const tm_store *store;
     const tm_table_def *def;
+    tm_renamed source; /* where the rows are */
     hid_t dataset;
     record made;
     size_t n_rows, slice_rows;
@@ -183,27 +190,37 @@ static tm_status make_slice(reading *r, tm_error *err) {
     return r->rows ? TM_OK : tm_fail_memory(err);
 }
 
-/* Opens a table's dataset, which the caller closes. */
+static tm_status no_table(const tm_store *store, const char *name, tm_error *err) {
+    return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store has no table %s", name);
+}
+
+/* Opens the dataset of one of the store's tables, which the caller closes. */
 static tm_status open_table(const tm_store *store, const char *name, hid_t *dataset, size_t *n,
                             tm_error *err) {
     char path[TM_TABLE_PATH_MAX];
-    if (!tm_store_has_table(store, name) || tm_h5_table_path(name, path) == 0)
-        return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store has no table %s", name);
+    if (tm_h5_table_path(name, path) == 0)
+        return no_table(store, name, err);
     *dataset = tm_store_open_dataset(store, path, n);
     return *dataset < 0 ? tm_store_damaged(store, name, err) : TM_OK;
 }
 
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n, tm_error *err) {
-    hid_t dataset = H5I_INVALID_HID;
-    TM_TRY(open_table(store, name, &dataset, n, err));
-    tm_h5_close(dataset);
-    return TM_OK;
+    tm_renamed sources[TM_STORE_SOURCES];
+    size_t n_sources = tm_store_sources(store, name, sources), rows = 0;
+    *n = 0;
+    for (size_t i = 0; i < n_sources; i++) {
+        hid_t dataset = H5I_INVALID_HID;
+        TM_TRY(open_table(store, sources[i].was, &dataset, &rows, err));
+        tm_h5_close(dataset);
+        *n += rows;
+    }
+    return n_sources > 0 ? TM_OK : no_table(store, name, err);
 }
 
 /* Begins reading; end_reading must be called even after a failure. */
 static tm_status begin_reading(reading *r, tm_error *err) {
-    TM_TRY(open_table(r->store, r->def->name, &r->dataset, &r->n_rows, err));
-    TM_TRY(make_record(r->store, r->def, r->dataset, &r->made, err));
+    TM_TRY(open_table(r->store, r->source.was, &r->dataset, &r->n_rows, err));
+    TM_TRY(make_record(r->store, r->def, &r->source, r->dataset, &r->made, err));
     return make_slice(r, err);
 }
 
@@ -223,33 +240,58 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
     return tm_intake_memory_out(r->store->intake)
                ? tm_fail_memory(err)
                : tm_fail(err, TM_ERR_INPUT, r->store->path, -1,
-                         "the store is damaged: table %s cannot be read", r->def->name);
+                         "the store is damaged: table %s cannot be read", r->source.was);
 }
 
-/* Reads all slices. @param table rows are appended to it; NULL: rows are only read */
-static tm_status read_slices(reading *r, tm_table *table, tm_store_slice_visitor *visitor,
-                             void *context, tm_error *err) {
+/* What is done with the rows that are read. */
+typedef struct reader {
+    tm_table *table; /* rows are appended to it; NULL: rows are only read */
+    tm_store_slice_visitor *visitor;
+    void *context;
+    size_t first, end; /* rows to read */
+    size_t n_rows;     /* rows of the sources that were read */
+} reader;
+
+/* Reads the rows of one source, slice by slice. */
+static tm_status read_slices(reading *r, reader *to, tm_error *err) {
     TM_TRY(begin_reading(r, err));
-    for (size_t first = 0; first < r->n_rows; first += r->slice_rows) {
-        size_t left = r->n_rows - first, n = left < r->slice_rows ? left : r->slice_rows;
-        TM_TRY(fetch(r, first, n, err));
-        if (table)
-            TM_TRY(add_rows(table, &r->made, r->rows, n, err));
-        if (visitor)
-            TM_TRY(visitor(context, table, err));
+    size_t skipped = to->first < to->n_rows ? 0 : to->first - to->n_rows;
+    size_t wanted = to->end < to->n_rows ? 0 : to->end - to->n_rows;
+    size_t end = wanted < r->n_rows ? wanted : r->n_rows;
+    for (size_t at = skipped, n; at < end; at += n) {
+        n = end - at < r->slice_rows ? end - at : r->slice_rows;
+        TM_TRY(fetch(r, at, n, err));
+        if (to->table)
+            TM_TRY(add_rows(to->table, &r->source, &r->made, r->rows, n, err));
+        if (to->visitor)
+            TM_TRY(to->visitor(to->context, to->table, err));
     }
+    to->n_rows += r->n_rows;
     return TM_OK;
+}
+
+/* Reads the rows of all sources of a table. */
+static tm_status read_sources(const tm_store *store, const tm_table_def *def, reader *to,
+                              tm_error *err) {
+    tm_renamed sources[TM_STORE_SOURCES];
+    size_t n = tm_store_sources(store, def->name, sources);
+    tm_status status = n > 0 ? TM_OK : no_table(store, def->name, err);
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        reading r = {.store = store,
+                     .def = def,
+                     .source = sources[i],
+                     .dataset = H5I_INVALID_HID,
+                     .made = {.type = H5I_INVALID_HID}};
+        status = read_slices(&r, to, err);
+        end_reading(&r);
+    }
+    return status;
 }
 
 tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
                                tm_store_slice_visitor *visitor, void *context, tm_error *err) {
-    reading r = {.store = store,
-                 .def = table->def,
-                 .dataset = H5I_INVALID_HID,
-                 .made = {.type = H5I_INVALID_HID}};
-    tm_status status = read_slices(&r, table, visitor, context, err);
-    end_reading(&r);
-    return status;
+    reader to = {.table = table, .visitor = visitor, .context = context, .end = SIZE_MAX};
+    return read_sources(store, table->def, &to, err);
 }
 
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) {
@@ -258,29 +300,15 @@ tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *
 
 tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
                                 tm_error *err) {
-    reading r = {
-        .store = store, .def = def, .dataset = H5I_INVALID_HID, .made = {.type = H5I_INVALID_HID}};
-    tm_status status = read_slices(&r, NULL, NULL, NULL, err);
-    if (status == TM_OK)
-        *n_rows = r.n_rows;
-    end_reading(&r);
-    return status;
+    reader to = {.end = SIZE_MAX};
+    TM_TRY(read_sources(store, def, &to, err));
+    *n_rows = to.n_rows;
+    return TM_OK;
 }
 
 tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
                               tm_error *err) {
-    reading r = {.store = store,
-                 .def = table->def,
-                 .dataset = H5I_INVALID_HID,
-                 .made = {.type = H5I_INVALID_HID}};
-    tm_status status = begin_reading(&r, err);
-    size_t end = first < r.n_rows && n < r.n_rows - first ? first + n : r.n_rows;
-    for (size_t at = first, more; at < end && status == TM_OK; at += more) {
-        more = end - at < r.slice_rows ? end - at : r.slice_rows;
-        status = fetch(&r, at, more, err);
-        if (status == TM_OK)
-            status = add_rows(table, &r.made, r.rows, more, err);
-    }
-    end_reading(&r);
-    return status;
+    reader to = {
+        .table = table, .first = first, .end = n < SIZE_MAX - first ? first + n : SIZE_MAX};
+    return read_sources(store, table->def, &to, err);
 }

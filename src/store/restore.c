@@ -51,7 +51,7 @@ static void end(restorer *r) {
 }
 
 /* Sets an array pointer. The pointers have many types, so their bytes are copied. Returns false if
- * the array is NULL because memory is out. */
+ * the array is NULL because its allocation failed. */
 static bool set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
     return array != NULL;

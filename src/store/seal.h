@@ -38,7 +38,7 @@ bool tm_seal_read_at(int fd, uint64_t offset, void *out, size_t size);
 
 uint64_t tm_seal_sum(const void *bytes, size_t size);
 
-/** Adds data written at @p offset; returns false if memory is out. */
+/** Adds data written at @p offset; returns false when out of memory. */
 bool tm_seal_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size);
 
 /**

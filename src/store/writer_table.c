@@ -112,7 +112,7 @@ static bool make_record(const tm_table *table, record *made) {
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
     made->in_chunk = chunk_rows(made->at[n], table->n_rows);
-    /* One more byte, so that NULL always means that memory is out, even for an empty table. */
+    /* One more byte, so that NULL always means out of memory, even for an empty table. */
     made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
     return made->rows != NULL;
 }

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "table/renamed.h"
 #include "table/rows.h"
 
 /* Stand-ins for a table or column name that does not exist. Such internal mistakes fail asserts in
@@ -99,18 +100,9 @@ bool tm_table_is_named(const tm_table_def *def, const char *text) {
     return *name == *text;
 }
 
-const char *tm_table_renamed(const char *text) {
-    static const char *const renamed[][2] = {
-        {"ratio", "overlap"}, {"ratio.rank", "overlap.rank"}, {"ratio.step", "overlap.step"}};
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-        if (strcmp(text, renamed[i][0]) == 0)
-            return renamed[i][1];
-    return NULL;
-}
-
 bool tm_table_is_meant(const tm_table_def *def, const char *text) {
-    const char *now = tm_table_renamed(text);
-    text = now ? now : text;
+    const tm_renamed *renamed = tm_renamed_find(text);
+    text = renamed ? renamed->now : text;
     size_t size = strlen(text);
     return tm_table_is_named(def, text) ||
            (strncmp(def->name, text, size) == 0 && def->name[size] == '.');

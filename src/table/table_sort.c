@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "table/levels.h"
 #include "table/rows.h"
 
 /* Sort order: by columns [first, end). Nulls are last in either direction. */
@@ -342,6 +343,23 @@ void tm_table_rank(tm_table *table, int column) {
 void tm_table_top(tm_table *table, size_t n) {
     if (table->def->top >= 0) /* a table without a ranking column keeps its order */
         tm_table_rank(table, table->def->top);
-    if (table->n_rows > n)
+    if (tm_table_has_levels(table->def))
+        tm_table_top_each(table, 0, n);
+    else if (table->n_rows > n)
         table->n_rows = n;
+}
+
+void tm_table_top_each(tm_table *table, int column, size_t n) {
+    const order by = {.def = table->def, .first = column, .end = column + 1};
+    size_t kept = 0, of_text = 0;
+    sort_rows(table, &by);
+    for (size_t r = 0; r < table->n_rows; r++) {
+        const tm_cell *row = tm_table_row(table, r);
+        /* the row before is in its place, or is the last one that was kept */
+        bool same = r > 0 && compare_rows(&by, tm_table_row(table, r - 1), row) == 0;
+        of_text = same ? of_text + 1 : 0;
+        if (of_text < n && kept++ < r)
+            memcpy(tm_table_row(table, kept - 1), row, tm_rows_width(table) * sizeof *row);
+    }
+    table->n_rows = kept;
 }

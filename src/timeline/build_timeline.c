@@ -31,8 +31,8 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->open_ns = out->begin_ns;
 }
 
-/* Counts skipped events if most of a trace was skipped, because all results then rest on the
- * rest. */
+/* Counts skipped events if most of a trace was skipped, because all results then rest on few
+ * events. */
 static void count_skipped(tm_trace *trace) {
     int64_t skipped = tm_trace_skipped(trace);
     trace->counts[TM_COUNT_MOSTLY_SKIPPED] = (size_t)skipped > trace->events.n ? skipped : 0;
@@ -50,8 +50,8 @@ static tm_status overlap_error(const builder *b, const tm_span *first, const tm_
     if (first->source == second->source)
         return tm_fail(err, TM_ERR_INPUT, own.bytes, -1, "this file was given twice");
     return tm_fail(err, TM_ERR_INPUT, own.bytes, -1,
-                   "covers the same time of rank %lld as %.300s; say which rank each is with "
-                   "--rank-map, or keep only the first with --skip-bad",
+                   "covers the same time of rank %lld as %.300s: give their ranks with --rank-map, "
+                   "or keep only the first with --skip-bad",
                    (long long)b->out->rank, other.bytes);
 }
 

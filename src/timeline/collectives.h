@@ -75,8 +75,8 @@ typedef struct tm_comm_record {
     int32_t process_group_size; /* ranks of process_group */
     uint32_t description;       /* name id of its description; TM_NO_NAME: none */
     uint32_t event;             /* row of the kernel in the rank's timeline */
-    int32_t group_size; /* ranks of the group; 2 for a transfer; the job's for an unmatched kernel
-                           without metadata */
+    int32_t group_size; /* ranks of the group; 2 for a transfer; ranks of the job for an unmatched
+                           kernel without metadata */
     int32_t origin;     /* process that holds the rank and receives the answer */
     int32_t domain;     /* clock domain of its rank (for an inferred kernel its host until it is
                            matched); set by alignment, as are the next two */

@@ -94,7 +94,8 @@ static void add_all(words *w, const char *bytes, size_t size) {
         add(w, bytes[i], i + 1 < size ? bytes[i + 1] : '\0');
 }
 
-/* Adds the names of a mangled one: _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if not one. */
+/* Adds the names in a mangled name: _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if the name is
+ * not mangled. */
 static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)
@@ -214,7 +215,7 @@ void tm_letters_of(const char *bytes, size_t size, char *out) {
 }
 
 tm_collective_kind tm_collective_kind_in(const char *letters) {
-    /* Order matters: a word precedes those that it contains. */
+    /* The first match counts: a word precedes the words that it contains. */
     static const struct {
         const char *word;
         tm_collective_kind kind;

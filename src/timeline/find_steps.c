@@ -100,8 +100,8 @@ static bool choose_engine(candidates *c) {
     return true;
 }
 
-/* Keeps the certain ones; without any, those of the loop with the most time, because steps nested
- * in its steps are not steps of the job. */
+/* Keeps the certain ones. If there are none, keeps those of the loop with the most time, because
+ * nested steps are not steps of the job. */
 static void choose_annotations(tm_vec *found) {
     annotation *v = found->data;
     size_t best = 0, n_best = 0;
@@ -171,8 +171,8 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
         v[i].restarts = tm_timeline_restarts(timeline, v[i].begin_ns);
 }
 
-/* Whether an annotation that starts later belongs to the same step. Engine marks have no numbers;
- * they do if nested. */
+/* Whether an annotation that starts later belongs to the same step. Engine marks have no numbers,
+ * so only a nested one does. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
            (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);
@@ -264,10 +264,10 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
 }
 
 /* Returns when a stream finishes the work queued before a recording. A stream runs its events in
- * order, so this work is the events without a recorded launch that precede the first one with a
- * launch. *row is the first event of the recording; it is moved to the first of the next.
+ * order, so this work is the events without a recorded launch before the first event with one. *row
+ * is the first event of the recording; it is moved to the first one of the next recording.
  * INT64_MIN if there are none, or if as many events without a launch follow: most launches of this
- * kind are then not recorded, such as those of graphs. */
+ * kind, such as those of graphs, are then not recorded. */
 static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
                              int64_t until_ns) {
     int64_t end_ns = INT64_MIN;

@@ -149,7 +149,7 @@ typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, 
 /* By chance, an operation ends this shortly before in 1 % of cases. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
-/* Whether the thread continued immediately after one of them ended. */
+/* Whether the thread continued immediately after one of [n] operations ended. */
 static bool is_prompt(const operation *at, size_t n, tm_interval pause) {
     bool prompt = false;
     for (size_t i = 0; i < n; i++)
@@ -164,9 +164,9 @@ static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, p
     of->n_prompt += is_prompt(at, n, pause);
 }
 
-/* The thread waited for the first operation that had not ended, unless another one's end let it
- * continue. If the operation lasts longer after that than the thread waited, there was another
- * reason. */
+/* Ends the thread's wait for the first operation that had not ended, unless another operation's end
+ * let the thread continue. If the operation lasts longer after that than the thread waited, the
+ * thread continued for another reason. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
@@ -222,8 +222,8 @@ static bool end_operations(finder *f) {
     return ok;
 }
 
-/* If the reader found work between MPI calls, that is all of the work. A communicating call in it
- * is its own launch, because no operator requested it. */
+/* If the reader found work between MPI calls, there is no other work. A call that communicates is
+ * its own launch, because no operator requested it. */
 static void find_mpi(finder *f) {
     tm_timeline *t = f->timeline;
     f->work = TM_CAT_CPU_OP;
@@ -290,8 +290,9 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
     return ok;
 }
 
-/* A thread idle when communication ends has been idle since the request; one that continues earlier
- * does not wait. What it does meanwhile counts as computation, including Python. */
+/* While communication runs, what a thread does counts as computation, including Python. A thread
+ * that is idle when communication ends has been idle since the request; one that continues earlier
+ * does not wait. */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute) {
     tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();

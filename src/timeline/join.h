@@ -10,7 +10,7 @@ typedef struct tm_join {
     const uint32_t *name_of; /* borrowed; new id of each name; NULL: unchanged */
     uint32_t *track_of;      /* owned; index in `into` of each track */
     uint32_t *shape_of;      /* owned; index in `into` of each shape */
-    uint32_t first;          /* event of `into` that the other's event 0 becomes */
+    uint32_t first;          /* event of `into` that event 0 of the other trace becomes */
 } tm_join;
 
 /** The other trace. */

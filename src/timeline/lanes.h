@@ -11,8 +11,10 @@
 typedef enum tm_lane_kind {
     TM_LANE_COMPUTE,   /* union of compute, P */
     TM_LANE_TRANSFER,  /* communication after its last rank arrived */
-    TM_LANE_WAIT,      /* communication before that, except while another operation transfers */
-    TM_LANE_UNMATCHED, /* communication that has neither, outside of those of other operations */
+    TM_LANE_WAIT,      /* communication before its last rank arrived, except while another operation
+                          transfers */
+    TM_LANE_UNMATCHED, /* communication without known wait or transfer, outside of those of other
+                          operations */
     TM_LANE_COPIES,    /* union of copies without compute, M \ P */
     TM_N_LANE_KINDS
 } tm_lane_kind;

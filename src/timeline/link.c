@@ -65,8 +65,9 @@ static uint32_t call_of(calls *c, int64_t correlation) {
                : TM_NO_EVENT;
 }
 
-/* Whether unrelated calls have the id of the last result. A call that starts inside the first one
- * is a layer below it (runtime and driver), or another thread's work for it: the same launch. */
+/* Whether the id of the last result also belongs to unrelated calls. A call that starts inside the
+ * first one belongs to the same launch: it is a layer below (runtime and driver), or another
+ * thread's work for it. */
 static bool is_one_of_several(const tm_raw_event *events, const calls *c) {
     const tm_raw_event *first = &events[c->launches[c->order[c->at]].event];
     int64_t end = first->begin_ns + first->duration_ns;

@@ -113,7 +113,7 @@ static bool take_all(cutter *c) {
 bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own, tm_vec *lists) {
     cutter c = {text, text + size, names, own, lists, TM_VEC(open_array), false, true};
     size_t own_n = own->n, lists_n = lists->n;
-    bool ok = take_all(&c);
+    bool ok = tm_vec_reserve(own, own_n + size) && take_all(&c);
     if (c.ambiguous) {
         own->n = own_n;
         lists->n = lists_n;
@@ -132,7 +132,7 @@ const char *tm_metadata_member(const char *object, const char *key) {
     for (int depth = 0; p < end; p++) {
         depth += (*p == '{') + (*p == '[') - (*p == '}') - (*p == ']');
         if (depth == 0)
-            return NULL; /* the object ends, or is none */
+            return NULL; /* the object ends, or is not an object */
         if (*p != '"')
             continue;
         const char *text = p + 1, *behind = string_end(p, end);

@@ -36,8 +36,8 @@ void tm_part_free(tm_part *part) {
     tm_vec_free(&part->flows);
 }
 
-/* Reading depends only on the state at the start. Between two events of traceEvents that state is
- * always the same except for the enclosing container, which only the last part leaves. */
+/* Reading depends only on the state at the start. Between two events of traceEvents this state is
+ * always the same, except for the enclosing container, which only the last part leaves. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part) {
     bool last = part->index == part->n - 1;
     return part->begin == before->end && (!last || part->in_object == first->in_object);

@@ -10,7 +10,7 @@
 int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 
 /** Returns the increment of step numbers from one run to the next: 1000000, or 1000000000 if a rank
- * has such numbers itself. @param most  the largest number in any run */
+ * has step numbers of 1000000 or more. @param most  the largest number in any run */
 #define TM_RUN_STEPS_MAX INT64_C(1000000000)
 int64_t tm_run_steps(int64_t most);
 

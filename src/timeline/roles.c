@@ -48,8 +48,8 @@ static tm_role role_of(const tm_timeline *timeline, size_t row, bool communicate
     return memory ? TM_ROLE_MEMORY : TM_ROLE_NONE;
 }
 
-/* Inserts a bare row for each communication kernel without a row among the n others, from the end,
- * so that no row is overwritten before it is moved. */
+/* Inserts a bare row for each communication kernel that has no row yet. Works from the end, so that
+ * no row is overwritten before it is moved. */
 static void add_missing(const tm_timeline *timeline, const tm_names *names,
                         tm_classifier *classifier, tm_collective_attr *rows, size_t n,
                         size_t n_missing) {

@@ -123,7 +123,7 @@ static bool has_attrs(const tm_sound_rows *piece, tm_attr attr) {
     return true;
 }
 
-/* Whether references to rows other than the own event exist. */
+/* Whether the rows exist that attributes refer to besides their own event. */
 static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
     char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)
@@ -172,14 +172,14 @@ const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, s
     if (!ascends(rank, piece))
         return "its tracks do not contain its events in order";
     if (!has_references(rank, rows))
-        return "an event refers to a launch or a step that it does not have";
+        return "an event refers to a launch or a step that does not exist";
     for (int a = 0; a < TM_N_ATTRS; a++)
         if (!has_attrs(piece, (tm_attr)a))
             return "attributes are not in the order of its events";
     if (!has_refs(rank, rows, TM_ATTR_WAIT))
-        return "a wait refers to a call that it does not have";
+        return "a wait refers to a call that does not exist";
     if (!has_refs(rank, rows, TM_ATTR_OPERATOR))
-        return "an operator refers to an operator that it does not have";
+        return "an operator refers to an operator that does not exist";
     for (size_t i = 0; rows->name && i < rows->n_events; i++)
         check_name(&names, &rows->name[i]);
     for (int a = 0; a < TM_N_ATTRS; a++)

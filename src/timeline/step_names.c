@@ -136,7 +136,7 @@ void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]) {
         add_words(&w, name.bytes, name.size, keys);
     const bool cut = w.used + 1 == TM_STEP_KIND_MAX;
     while (cut && w.used > 0 && ((unsigned char)out[w.used - 1] & 0x80))
-        w.used--; /* drop the incomplete bytes of a truncated letter */
+        w.used--; /* drop the incomplete bytes of a truncated character */
     out[w.used] = '\0';
 }
 

@@ -109,6 +109,16 @@ int64_t tm_trace_skipped(const tm_trace *trace) {
            c[TM_COUNT_UNKNOWN_TIME];
 }
 
+static void reserve_like(tm_vec *rows, const tm_vec *like, double factor) {
+    (void)tm_vec_reserve(rows, (size_t)((double)like->n * factor));
+}
+
+void tm_trace_reserve(tm_trace *trace, const tm_trace *like, double factor) {
+    reserve_like(&trace->events, &like->events, factor);
+    for (int i = 0; i < TM_N_ATTRS; i++)
+        reserve_like(&trace->attrs[i], &like->attrs[i], factor);
+}
+
 void tm_trace_trim(tm_trace *trace) {
     tm_vec_trim(&trace->events);
     tm_vec_trim(&trace->tracks);

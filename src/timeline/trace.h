@@ -103,6 +103,9 @@ void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 /** Returns the number of timed events that were read but not kept. */
 int64_t tm_trace_skipped(const tm_trace *trace);
 
+/** Reserves rows as a similar trace has them, times @p factor; without memory none. */
+void tm_trace_reserve(tm_trace *trace, const tm_trace *like, double factor);
+
 /** Frees unused capacity: a third in the worst case. */
 void tm_trace_trim(tm_trace *trace);
 

@@ -49,9 +49,9 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Samples up to 127 starts after the clock's zero, evenly spread over the file. Of two clocks the
- * later one, which counts from the epoch, is right, unless hardly any event uses it: the limit is
- * an eighth. False if nothing starts after zero. */
+/* Samples up to 127 starts after the clock's zero, evenly spread over the file. If there are two
+ * clocks, the later one, which counts from the epoch, is right, unless fewer than an eighth of the
+ * events use it. False if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -91,8 +91,8 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
 }
 
 /* Whether the end of GPU work without a duration is unknown: if it were short, more work would take
- * a few ticks. If hardly any work has a duration, the host events show the tick; it must then be
- * fine, or the work too much for all of it to be short. */
+ * a few ticks. If hardly any work has a duration, the tick is taken from the host events. It must
+ * then be fine, or there must be too much work for all of it to be short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     const int64_t shortest_ns = 500; /* no GPU kernel or copy takes less */
     const tm_raw_event *events = trace->events.data;

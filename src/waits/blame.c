@@ -150,7 +150,7 @@ static const tm_comm_record *last_of(const tm_comm_record *members, size_t n) {
 }
 
 /* Returns whether members of an operation that lacks ranks must have waited for one another. If one
- * ends before another begins, they are no operation, or their clocks are wrong. */
+ * ends before another begins, they are not one operation, or their clocks are wrong. */
 static bool waits_at_least(const tm_comm_record *members, const tm_instance *instance) {
     bool any = instance->state == TM_INSTANCE_INCOMPLETE && !instance->waits && instance->joins &&
                tm_record_synchronises(members);
@@ -159,7 +159,7 @@ static bool waits_at_least(const tm_comm_record *members, const tm_instance *ins
     return any;
 }
 
-/* Returns how long a member waited at least: until the last one of those known came. */
+/* Returns how long a member waited at least: until the last known member arrived. */
 static int64_t least_wait(const tm_comm_record *member, const tm_comm_record *last) {
     const int64_t ns = last->begin_ns - member->begin_ns - tm_joint_uncertainty(member, last);
     return member == last || ns < 0 ? 0 : ns;

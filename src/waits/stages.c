@@ -134,11 +134,12 @@ static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sende
 /* Removes exchanges from the edges. Returns the number kept; SIZE_MAX when out of memory. */
 static size_t drop_exchanges(tm_stage_edge *edges, size_t n) {
     size_t kept = 0;
-    tm_stage_edge *all = malloc((n + 1) * sizeof *all);
+    if (n < 2) /* an exchange is two edges */
+        return n;
+    tm_stage_edge *all = malloc(n * sizeof *all);
     if (!all)
         return SIZE_MAX;
-    if (n > 1)
-        qsort(edges, n, sizeof *edges, by_sender);
+    qsort(edges, n, sizeof *edges, by_sender);
     memcpy(all, edges, n * sizeof *all);
     for (size_t i = 0; i < n; i++)
         if (!is_exchange(&all[i], all, n))

@@ -10,8 +10,8 @@ static const int64_t FOLLOWS_NS = 5000;
 /* How much earlier than a communication kernel a compute kernel inside it must end. */
 static const int64_t INSIDE_NS = 1000;
 
-/* A compute kernel, and the latest end of all kernels started by then: of any stream (`until`), and
- * of any stream but that one (`other`). */
+/* A compute kernel, and the latest end of all kernels started by then: on any stream (`until`), and
+ * on any stream but that one's (`other`). */
 typedef struct span {
     int64_t begin_ns, end_ns;
     uint32_t track; /* first row of its stream */

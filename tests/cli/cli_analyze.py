@@ -241,9 +241,9 @@ def test_throughput_is_what_was_given_over_the_mean_step_and_stays():
     kernels = [kernel('gemm', 100 * i + 10, 50) for i in range(1, 7)]
     put('rank0.json', trace(steps + kernels, 0, world=4))
     done = merged('rank0.json', '--samples-per-step=5')
-    has_line(done.out, '^Throughput: 50000 samples/s, 12500 each rank, at 5 a step as given$')
+    has_line(done.out, '^Throughput: 50000 samples/s, 12500 per rank, with the given 5 per step$')
     has_line(tmerge('show', 'tmerge.h5').expect(0).out,
-             '^Throughput: 50000 samples/s, 12500 each rank, at 5 a step as given$')
+             '^Throughput: 50000 samples/s, 12500 per rank, with the given 5 per step$')
     kept = rows('tmerge.h5', 'overview.job')[0]
     equal([kept[c] for c in ('mean_step_ns', 'samples_per_step', 'samples_per_s', 'tokens_per_s',
                              'device_samples_per_s')], [100000, 5, 50000.0, None, 12500.0])

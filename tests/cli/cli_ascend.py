@@ -84,7 +84,7 @@ def test_all_that_an_arrow_leads_to_is_linked():
         # Only GPU kernels show by name whether they use tensor cores.
         equal(rows(f'{job}.h5', 'overview.job')[0]['tensor_core_pct'], None)
         equal({(row['tensor_self_pct'], row['tensor_cores_fit'])
-               for row in rows(f'{job}.h5', 'operators.op')}, {(None, False)})
+               for row in rows(f'{job}.h5', 'calls.call/operator')}, {(None, False)})
     # All convolutions have one name, although the profiler numbers them: 5 on each rank.
     names = {row['name']: row['calls'] for row in rows('job538.h5', 'kernels.kernel')}
     equal((names['Conv2D'], len([name for name in names if name.startswith('Conv2D')])), (10, 3))
@@ -228,8 +228,8 @@ def test_a_database_by_the_newer_schema():
     put(f'{folder}/trace_view.json', b'[{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "CANN"}}]')
     tmerge('job').expect(0)
     told = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'job.left_out', 'launches.rank', 'kernels.kernel',
-                  'transfers.kind', 'memory.device', 'host.counter', 'collectives.instance', 'kernels.launcher',
-                  'modules.annotation', 'operators.shape', 'stacks.frame', 'groups.group')
+                  'transfers.kind', 'memory.device', 'host.counter', 'collectives.instance', 'kernels.launched/kernel',
+                  'calls.call/annotation', 'calls.call/shape', 'calls.tree/function', 'groups.group')
     equal([(row['rank'], row['host'], row['device'], row['remarks']) for row in told['job.rank']],
           [(rank, 'node-a', 5, None) for rank in (0, 1)])
     equal([row['reason'] for row in told['job.left_out']], ['covered'])
@@ -239,7 +239,7 @@ def test_a_database_by_the_newer_schema():
     equal({row['name']: (row['calls'], row['total_ns']) for row in told['kernels.kernel']},
           {'MatMul': (2, 40000), 'MatMul1': (2, 20000), 'hcom_allReduce': (2, 150000)})
     # The operator that queued the kernel launched it.
-    launchers = {row['kernel']: row['operator'] for row in told['kernels.launcher']}
+    launchers = {row['kernel']: row['operator'] for row in told['kernels.launched/kernel']}
     equal((launchers['MatMul'], launchers['MatMul1']), ('aten::mm', '(launch not recorded)'))
     equal([(row['events'], row['launches'], row['unlinked']) for row in told['launches.rank']], [(3, 3, 1)] * 2)
     equal([(row['kind'], row['count'], row['bytes']) for row in told['transfers.kind']], [('dtoh', 1, 4096)] * 2)
@@ -248,9 +248,9 @@ def test_a_database_by_the_newer_schema():
     equal([(row['name'], row['samples'], row['mean']) for row in told['host.counter']], [('HBM 0 read', 2, 400)] * 2)
     equal([(row['group'], row['bytes']) for row in told['collectives.instance']],
           [('10.0.0.1%eth0_60000_0_1', 200)])
-    equal([row['name'] for row in told['modules.annotation']], ['forward'])
-    equal([(row['shapes'], row['calls']) for row in told['operators.shape']], [('[[8, 4], [4, 2]]', 2)])
-    holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in told['stacks.frame']}, 'the stack')
+    equal([row['name'] for row in told['calls.call/annotation']], ['forward'])
+    equal([(row['shapes'], row['calls']) for row in told['calls.call/shape']], [('[[8, 4], [4, 2]]', 2)])
+    holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in told['calls.tree/function']}, 'the stack')
     equal([(row['description'], row['complete']) for row in told['groups.group']], [('default_group', 1)])
     # Two ranks of a group of four make no complete operation.
     for rank in (0, 1):

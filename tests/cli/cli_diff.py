@@ -168,10 +168,10 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
     contains(text, 'a.h5, 1 rank, no whole step marked\n')
     contains(' '.join(text.split()), '! Under 2 whole steps in A or B (0, 0): kernels and operators are '
                                      'compared by their time per call; no change of a time is judged')
-    contains(text, '\nKernels, mean time of a call; calls of a rank in all of the recording\n')
+    contains(text, '\nKernels, mean time of a call; calls of a rank in the whole recording\n')
     has_line(text, r'^  differs +50\.000 +70\.000 +\+20\.000 +1->3  gemm$')
     # A kernel in only one of the two is not a change per call.
-    has_line(text[text.index('Kernels of A or B alone'):], r'^  added +- +10\.000 +0->1  other$')
+    has_line(text[text.index('Kernels of only A or only B'):], r'^  added +- +10\.000 +0->1  other$')
 
 
 def test_top_keeps_the_kernels_and_operators_that_changed_most():

@@ -16,16 +16,14 @@ from stores import Store
 ALL = None  # table is not compared
 
 # Recorded by PyTorch's own profiler only: sizes of its allocator's pool, and operators with shapes.
-ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL,
+ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.owner': ALL, 'memory.step': ALL,
              'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
              'memory.job': ALL}
-OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
-             'operators.kernel': ALL, 'operators.tree': ALL, 'kernels.launcher': ALL,
+OPERATORS = {'calls.call': ALL, 'calls.tree': ALL, 'kernels.launched': ALL,
              'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
-             'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.operator': ALL,
-             'efficiency.kernel': ALL, 'efficiency.place': ALL}
+             'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.work': ALL}
 # Position of an event in its file, and the last digits of a drift of zero.
 PLACES = {'job.job': {'events', 'recorded_ns'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
           'job.format': ALL, 'clock.rank': {'drift_ppb'}, 'criticalpath.piece': {'event'}}
@@ -77,7 +75,7 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     'phases.step': ALL, 'structure.step': ALL,
     # Analyses of XProf, for such profiles only.
     'pod.rank': ALL, 'pod.step': ALL, 'pod.collective': ALL,
-    'framework.operator': ALL, 'framework.type': ALL,
+    'framework.work': ALL,
 })
 # Advice rules with XProf's bounds, and the rules of the guides that they replace.
 XPROF_RULES = {'input', 'input_host', 'input_transfer', 'kernel_launch', 'output',
@@ -275,7 +273,7 @@ def test_kernels_that_tell_no_group_are_matched_as_those_of_kineto_without_metad
     for form, newer in (('kineto', '; a newer PyTorch writes metadata'), ('xplane', '')):
         synth(f'{form}1', format=form, **options)
         contains(tmerge(*traces(form, f'{form}1')).expect(0).out,
-                 f'\n  (order unproven: times alone prove no group{newer})\n')
+                 f'\n  (order unproven: times do not prove a group{newer})\n')
 
 
 # Events -------------------------------------------------------------------------------------------
@@ -409,7 +407,7 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
             equal([row[name] for row in found['stragglers.rank']],
                   [row[name] for row in expected['stragglers.rank']], f'{forms}: {name}')
         return found
-    for sentence in ('No rank holds the job up', 'Bringing any one rank'):
+    for sentence in ('No rank holds the job up', 'Making any one kind'):
         lacks(done.out, sentence)
     equal({row['verdict'] for row in found['stragglers.rank']} - {None, 'unknown', 'straggler'}, set(),
           f'{forms}: cleared')
@@ -488,7 +486,7 @@ def test_a_bad_file_is_named_and_the_others_can_be_read_without_it():
             done = tmerge(*paths, n=n)
             if message is None:
                 done.expect(0)
-                contains(done.out, '! truncated, but read as far as they go: the traces of rank 1\n')
+                contains(done.out, '! truncated, and read up to where they are cut: the traces of rank 1\n')
                 continue
             done.expect(3)
             equal((len(done.errors), done.out), (1, ''), done.err)
@@ -511,11 +509,11 @@ def test_ranks_that_are_missing_or_there_twice_are_told():
     put('again.json', content(ranks[2]))
     for n in (0, 3) if FULL else (3,):
         done = tmerge(*hosts, 'yonder.xplane.pb', n=n).expect(0)
-        contains(done.err, f'tmerge: warning: yonder.xplane.pb holds the same bytes as {hosts[0]}: '
-                           'one recording counts as two\n')
+        contains(done.err, f'tmerge: warning: yonder.xplane.pb has the same content as {hosts[0]}, '
+                           'so one recording counts twice\n')
         # Its folder gave its rank; here its name and position count.
         done = tmerge(*ranks, 'again.json', n=n).expect(0)
-        contains(done.err, f'tmerge: warning: again.json holds the same bytes as {ranks[2]}: ')
+        contains(done.err, f'tmerge: warning: again.json has the same content as {ranks[2]}, ')
         # An HCCL group is identified by the ranks that use it, if all are present.
         done = tmerge(ranks[0], ranks[2], ranks[3], n=n).expect(0)
         contains(done.out, '! 24 of 24 communication kernels could not be matched:\n'

@@ -5,30 +5,7 @@ import os
 import pickle
 
 from common import contains, equal, holds, lacks, main, put, synth, tables, tmerge
-
-SECOND = 1000000000
-WORLD = ('0', 'default_pg')
-
-
-def call(op, seq, state='completed', group=WORLD, inputs=((4, 4),), outputs=None, dtype='Float', p2p=False,
-         time=None, **other):
-    return {'frames': [{'name': op, 'filename': '/x/torch/distributed/distributed_c10d.py', 'line': 9},
-                       {'name': 'step', 'filename': '/home/me/train.py', 'line': 10 + seq}],
-            'process_group': group, 'collective_seq_id': 0 if p2p else seq, 'p2p_seq_id': seq if p2p else 0,
-            'profiling_name': op if ':' in op else 'nccl:' + op,
-            'time_created_ns': (seq if time is None else time) * SECOND, 'state': state,
-            'input_sizes': [list(s) for s in inputs], 'input_dtypes': [dtype],
-            'output_sizes': [list(s) for s in (inputs if outputs is None else outputs)],
-            'output_dtypes': [dtype], 'retired': state == 'completed', 'timeout_ms': 600000, 'is_p2p': p2p,
-            'time_discovered_started_ns': None, 'time_discovered_completed_ns': None, **other}
-
-
-def dump(calls, groups=None, size=2, version='2.10'):
-    config = {'0': {'name': '0', 'desc': 'default_pg', 'ranks': str(list(range(size)))}}
-    config.update({name: {'name': name, 'desc': name, 'ranks': str(ranks)} for name, ranks in (groups or {}).items()})
-    entries = [{'record_id': i, **c} for i, c in enumerate(calls)]
-    return {'version': version, 'pg_config': config, 'pg_status': {}, 'entries': entries}
-
+from hang_cases import CASES, NOBODY, SECOND, call, dump, is_right, of_tp, real, run_of, sent
 
 def given(*ranks, groups=None, form='pickle', size=None):
     """Writes a dump for each rank that has calls; None: no dump."""
@@ -38,7 +15,7 @@ def given(*ranks, groups=None, form='pickle', size=None):
     for rank, calls in enumerate(ranks):
         if calls is None:
             continue
-        made = dump(calls, groups, size or len(ranks))
+        made = dump(calls, groups[rank] if isinstance(groups, list) else groups, size or len(ranks))
         put(f'trace_rank_{rank}', pickle.dumps(made, 2) if form == 'pickle' else json.dumps(made))
 
 
@@ -51,149 +28,19 @@ def verdict(*options):
     return tuple(job[k] for k in ('state', 'reason', 'confidence', 'culprits', 'operation', 'number'))
 
 
-DONE = [call('all_reduce', 1), call('all_gather', 2, outputs=((8, 4),))]
-AB = {'a': [0, 1, 2, 3], 'b': [0, 1, 2, 3]}
-
-
-def on(group, seq=1, **more):
-    return call('all_reduce', seq, 'scheduled', (group, group), **more)
-
-
-def sent(op, seq=1, **more):
-    return call(op, seq, more.pop('state', 'scheduled'), p2p=True, **more)
-
-
-def of_tp(seq, state, **more):
-    return call('all_reduce', seq, state, ('tp', 'tp'), **more)
-
-
-def batch(rank, seq, state='completed'):
-    """A batch as PyTorch records it: members stay scheduled, and the call after them ends."""
-    return [sent(f'send {rank}->{rank ^ 1}', seq), sent(f'recv {rank}<-{rank ^ 1}', seq),
-            call('nccl:coalesced', seq, state, p2p=True, inputs=())]
-
-
-def run_of(last, over, first=1, **more):
-    return [call('all_reduce', i, 'completed' if i <= over else 'started', **more) for i in range(first, last + 1)]
-
-
-NOBODY = ('unknown', None, 'unknown', None)
-# Recorded calls, and: state, reason, confidence, culprits, operation and number where it began. By
-# the definitions of hang.job; the first ten are the cases of PyTorch's test_fr_analysis.py.
-CASES = {
-    'matched': ([DONE, DONE], {}, ('clear', None, 'unknown', None, None, None)),
-    'matched, not over': ([[call('all_reduce', 1, 'started')]] * 2, {},
-                          ('unknown', None, 'unknown', None, 'all_reduce', 1)),
-    'another operation': ([[call('all_reduce', 1, 'scheduled')], [call('all_gather', 1, 'scheduled')]], {},
-                          ('hangs', 'mismatch', 'several', '0-1', 'all_reduce', 1)),
-    'undecided: all_to_all may differ in sizes': (
-        [[call('all_to_all', 1, 'scheduled')], [call('all_to_all', 1, 'scheduled', inputs=((5, 4),))]], {},
-        ('unknown', None, 'unknown', None, 'all_to_all', 1)),
-    'another size': ([[call('all_reduce', 1, 'scheduled')]] * 2 +
-                     [[call('all_reduce', 1, 'scheduled', inputs=((5, 4),))]], {},
-                     ('hangs', 'mismatch', 'one', '2', 'all_reduce', 1)),
-    'another size of the output': (
-        [[call('all_reduce', 1, 'scheduled')]] * 2 +
-        [[call('all_reduce', 1, 'scheduled', outputs=((5, 4),))]], {},
-        ('hangs', 'mismatch', 'one', '2', 'all_reduce', 1)),
-    'another type': ([[call('all_reduce', 1, 'scheduled')]] * 2 +
-                     [[call('all_reduce', 1, 'scheduled', dtype='Half')]], {},
-                     ('hangs', 'mismatch', 'one', '2', 'all_reduce', 1)),
-    'another state: one is over, so all came': (
-        [[call('all_reduce', 1, 'scheduled')], [call('all_reduce', 1)]], {},
-        ('unknown', None, 'unknown', None, 'all_reduce', 1)),
-    'gather: outputs on one rank': (
-        [[call('gather', 1, outputs=((4, 4), (4, 4)))], [call('gather', 1, 'scheduled', outputs=())]], {},
-        ('unknown', None, 'unknown', None, 'gather', 1)),
-    'another size within coalesced calls': (
-        [[call('_broadcast_oop', 1, 'scheduled'), call('_broadcast_oop', 1, 'scheduled', inputs=((n, 5),)),
-          call('ALLGATHER_coalesced', 1, 'scheduled', inputs=())] for n in (5, 5, 4)], {},
-        ('hangs', 'mismatch', 'one', '2', '_broadcast_oop', 1)),
-    'the same elements in another shape are the same': (
-        [[call('all_reduce', 1, 'scheduled')], [call('all_reduce', 1, 'scheduled', inputs=((16,),))]], {},
-        ('unknown', None, 'unknown', None, 'all_reduce', 1)),
-    'not all joined': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE], {},
-                       ('hangs', 'not issued', 'one', '2', 'all_reduce', 3)),
-    'never started': ([[call('all_reduce', 1, 'scheduled')]] * 2 + [[]], {},
-                      ('hangs', 'not issued', 'one', '2', 'all_reduce', 1)),
-    'two have not come': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE] * 2, {},
-                          ('hangs', 'not issued', 'several', '2-3', 'all_reduce', 3)),
-    'no dump': ([[call('all_reduce', 1, 'scheduled')], None, [call('all_reduce', 1, 'scheduled')]], {},
-                ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
-    'no dump, and one has not come': ([[call('all_reduce', 1, 'scheduled')], None, []], {},
-                                      ('hangs', 'not issued', 'several', '2', 'all_reduce', 1)),
-    'others run ahead': ([[call('all_reduce', i, 'scheduled') for i in range(1, 40)]] * 2 +
-                         [[call('all_reduce', 1)]], {},
-                         ('hangs', 'not issued', 'one', '2', 'all_reduce', 2)),
-    # Rank 2 has not arrived at b; rank 1 waits there, and rank 0 waits for rank 1.
-    'a chain of groups': ([[on('a', time=5)], [on('b', time=7)], []], {'a': [0, 1], 'b': [1, 2]},
-                          ('hangs', 'not issued', 'one', '2', 'all_reduce', 1)),
-    'another order of two groups': ([[on('a')], [on('a')], [on('a')], [on('b')]], AB,
-                                    ('hangs', 'circle', 'one', '3', 'all_reduce', 1)),
-    'two and two in another order': ([[on('a')], [on('a')], [on('b')], [on('b')]], AB,
-                                     ('hangs', 'circle', 'several', '0-3', 'all_reduce', 1)),
-    'a circle of pairs': ([[on('a')], [on('b')], [on('c')]], {'a': [0, 1], 'b': [1, 2], 'c': [0, 2]},
-                          ('hangs', 'circle', 'several', '0-2', 'all_reduce', 1)),
-    'a send without a receive': ([[sent('send 0->1')], [], [on('a', time=9)]], {'a': [1, 2]},
-                                 ('hangs', 'not issued', 'one', '1', 'send 0->1', 1)),
-    'a send and its receive': ([[sent('send 0->1')], [sent('recv 1<-0')]], {},
-                               ('unknown', None, 'unknown', None, 'send 0->1', 1)),
-    'a send, and a receive of another size': (
-        [[sent('send 0->1', 1, state='completed'), sent('send 0->1', 2)],
-         [sent('recv 1<-0', 1, state='completed'), sent('recv 1<-0', 2, inputs=((5, 4),))]], {},
-        ('hangs', 'mismatch', 'several', '0-1', 'send 0->1', 2)),
-    'another size, and one has not come elsewhere': (
-        [[on('a')], []] + [[on('b', time=2)]] * 2 + [[on('b', inputs=((5, 4),), time=2)]],
-        {'a': [0, 1], 'b': [2, 3, 4]}, ('hangs', 'mismatch', 'one', '1,4', 'all_reduce', 1)),
-    'a root of a broadcast goes on alone': (
-        [[call('broadcast', 1), call('all_reduce', 2, 'scheduled')], [call('broadcast', 1)]], {},
-        ('hangs', 'not issued', 'one', '1', 'all_reduce', 2)),
-    'gloo: over, or failed because one was killed': (
-        [[call('gloo:all_reduce', 1, 'scheduled', retired=True)], None], {},
-        ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
-    'NCCL: over, so one without a dump came': (
-        [[call('all_reduce', 1)], None], {}, ('clear', None, 'unknown', None, None, None)),
-    # Rank 3's operation of b may wait for rank 2's GPU, which waits in a: no rank can be blamed.
-    'one is missed, and waits where all came': (
-        [[on('a', 2)], [on('a', 2)], [on('a', 2), on('b', time=3)], [on('b', time=3)]],
-        {'a': [0, 1, 2, 3], 'b': [2, 3]}, (*NOBODY, 'all_reduce', 1)),
-    # Others wait for ranks that wait in an operation at which all have arrived.
-    'a pair does not end': ([[of_tp(1, 'started')]] * 2 + [[call('all_reduce', 1, 'started', time=2)]] * 2,
-                            {'tp': [0, 1]}, (*NOBODY, 'all_reduce', 1)),
-    'a send and its receive do not end': (
-        [[sent('send 0->1')], [sent('recv 1<-0')], [call('all_reduce', 1, 'started', time=2)]], {},
-        (*NOBODY, 'send 0->1', 1)),
-    'hosts that ran ahead': ([run_of(8, 4), run_of(7, 4), run_of(8, 4)], {}, (*NOBODY, 'all_reduce', 5)),
-    'batches that are over': ([batch(r, 1) + batch(r, 2) for r in (0, 1)], {},
-                              ('clear', None, 'unknown', None, None, None)),
-    'a batch without the other side': ([batch(0, 1) + batch(0, 2, 'started'), batch(1, 1)], {},
-                                       ('hangs', 'not issued', 'one', '1', 'send 0->1', 2)),
-    'coalesced calls that are over': (
-        [[call('_all_gather_base', 1, 'scheduled', retired=False),
-          call('all_gather_into_tensor_coalesced', 1, inputs=())]] * 2, {},
-        ('clear', None, 'unknown', None, None, None)),
-    'all sends and receives of many ranks': (
-        [[sent(op) for p in range(12) if p != r for op in (f'send {r}->{p}', f'recv {r}<-{p}')] for r in range(12)],
-        {}, (*NOBODY, 'send 0->1', 1)),
-    'a dump of another time': ([run_of(9, 9), run_of(9, 9), run_of(7, 7)], {}, (*NOBODY, 'all_reduce', 9)),
-    'a dump of another run': ([run_of(4, 3), run_of(4, 3), run_of(6, 6)], {}, (*NOBODY, 'all_reduce', 6)),
-    'a dump of a new process': ([run_of(4, 3), run_of(4, 3), []], {}, (*NOBODY, 'an operation', 3)),
-    'broadcasts went on without one': (
-        [[call('broadcast', i) for i in range(1, 5)] + [call('all_reduce', 5, 'started')]] * 2 +
-        [[call('broadcast', 1)]], {}, ('hangs', 'not issued', 'one', '2', 'all_reduce', 5)),
-    'a group that was made again': ([run_of(9, 9) + run_of(4, 3)] * 2 + [run_of(9, 9) + run_of(3, 3)], {},
-                                    ('hangs', 'not issued', 'one', '2', 'all_reduce', 4)),
-    'gloo leaves what is over scheduled': (
-        [[call('gloo:all_reduce', 1, 'scheduled', retired=True)]] * 2, {},
-        ('clear', None, 'unknown', None, None, None)),
-}
-
-
 def test_each_hang_is_told_with_its_culprits():
     for form in 'pickle', 'json':
         for name, (ranks, groups, expected) in CASES.items():
             given(*ranks, groups=groups, form=form)
             equal(verdict(), expected, f'{name}, {form}')
+
+
+def test_real_hangs_on_gloo_are_told():
+    for folder, truth in real('.'):
+        job = json.loads(tmerge('hang', folder, '--json').expect(0).out)['tables']['hang.job']['rows'][0]
+        holds(is_right(job, truth), (truth, job))
+        if not truth['ranks']:
+            contains(job['verdict'], 'look at the network' if job['state'] == 'unknown' else 'records no sends and receives')
 
 
 def test_a_screen_names_who_and_where():
@@ -203,8 +50,8 @@ def test_a_screen_names_who_and_where():
 
   The job hangs: rank 2 has not come to all_reduce, number 3 of group
   default_pg.
-  Ranks 0-1 came and wait since 00:00:03.000 UTC (step train.py:13). The last
-  operation that rank 2's CPU issued is all_gather, number 2 of group
+  Ranks 0-1 came and have waited since 00:00:03.000 UTC (step train.py:13). The
+  last operation that rank 2's CPU issued is barrier, number 2 of group
   default_pg, at 00:00:02.000 UTC (step train.py:12).
 ''')
 
@@ -286,7 +133,7 @@ def test_what_else_evidence_says():
             # The ring buffer may have lost the receive of this send.
             ([[sent('send 0->1', record_id=7)], [sent('recv 1<-0', inputs=((5, 4),))]], (),
              'If these two belong together, their sizes or types do not match: rank 0 calls send 0->1'),
-            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps or traces are of 2 ranks'),
+            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps or traces show 2 ranks'),
             (CASES['a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
             (odd, (), ',...')):
         given(*ranks, groups={'tp': [0, 1], 'a': [0, 1], 'b': [2, 3, 4]})
@@ -391,7 +238,8 @@ def test_two_answers_of_ras_show_who_launched_collectives_between_them():
             ([10, 12, 11], [13, 13, 11], '0x1', 'two answers, ranks 0-1 launched collectives, rank 2 launched none', [3, 1, 0]),
             ([10, None, 9], [12, 12, 11], '0x1', 'ranks 0,2 launched collectives: the job was running', [2, None, 2]),
             ([12, 12, 12], [12, 9, 12], '0x1', 'not compared: a count is lower in the later one', [None] * 3),
-            ([12, 12, 12], [13, 13, 13], '0x2', 'The two answers have no rank in common', [None] * 3)):
+            ([12, 12, 12], [13, 13, 13], '0x2',
+             'The two answers are not compared: they have no rank in common', [None] * 3)):
         put('ras_b.json', answer(before).replace('0x93d70002', '0x1'))
         put('ras_a.json', answer(after).replace('0x93d70002', other).replace('05:06:07', '05:07:09'))
         done = tmerge('hang', 'ras_a.json', 'ras_b.json', '-o', 'hang.h5', '--force').expect(0)

@@ -1,10 +1,11 @@
 """Computation and data movement of XLA's operations in real profiles, compared with an independent
 program's results."""
 import collections
+import json
 import os
 
 import jobs
-from common import equal, holds, main, put, rows, seldom, tables, tmerge
+from common import contains, equal, holds, main, put, rows, seldom, tables, tmerge
 from xspace import PROFILES, Plane, field, gpu, mapped, merged_planes, programs, space, varint
 
 ARRAY = 5 << 28  # floats: 5 x 1024 x 1024 x 256
@@ -15,8 +16,8 @@ def merged(name):
     path, expected = next(iter(mapped(name).items()))
     if not os.path.exists(f'../{name}.h5'):
         tmerge('merge', os.path.join(PROFILES, path), '-o', f'../{name}.h5', '--no-html').expect(0)
-    return tables(f'../{name}.h5', 'hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program',
-                  'framework.operator', 'framework.type', 'checklist.box', 'pod.rank'), expected
+    return tables(f'../{name}.h5', 'hlo.rank', 'hlo.work/op', 'hlo.work/category', 'hlo.work/program',
+                  'framework.work/operator', 'framework.work/type', 'checklist.box', 'pod.rank'), expected
 
 
 def test_times_by_category_are_those_of_the_cores():
@@ -32,12 +33,12 @@ def test_times_by_category_are_those_of_the_cores():
         holds(abs(row['self_ns'] - track['device_duration_sum_ps'] * stretch / 1000) < 1504,
               f'{row["self_ns"]} ns of operations')
         equal((row['occurrences'], row['told_pct']), (track['events'], 100.0), 'operations')
-    equal({row['category']: row['occurrences'] for row in found['hlo.category']}, runs)
-    for table in ('hlo.category', 'hlo.program', 'hlo.op'):
+    equal({row['category']: row['occurrences'] for row in found['hlo.work/category']}, runs)
+    for table in ('hlo.work/category', 'hlo.work/program', 'hlo.work/op'):
         equal(sum(row['self_ns'] for row in found[table]),
               sum(row['self_ns'] for row in found['hlo.rank']), table)
         holds(abs(sum(row['share_pct'] for row in found[table]) - 100) < 1e-6, table)
-    for row in found['hlo.category']:
+    for row in found['hlo.work/category']:
         holds(abs(row['self_ns'] - times[row['category']]) < 2 * row['occurrences'] + 100, row)
 
 
@@ -47,13 +48,13 @@ def test_work_is_what_arithmetic_gives():
     reads or writes it on the device. TPU v6e: 918 TFLOP/s and 1638 GB/s."""
     found, _ = merged('tpu-v6e')
     work = {row['category']: (row['flop'], row['bytes'], row['bound'])
-            for row in found['hlo.category']}
+            for row in found['hlo.work/category']}
     equal(work, {'loop fusion': (1200 * ARRAY, 1200 * 8 * ARRAY, 'memory'),
                  'all-reduce': (12 * ARRAY, 12 * 8 * ARRAY, 'communication'),
                  'broadcast': (0, 4 * ARRAY, 'memory'),
                  'copy-start': (0, 2400 * 4 * ARRAY, 'copy'),
                  'copy-done': (None, None, None)}, 'FLOP and bytes')
-    for row in found['hlo.op']:
+    for row in found['hlo.work/op']:
         if row['category'] == 'loop fusion':
             equal(row['flop_per_byte'], 0.125, row['op'])
             rate = 400 * 8 * ARRAY / row['self_ns']
@@ -81,14 +82,14 @@ def test_products_on_gpus_have_the_flop_of_their_shapes():
     for name, (calls, fused) in wanted.items():
         found, expected = merged(name)
         work_of = {row['category']: (row['flop'], row['bytes'], row['told_pct'], row['bound'])
-                   for row in found['hlo.category'] if row['flop'] is not None}
+                   for row in found['hlo.work/category'] if row['flop'] is not None}
         equal(work_of, {'custom-call': (*map(sum, zip(*calls)), 100.0, None),
                         'custom fusion': (*fused, 100.0, None)}, name)
         kernels = expected['ranks'][0]['busy_union_ps']['kernel'] // 1000
-        copied = sum(row['self_ns'] for row in found['hlo.category'] if row['bound'] == 'copy')
-        for table in ('hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program'):
+        copied = sum(row['self_ns'] for row in found['hlo.work/category'] if row['bound'] == 'copy')
+        for table in ('hlo.rank', 'hlo.work/op', 'hlo.work/category', 'hlo.work/program'):
             equal(sum(row['self_ns'] for row in found[table]) - copied, kernels, table)
-        told = sum(row['self_ns'] for row in found['hlo.category'] if row['flop'])
+        told = sum(row['self_ns'] for row in found['hlo.work/category'] if row['flop'])
         for row in found['hlo.rank']:
             rate = sum(flop for flop, _ in (*calls, fused)) / told / 1000
             holds(abs(row['achieved_tflops'] - rate) < 1e-9 and row['peak_pct'] is None, row)
@@ -105,9 +106,9 @@ def test_operations_of_gpus_have_the_categories_of_their_programs():
                                  'custom fusion': 3}}
     for name, categories in wanted.items():
         found, _ = merged(name)
-        equal({row['category']: row['occurrences'] for row in found['hlo.category']}, categories)
+        equal({row['category']: row['occurrences'] for row in found['hlo.work/category']}, categories)
         untyped = [row['compute_untyped_ns'] for row in found['pod.rank']]
-        wide = sum(row['self_ns'] for row in found['hlo.op'] if row['shape'].startswith('f32'))
+        wide = sum(row['self_ns'] for row in found['hlo.work/op'] if row['shape'].startswith('f32'))
         equal((untyped, wide), ([0], sum(row['compute_32_ns'] for row in found['pod.rank'])), name)
 
 
@@ -161,14 +162,14 @@ def test_categories_and_shapes_are_told_by_number_of_program_and_name():
     events = [(f'kernel_{i}', 20_000_000 * i, 10_000_000,
                {'hlo_module': module, 'hlo_op': name, 'program_id': number,
                 'correlation_id': i + 1}) for i, (module, number, name) in enumerate(runs)]
-    found = tables(merged_planes('g', gpu(events), programs(protos)), 'hlo.op', 'hlo.category')
+    found = tables(merged_planes('g', gpu(events), programs(protos)), 'hlo.work/op', 'hlo.work/category')
     equal(sorted((row['program'], row['op'], row['category'] or '-', row['shape'] or '-')
-                 for row in found['hlo.op']),
+                 for row in found['hlo.work/op']),
           sorted([('jit_f', name, of[3], of[4] or '-') for name, of in INSTRUCTIONS.items()] +
                  [('jit_f', 'fusion.1', 'dot', 'f32[64]'), ('jit_g', 'dot.2', '-', '-'),
                   ('jit_h', 'dot.9', '-', '-')]))
     # all-reduce and all-to-all overlap nothing here: all their time is exposed, as for the others.
-    equal({row['category']: row['self_ns'] / 10_000 for row in found['hlo.category']},
+    equal({row['category']: row['self_ns'] / 10_000 for row in found['hlo.work/category']},
           {None: 2, 'dot': 3, **{of[3]: 1 for of in INSTRUCTIONS.values() if of[3] != 'dot'}})
 
 
@@ -247,11 +248,18 @@ def test_a_product_that_takes_several_kernels_is_counted_once():
                {'hlo_module': 'jit_f', 'hlo_op': op, 'program_id': 1, 'correlation_id': i + 1})
               for i, (kernel, op, us) in enumerate(runs)]
     store = merged_planes('w', gpu(events), programs({'jit_f(1)': proto}))
-    found = tables(store, 'hlo.op', 'efficiency.rank')
-    equal({row['op']: (row['flop'], row['bytes'], row['told_pct']) for row in found['hlo.op']},
+    found = tables(store, 'hlo.work/op', 'efficiency.rank')
+    equal({row['op']: (row['flop'], row['bytes'], row['told_pct']) for row in found['hlo.work/op']},
           {'gemm.5': (2 * 1024, 2 * 896, 100.0), 'gemm.6': (None, None, 0.0), 'dot.7': (64, 260, 100.0),
            'dot.8': (None, None, 0.0), 'fusion.9': (None, None, 0.0)})
     equal(found['efficiency.rank'][0]['flop'], 2 * 1024 + 64 + 64, 'FLOP, of the fusion too')
+    # The name of the last version is known, and said to be old.
+    shown = tmerge('show', store, 'hlo.op', '--json').expect(0)
+    equal(json.loads(shown.out)['tables']['hlo.work']['rows'], found['hlo.work/op'])
+    asked = tmerge('query', store, 'SELECT op, flop FROM hlo.op WHERE flop > 64', '--csv').expect(0)
+    equal(asked.out, 'op,flop\r\ngemm.5,2048.0\r\n')
+    for old in (shown, asked, tmerge('list', 'hlo.op').expect(0)):
+        contains(old.err.replace('_', '.'), 'hlo.op is now hlo.work, level op')
 
 
 DEVICES, RUNS, US = 4, 12, 1_000_000
@@ -482,7 +490,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
     own tool, used by the other program, leaves out names with a leading underscore: those of 379
     sends."""
     found, expected = merged('gpu-multi-worker')
-    of = {(row['side'], row['type']): row for row in found['framework.type']}
+    of = {(row['side'], row['type']): row for row in found['framework.work/type']}
     types = {kind for side, kind in of if side == 'host'}
     wanted = expected['host_tf_ops']
     equal((sum(of['host', kind]['occurrences'] for kind in types), len(types)),
@@ -500,7 +508,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
           sum(track['events'] for track in tracks), 'kernels and copies')
     equal(of['device', None]['occurrences'], 14, 'copies without an operator')
     for side in ('host', 'device'):
-        listed = [row for row in found['framework.operator'] if row['side'] == side]
+        listed = [row for row in found['framework.work/operator'] if row['side'] == side]
         equal(len(listed), 500, side)
         holds(sum(row['self_ns'] for row in listed) <=
               sum(row['self_ns'] for (on, _), row in of.items() if on == side), side)
@@ -509,7 +517,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
 def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
     """Copies of programs and of their arguments give no operator."""
     found, expected = merged('jax-mi300-gemm')
-    of = {row['type']: row for row in found['framework.type']}
+    of = {row['type']: row for row in found['framework.work/type']}
     equal({row['side'] for row in of.values()}, {'device'}, 'the host tells none')
     equal(set(of), {'dot_general', 'broadcast_in_dim', None}, 'types')
     copies = expected['ranks'][0]['busy_union_ps']['copy']
@@ -522,9 +530,9 @@ def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
 def test_cores_are_held_against_what_they_could_compute():
     """A core only computes 300 additions of the array; the file gives 918 TFLOP/s."""
     merged('tpu-v6e')
-    found = tables('../tpu-v6e.h5', 'efficiency.rank', 'efficiency.step', 'efficiency.operator')
-    equal(sum(row['flop'] for row in found['efficiency.operator']), 1200 * ARRAY, 'FLOP')
-    equal(sum(row['bytes'] for row in found['efficiency.operator']), 1200 * 8 * ARRAY, 'bytes')
+    found = tables('../tpu-v6e.h5', 'efficiency.rank', 'efficiency.step', 'efficiency.work/operator')
+    equal(sum(row['flop'] for row in found['efficiency.work/operator']), 1200 * ARRAY, 'FLOP')
+    equal(sum(row['bytes'] for row in found['efficiency.work/operator']), 1200 * 8 * ARRAY, 'bytes')
     equal(sum(row['flop'] for row in found['efficiency.step']), 1200 * ARRAY, 'FLOP of steps')
     for row in found['efficiency.rank']:
         equal((row['flop'], row['type'], row['peak_tflops']), (300 * ARRAY, 'mixed', 918.0), row)

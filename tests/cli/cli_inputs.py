@@ -6,7 +6,7 @@ from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, file
                     same_bytes, seldom, small_trace, some, synth, tables, tmerge, trace, unranked,
                     zstd_framed)
 
-OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
+OVERLAP = ('{}: covers the same time of rank {} as {}: give their ranks with --rank-map, or '
            'keep only the first with --skip-bad')
 
 
@@ -341,8 +341,8 @@ def test_copies_are_told_from_traces_of_one_size_and_begin():
     for rank, first in enumerate('aabab'):
         put(f'rank{rank}.json', trace([kernel(first, 0, 1)]
                                       + [kernel('gemm', i, 1) for i in range(1, 1000)]))
-    copy = ('tmerge: warning: rank{}.json holds the same bytes as rank{}.json: one recording counts '
-            'as two')
+    copy = ('tmerge: warning: rank{}.json has the same content as rank{}.json, so one recording '
+            'counts twice')
     done = tmerge(*(f'rank{i}.json' for i in range(5)), n=3).expect(0)
     equal(sorted(done.ours), [copy.format(1, 0), copy.format(3, 0), copy.format(4, 2)])
     equal(tmerge('rank1.json', 'rank2.json').expect(0).ours, [])

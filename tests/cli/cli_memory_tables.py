@@ -23,7 +23,7 @@ def of(found, name, device):
 
 def test_blocks_and_base_give_the_recorded_peak_to_the_byte():
     names = ('memory.device', 'memory.category', 'memory.category_curve', 'memory.live',
-             'memory.operator')
+             'memory.owner/operator')
     paths = [os.path.join(TRACES, 'single', 'df_index_resolver.json.gz'),
              os.path.join(TRACES, 'single', 'h100_qwen.json.gz'),
              TESTS.format('test_memory_curve_step_plot'),
@@ -47,7 +47,7 @@ def test_blocks_and_base_give_the_recorded_peak_to_the_byte():
             # One rank, one device of a type: all but preexisting memory, by operator.
             taken = sum(r['peak_bytes'] for r in categories
                         if r['category'] not in ('preexisting', 'unrecorded'))
-            equal(sum(r['peak_bytes'] for r in found['memory.operator']
+            equal(sum(r['peak_bytes'] for r in found['memory.owner/operator']
                       if r['device'] == row['device'].split(':')[0]), taken, (path, device))
 
 
@@ -73,10 +73,10 @@ def test_the_parameters_of_known_models_are_counted():
 
 
 def test_without_addresses_there_are_no_blocks():
-    found = merged(KINETO, 'memory.device', 'memory.category', 'memory.live', 'memory.operator')
-    holds(found['memory.device'] and found['memory.operator'], 'records')
+    found = merged(KINETO, 'memory.device', 'memory.category', 'memory.live', 'memory.owner/operator')
+    holds(found['memory.device'] and found['memory.owner/operator'], 'records')
     equal(found['memory.category'] + found['memory.live'], [])
-    equal({r['peak_bytes'] for r in found['memory.operator']}, {None})
+    equal({r['peak_bytes'] for r in found['memory.owner/operator']}, {None})
 
 
 MB = 1000000

@@ -84,7 +84,7 @@ def test_both_pages_of_a_report_join_the_kernels_of_the_traces():
     make_job()
     done = tmerge('analyze', 'job.h5', '--ncu', 'details.csv,raw.csv').expect(0)
     equal(done.ours, ['tmerge: warning: --ncu: 1 of 3 measured kernels and shapes (1 launch) are '
-                      'not in the job; show kernels.roofline has them without calls'])
+                      'not in the job; show kernels.roofline lists them without calls'])
     found = {row['name']: row for row in rows('job.h5', 'kernels.roofline')}
     equal({name: tuple(row[column] for column in COLUMNS) for name, row in found.items()}, MEASURED)
     for kernel in rows('job.h5', 'kernels.kernel'):

@@ -331,7 +331,8 @@ def test_a_report_is_shown_by_the_name_that_nsys_stats_has_for_it():
     tmerge('show', 'x.h5', 'osrt_sum', '--where', 'count = 1 or count = 2').fails(
         2, '--where with "or" needs the table: stats.time, whose column report is "osrt_sum"')
     tmerge('show', 'x.h5', 'job', 'nvtx_sum').fails(
-        2, 'nvtx_sum is a report of nsys stats: one at a time, or all of stats.time')
+        2, 'nvtx_sum is a report of nsys stats: name only one report, or the '
+           'table stats.time, which has all of them')
     tmerge('show', 'x.h5', 'vulkan_marker_sum').fails(
         2, 'vulkan_marker_sum is a report of nsys stats on graphics, which tmerge does not read')
     contains(tmerge('show', '--help').expect(0).out, 'cuda_gpu_kern_sum')

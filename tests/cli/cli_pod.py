@@ -171,7 +171,7 @@ def test_operations_have_their_own_time_and_loops_what_is_left_of_it():
     900), each loop 20 plus twice 90, and until 1180 the all-reduce: 12 (8 x 980 - 1680 - 4400).
     Nested loops on another core: 100 - 60, 60 - 20, 20."""
     made_pod(True)
-    found = rows('p.h5', 'hlo.category')
+    found = rows('p.h5', 'hlo.work/category')
     equal({row['category']: (row['occurrences'], row['self_ns'] // 1000) for row in found},
           {'infeed': (96, 20160), 'convolution fusion': (96, 52800), 'while': (96, 1920),
            'loop fusion': (192, 17280), 'all-reduce': (96, 21120), 'outfeed': (96, 960)})
@@ -182,7 +182,7 @@ def test_operations_have_their_own_time_and_loops_what_is_left_of_it():
         (3, 'XLA Ops', 0, [(name, at * US, length * US, {}) for name, at, length in nest])],
         shared={nest[1][0]: {'hlo_category': 'while'}, **{n: {'hlo_category': CATEGORIES[n]}
                                                           for n in (LOOP, PART)}}))
-    equal({row['op']: row['self_ns'] // 1000 for row in rows(store, 'hlo.op')},
+    equal({row['op']: row['self_ns'] // 1000 for row in rows(store, 'hlo.work/op')},
           {'while.3': 40, 'while.7': 40, 'add.4': 20})
 
 

@@ -119,11 +119,11 @@ def check_job(name, paths, problems):
     problems.same(f"{name}: GPU events", gpu,
                   sum(r["events"] + r["unlinked"] for r in result["launches.rank"]))
     whole = sum(sum(v) for v in kernels.values()) + sum(c[2] for c in copies)
-    for table in ("kernels.launcher", "operators.kernel"):
-        rows = result[table]
-        problems.same(f"{name}: {table}", tuple(sum(r[c] for r in rows) for c in ("calls", "total_ns")),
+    for level in ("kernel", "operator"):
+        rows = [r for r in result["kernels.launched"] if r["level"] == level]
+        problems.same(f"{name}: {level}", tuple(sum(r[c] for r in rows) for c in ("calls", "total_ns")),
                       (gpu, whole))
-        problems.same(f"{name}: {table}, no launch",
+        problems.same(f"{name}: {level}, no launch",
                       sum(r["calls"] for r in rows if r["operator"] == "(launch not recorded)"),
                       sum(r["unlinked"] for r in result["launches.rank"]))
     problems.same(f"{name}: events of streams", gpu, sum(r["events"] for r in result["idle.stream"]))
@@ -139,11 +139,12 @@ STACKS = MODULES | {"worker0.1623143089861.pt.trace.json.gz", "worker0.162314356
 
 
 def check_trees(name, result, whole, problems):
-    for table, known in (("modules.tree", MODULES), ("stacks.frame", STACKS)):
-        rows = result[table]
-        problems.same(f"{name}: {table}", bool(rows), name in known)
-        problems.same(f"{name}: {table}", sum(r["device_self_ns"] for r in rows), whole if rows else 0)
-    for r in result["modules.tree"]:
+    for level, known in (("module", MODULES), ("function", STACKS)):
+        rows = [r for r in result["calls.tree"] if r["level"] == level]
+        problems.same(f"{name}: {level}", bool(rows), name in known)
+        problems.same(f"{name}: {level}", sum(r["device_self_ns"] for r in rows), whole if rows else 0)
+    tree = [r for r in result["calls.tree"] if r["level"] == "module"]
+    for r in tree:
         parts = ("forward_device_ns", "recomputed_device_ns", "backward_device_ns")
         problems.same(f"{name}: {r['name']}", sum(r[p] for p in parts), r["device_total_ns"])
     # The trace with checkpointed blocks, three steps: one backward pass per update.
@@ -154,10 +155,10 @@ def check_trees(name, result, whole, problems):
         # Computed by a few lines of Python from launches, nodes with numbers and modules of a
         # thread over time: launched in a node with a module open 4209958, with none 9098508, of
         # which 35753 are the loss, which is in no module.
-        model = next(r for r in result["modules.tree"] if r["depth"] == 0)
+        model = next(r for r in tree if r["depth"] == 0)
         problems.same(f"{name}: backward", (model["recomputed_device_ns"], model["backward_device_ns"]),
                       (4209958, 9098508 - 35753))
-        modules = result["modules.module"]
+        modules = [r for r in result["calls.call"] if r["level"] == "module"]
         problems.same(f"{name}: backward by module", sum(r["backward_device_self_ns"] for r in modules),
                       9098508 - 35753)
 
@@ -175,14 +176,14 @@ def check_classes(name, result, problems):
 
 def check_efficiency(name, result, problems):
     flop, time = collections.Counter(), collections.Counter()
-    for r in result["efficiency.operator"]:
-        flop[r["operator"]] += r["flop"]
-        time[r["operator"]] += r["total_ns"]
+    for r in (r for r in result["efficiency.work"] if r["level"] == "operator"):
+        flop[r["name"]] += r["flop"]
+        time[r["name"]] += r["total_ns"]
     for op, rate in RATES.get(name, {}).items():
         problems.same(f"{name}: {op}", flop[op] / max(time[op], 1) / 1e3, rate, 0.6)
-    for table in ("efficiency.kernel", "efficiency.place"):
-        problems.same(f"{name}: {table}", sum(r["flop"] for r in result[table]), sum(flop.values()),
-                      1e-9 * sum(flop.values()))
+    for level in ("kernel", "place"):
+        found = sum(r["flop"] for r in result["efficiency.work"] if r["level"] == level)
+        problems.same(f"{name}: {level}", found, sum(flop.values()), 1e-9 * sum(flop.values()))
     problems.same(f"{name}: has FLOP", bool(flop), name not in NOT_COUNTED)
     if name in COUNTED:
         first = result["efficiency.rank"][0]
@@ -285,7 +286,8 @@ def hand_made(test):
 
 
 def check_memory(problems):
-    rows = {(r["device"], r["operator"]): r for r in hand_made("test_memory_view")["memory.operator"]}
+    rows = {(r["device"], r["name"]): r for r in hand_made("test_memory_view")["memory.owner"]
+            if r["level"] == "operator"}
     for device, operators in MEMORY.items():
         for name, values in operators.items():
             found = [rows[device, name][column] for column in MEMORY_COLUMNS]

@@ -197,7 +197,7 @@ def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
         put(path, content(path)[:os.path.getsize(path) * 2 // 3])
         for n in (0, 1, 2, 3) if FULL else (0, 3) if compress == 'gzip' else (0,):
             done = tmerge(job, '-o', f'{compress}{n}.h5', n=n).expect(0)
-            has_line(done.out, '! truncated, but read as far as they go: the traces of rank 2')
+            has_line(done.out, '! truncated, and read up to where they are cut: the traces of rank 2')
             same_bytes(f'{compress}0.h5', f'{compress}{n}.h5')
         equal([row['truncated'] for row in rows(f'{compress}0.h5', 'job.rank')],
               [False, False, True, False])
@@ -231,7 +231,7 @@ def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
     put(path(2), json.dumps(found))
     os.unlink('job/truth.json')
     done = merged('job')
-    has_line(done.out, r'^Load even within .* %( in whole steps)? \(2 ranks not compared\), ')
+    has_line(done.out, r'^Compute even within .* %( in whole steps)? \(2 ranks not compared\), ')
     equal([(row['rank'], row['step']) for row in rows('tmerge.h5', 'overlap.step')
            if row['partial']], [(1, 5), (1, 6), (1, 7)])
     job = rows('tmerge.h5', 'imbalance.job')[0]
@@ -265,10 +265,9 @@ def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
                          ([kernels[1], {**step, 'name': 'ProfilerStep#3'}], False)):
         put('rank0.json', json.dumps(events))
         out = ' '.join(merged('rank0.json').out.split())
-        equal('GPU time: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % (of everything '
-              'recorded; complete steps are 1.0 % of that time: compute 50.0 %, exposed comm 0.0 %, '
-              'copies 0.0 %, idle 50.0 %)' in out, said)
-        equal('(of everything recorded' in out, said)
+        equal('GPU: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % Steps: '
+              'compute 50.0 %, exposed comm 0.0 %, copies 0.0 %, idle 50.0 %' in out, said)
+        equal('Steps:' in out, said)
 
 
 # Log of a trace without GPU events, and the expected first message.
@@ -296,7 +295,7 @@ def test_a_job_without_events_of_a_device_says_so_first_and_why():
         contains(out, evidence)
         equal(rows('tmerge.h5', 'advice.item'), [])
     out = merged('rank0.json', '--device-categories=a,cpu_op').out
-    has_line(out, 'GPU time: compute 100.0 %')
+    has_line(out, 'GPU: compute 100.0 %')
 
 
 def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():

@@ -91,7 +91,7 @@ def test_real_databases_tell_what_sql_does():
             n_bytes = dict(db.execute('SELECT kind, sum(size) FROM rocpd_copyapi GROUP BY 1'))
         equal(of_name('kernels.kernel', 'calls', 'total_ns', 'min_ns', 'max_ns'), kernels)
         equal(of_name('launches.api', 'calls', 'total_ns', 'max_ns'), calls)
-        equal(of_name('modules.annotation', 'calls'), {name: row[:1] for name, row in markers.items()})
+        equal(of_name('calls.call/annotation', 'calls'), {name: row[:1] for name, row in markers.items()})
         ways = {'htod': 1, 'dtoh': 2, 'dtod': 3}
         transfers = rows('tmerge.h5', 'transfers.kind')
         equal(sorted((row['count'], row['total_ns']) for row in transfers if 'to' in row['kind']),

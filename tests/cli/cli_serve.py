@@ -115,7 +115,7 @@ def test_the_page_is_that_of_the_file_but_for_what_it_may_ask():
     tmerge('report', 'job.h5').expect(0)
     with served('job.h5') as server:
         equal((server.store, server.address), ('job.h5', '127.0.0.1'))
-        contains(server.whom, 'to this machine only')
+        contains(server.whom, 'Only this machine can open it')
         status, headers, page = server.get()
         equal(status, 200)
         equal({name: headers[name] for name in
@@ -406,7 +406,7 @@ def test_where_it_cannot_serve_is_said():
     equal(tmerge('serve', 'none.h5').status, 3)
     with served('job.h5', '--address=127.0.0.2') as s:
         equal(s.address, '127.0.0.2')
-        contains(s.whom, 'nothing is encrypted')
+        contains(s.whom, 'Nothing is encrypted')
         equal(s.get()[0], 200)
 
 

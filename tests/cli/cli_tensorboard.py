@@ -151,12 +151,12 @@ def check_operators(store):
         launch = f['events/launch'][()]
         linked = int(duration[(role != 0) & (launch >= 0)].sum())
         n_operators = int((f['events/category'][()] == 1).sum())
-    found = tables(store, 'operators', 'modules')
-    operators = found['operators.op']
+    found = tables(store, 'calls.call/operator', 'calls.call/module', 'calls.call/annotation')
+    operators = found['calls.call/operator']
     own = sum(row['device_self_ns'] for row in operators)
     holds(own <= linked, f'{own} ns by operators of {linked} ns that were launched')
     equal(sum(row['calls'] for row in operators), n_operators)
-    for row in operators + found['modules.annotation'] + found['modules.module']:
+    for row in operators + found['calls.call/annotation'] + found['calls.call/module']:
         holds(0 <= row['host_self_ns'] <= row['host_total_ns'], str(row))
         holds(row['device_self_ns'] <= row['device_total_ns'], str(row))
         holds(row['device_min_ns'] <= row['device_median_ns'] <= row['device_max_ns'], str(row))
@@ -177,7 +177,7 @@ def test_every_operator_of_a_real_training_is_as_tensorboard_says():
     trace, = traces('kineto-samples/worker0.1623143089861.pt.trace.json.gz')
     with open(reference, encoding='utf-8') as f:
         expected = json.loads(f.readlines()[2])['data']
-    found = {row['name']: row for row in shown('operators.op', trace)}
+    found = {row['name']: row for row in shown('calls.call/operator', trace)}
     equal(set(found), {row['name'] for row in expected})
     for row in expected:
         ours = found[row['name']]
@@ -194,10 +194,10 @@ def test_every_operator_of_a_real_training_is_as_tensorboard_says():
 
 
 def test_operators_of_made_traces_have_the_times_that_tensorboard_expects():
-    found = shown('operators.op', fixture('test_self_time'))
+    found = shown('calls.call/operator', fixture('test_self_time'))
     equal(times(found, 'aten::mat_mul'), [100, 35, 36, 16])
     equal(times(found, 'aten::mm'), [40, 30, 20, 20])
-    found = shown('operators.op', fixture('test_all_categories'))
+    found = shown('calls.call/operator', fixture('test_all_categories'))
     equal(times(found, 'aten::nll_loss_backward'), [70, 35, 30, 30])
     equal(times(found, 'aten::to'), [60, 60, 0, 0])
 
@@ -205,14 +205,14 @@ def test_operators_of_made_traces_have_the_times_that_tensorboard_expects():
 def test_launches_belong_to_the_operator_that_they_lie_in():
     """TensorBoard uses External id, which contradicts the times here, and finds 26/14 and 12/12. On
     every real trace with operators' ids both ways agree; many have other ids."""
-    found = shown('operators.op', fixture('test_external_id'))
+    found = shown('calls.call/operator', fixture('test_external_id'))
     equal(times(found, 'aten::mat_mul')[2:], [26, 15])
     equal(times(found, 'aten::mm')[2:], [11, 11])
 
 
 def test_modules_nest_and_repeat_as_tensorboard_counts_them():
     found = {row['name']: row for row in
-             shown('modules.module', fixture('test_build_module_hierarchy'))}
+             shown('calls.call/module', fixture('test_build_module_hierarchy'))}
     equal({name: (row['calls'], row['host_total_ns'] / US, row['host_self_ns'] / US)
            for name, row in found.items()},
           {'nn.Module: MyModule': (3, 3 * 211, 3 * (211 - 62)),

@@ -36,7 +36,7 @@ def test_the_real_file_has_the_sums_of_its_operations():
     path, lines = real()
     out = ' '.join(tmerge(path, '-o', 't.h5').expect(0).out.split())
     # Both compute 63.7 ms; host events belong to the first of them, and are not compared.
-    holds('Load even within 0.1 %, ' in out, out)
+    holds('Compute even within 0.1 %, ' in out, out)
     shown = {(row['rank'], row['kind']): row for row in rows('t.h5', 'overlap.kind')}
     overlap = {row['rank']: row for row in rows('t.h5', 'overlap.rank')}
     for rank in 0, 1:
@@ -140,7 +140,7 @@ def say_the_same(profile, *names):
 
 
 TABLES = ('overlap.kind', 'kernels.kernel', 'launches.rank', 'idle.rank', 'transfers.kind',
-          'operators.op')
+          'calls.call/operator')
 
 
 def test_a_profile_and_its_json_say_the_same():

@@ -204,7 +204,7 @@ def test_steps_of_another_name_are_the_same_steps():
     for folder in ('job', 'renamed'):
         tmerge(folder, '-o', folder + '.h5').expect(0)
     job, renamed = (tables(folder + '.h5') for folder in ('job', 'renamed'))
-    holds(job['memory.operator'] and job['modules.annotation'] and job['idle.gap'], 'have rows')
+    holds(job['memory.owner'] and job['calls.call'] and job['idle.gap'], 'have rows')
     for name, found in job.items():
         # These contain names of files and marks.
         if name not in ('job.rank', 'job.remark', 'job.left_out', 'steps.kind', 'steps.mark'):

@@ -264,9 +264,9 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
             (('--fix', 'gc'),
              'kind=gc: the kinds are compute, copy, host, launch, transfer, input'),
             (('--fix', 'kernel=^none$'), 'kernel=^none$: no GPU event has such a name; tmerge show '
-                                         'STORE kernels has them'),
+                                         'STORE kernels lists the names'),
             (('--fix', 'operator=^none$'), 'operator=^none$: no such operator launched anything; '
-                                           'tmerge show STORE operators has them'),
+                                           'tmerge show STORE operators lists the names'),
             (('--fix', 'rank=0+stage=1'),
              'rank=0+stage=1: no recorded work matches all of these'),
             (('--step', '1-6'), '--step: the job has none of these steps; it has 7-8'),
@@ -278,7 +278,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
                                     "as rank=3:1.5, not 'rank=1'")):
         tmerge('whatif', path, *options).fails(2, message)
     # Rank 1 belongs to the job but did nothing on a GPU, or no rank did.
-    for gpus, message in (((0,), 'only ranks with GPU events are replayed, which are ranks 0'),
+    for gpus, message in (((0,), 'only ranks with GPU events are replayed: ranks 0'),
                           ((), 'no rank has GPU events, which a replay needs')):
         for rank in (0, 1):
             put(f'part/{rank}.json', small_trace(rank) if rank in gpus else

@@ -202,7 +202,7 @@ def test_jax_on_amd_is_mapped_to_ranks():
             # XLA records the operation of each of its kernels, and of some copies.
             with_operation = {'jax-mi300-attention': 87, 'jax-mi300-gemm': 42}[name]
             equal(len(added), with_operation, 'operators')
-    equal(rows('x.h5', 'operators.op')[0]['name'], 'jit(dot)/dot_general')
+    equal(rows('x.h5', 'calls.call/operator')[0]['name'], 'jit(dot)/dot_general')
 
 
 # Made profiles ------------------------------------------------------------------------------------

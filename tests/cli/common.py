@@ -193,9 +193,15 @@ def limited(size):
 
 
 def tables(store, *names, **more):
-    """Returns the rows of a store's tables by name, as in tmerge show --json."""
-    shown = json.loads(tmerge('show', store, *names, '--json', **more).expect(0).out)
-    return {name: table['rows'] for name, table in shown['tables'].items()}
+    """Returns the rows of a store's tables by name, as in tmerge show --json; "hlo.work/op" is the
+    rows of a level."""
+    of = dict.fromkeys(name.partition('/')[0] for name in names)
+    shown = json.loads(tmerge('show', store, *of, '--json', **more).expect(0).out)
+    found = {name: table['rows'] for name, table in shown['tables'].items()}
+    levels = (name.split('/') for name in names if '/' in name)
+    found.update({f'{name}/{level}': [row for row in found[name] if row['level'] == level]
+                  for name, level in levels})
+    return found
 
 
 def rows(store, name):

@@ -1,5 +1,5 @@
 /* Delay propagation across processes: cost passes back to the cause of a rank's lateness, as worked
- * out by hand, and alike for any number of processes. Run with 1, 2, 3 and 4. */
+ * out by hand, and the same for any number of processes. Run with 1, 2, 3 and 4. */
 #include "mpi/pass_delays.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ enum { ACTS_MAX = 8 };
 
 static const int64_t step_ns = 1000, n_steps = 5;
 
-/* Activity of a rank in a step [ns from the step's begin]: compute (c), all-reduce (a), send (s) or
+/* Activity of a rank in a step [ns from the step's start]: compute (c), all-reduce (a), send (s) or
  * receive (r). */
 typedef struct act {
     char what;

@@ -1,5 +1,5 @@
-/* Matching across processes: tables worked out by hand, and alike for any number of processes. Run
- * with 1, 2, 3 and 4. */
+/* Matching across processes: tables worked out by hand, and the same for any number of processes.
+ * Run with 1, 2, 3 and 4. */
 #include "mpi/match.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "waits/operations.h"
 
 /* Three ranks, and steps 1 to 5, step s in [1000 s, 1000 s + 900). In each, rank r computes 40, 50,
- * 100 ns and arrives at an all-reduce of 8 floats at 100, 160, 200 after the step's begin, which
+ * 100 ns and arrives at an all-reduce of 8 floats at 100, 160, 200 after the step's start, which
  * ends at 300 on all. In step 5 they arrive at another at 400, 400, 350, which ends at 500.
  *
  *   each step:  0 waits 100, 1 waits 40. Gap [100, 160): 60 of 0, 30 each for 1 and 2. Gap [160,

@@ -68,7 +68,7 @@ def prepared(path):
 def ours(store):
     ranks = [row['rank'] for row in peers.tables(store, 'job.rank')['job.rank']]
     place, found = {rank: at for at, rank in enumerate(ranks)}, {}
-    tables = peers.tables(store, 'overview.step', 'operators.op')
+    tables = peers.tables(store, 'overview.step', 'calls.call')
     for row in tables['overview.step']:
         for part, column in PARTS.items():
             found['overview', (place[row['rank']], str(row['step']), part)] = row[column]
@@ -76,7 +76,7 @@ def ours(store):
         for name in ('sum', 'max', 'min'):
             found['kernel', (place[row['rank']], row['name'], name)] = row[name]
         found['calls', (place[row['rank']], row['name'])] = row['calls']
-    for row in tables['operators.op']:
+    for row in (row for row in tables['calls.call'] if row['level'] == 'operator'):
         for figure, column in COLUMNS.items():
             at = ('operator calls', row['name']) if figure == 'calls' else ('operator', (row['name'], figure))
             found[at] = row[column]

@@ -41,8 +41,8 @@ def prepared(path):
 
 
 def ours(store):
-    tables, found = peers.tables(store, 'hlo.op'), {}
-    for row in tables['hlo.op']:
+    tables, found = peers.tables(store, 'hlo.work'), {}
+    for row in (row for row in tables['hlo.work'] if row['level'] == 'op'):
         for figure, column in (('self', 'self_ns'), ('runs', 'occurrences')):
             at = f'operation {figure}', row['op']
             found[at] = found.get(at, 0) + row[column]

@@ -250,7 +250,7 @@ def judge(a):
             yield 'confident namings that are right', ranks == a['members'] and found != 'nobody'
     places, said = list(firsts(a).values()), a['stragglers.job'][0]['headline'] or ''
     same = not places or bool(places[0].intersection(*places))
-    if re.match('(Bringing|Removing|Transfers|The pipeline is split) ', said):  # is the headline
+    if re.match('(Making|Bringing|Removing|Transfers|The pipeline is split) ', said):  # is the headline
         same = same and (a['whatif.job'][0]['headline'] or '').startswith(said)
     yield 'who is first is the same everywhere', same
     saved = replayed(a, named[0][1]) if named else None

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "table/levels.h"
+
 small_job open_job(void) {
     small_job j = {.ground = open_ground(), .job = {.world_size = -1}};
     j.job.names = j.ground.names;
@@ -58,21 +60,64 @@ static void name_values(const char *names, const char *values, char *out, size_t
         *at = ' ';
 }
 
+/* Returns a table, of "hlo.work/op" only with the rows of a level. */
+static tm_table rows_of(const small_job *j, const char *name) {
+    char own[64];
+    size_t size = strcspn(name, "/"), end;
+    snprintf(own, sizeof own, "%.*s", (int)size, name);
+    tm_table table = *tm_tables_find(&j->tables, own);
+    if (name[size] == '/') {
+        size_t first = tm_table_level(&table, name + size + 1, &end);
+        table.cells = tm_table_row(&table, first);
+        table.n_rows = end - first;
+    }
+    return table;
+}
+
+/* Writes a row of a level as assert_row has it: @p row leaves out the level, and columns that are
+ * null. */
+static void complete(const tm_table_def *def, const char *level, const char *row, char *out,
+                     size_t size) {
+    size_t used = (size_t)snprintf(out, size, "level=%s", level);
+    for (int c = 1; c < def->n_columns; c++) {
+        char key[64];
+        const char *end = NULL;
+        size_t n = (size_t)snprintf(key, sizeof key, " %s=", def->columns[c].name) - 2;
+        if (strncmp(row, key + 1, n + 1) != 0) {
+            used += (size_t)snprintf(out + used, size - used, "%snull", key);
+            continue;
+        }
+        for (int d = c + 1; d < def->n_columns && !end; d++) {
+            snprintf(key, sizeof key, " %s=", def->columns[d].name);
+            end = strstr(row, key);
+        }
+        end = end ? end : row + strlen(row);
+        used += (size_t)snprintf(out + used, size - used, " %.*s", (int)(end - row), row);
+        row = *end ? end + 1 : end;
+    }
+}
+
+static void check_row(const tm_table *table, size_t row, const char *name, const char *expected) {
+    char text[2048];
+    const char *level = strchr(name, '/');
+    if (level)
+        complete(table->def, level + 1, expected, text, sizeof text);
+    assert_row(table, row, level ? text : expected);
+}
+
 void check_named(const small_job *j, const char *name, const char *const *rows, size_t n) {
-    const tm_table *table = tm_tables_find(&j->tables, name);
-    assert_non_null(table);
-    for (size_t i = 1; i < n && i <= table->n_rows; i++) {
+    const tm_table table = rows_of(j, name);
+    for (size_t i = 1; i < n && i <= table.n_rows; i++) {
         char row[1024];
         name_values(rows[0], rows[i], row, sizeof row);
-        assert_row(table, i - 1, row);
+        check_row(&table, i - 1, name, row);
     }
-    assert_int_equal(table->n_rows, n - 1);
+    assert_int_equal(table.n_rows, n - 1);
 }
 
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n) {
-    const tm_table *table = tm_tables_find(&j->tables, name);
-    assert_non_null(table);
-    for (size_t i = 0; i < n && i < table->n_rows; i++)
-        assert_row(table, i, rows[i]);
-    assert_int_equal(table->n_rows, n);
+    const tm_table table = rows_of(j, name);
+    for (size_t i = 0; i < n && i < table.n_rows; i++)
+        check_row(&table, i, name, rows[i]);
+    assert_int_equal(table.n_rows, n);
 }

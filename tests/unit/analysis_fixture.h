@@ -25,7 +25,8 @@ void add_traces(small_job *j, int64_t rank, tm_trace *const *traces, size_t n);
 /* Runs the analysis of the whole job; call it after all ranks have been added. */
 void finish_job(small_job *j);
 
-/* Checks that the table has exactly these rows, written as for assert_row. */
+/* Checks that the table has exactly these rows, written as for assert_row; of a level, if the
+ * name is as "hlo.work/op": they leave out the level, and columns that are null. */
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(j, table, rows) check_rows(j, table, rows, COUNT(rows))
 

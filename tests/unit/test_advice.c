@@ -160,7 +160,7 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
         {"",
          "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job "
          "verdict=event "
-         "headline=Bringing~host~work~between~launches~to~the~median~rank's~saves~6.0~%~of"
+         "headline=Making~host~work~between~launches~as~short~as~on~the~median~rank~saves~6.0~%~of"
          "~a~step~(60~ns); whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; "
          "whatif.item what=kind name=host ranks=4 saved_ns=60 saved_pct=6 sure=true;",
          "late_ranks warning 0 upper all"},
@@ -194,6 +194,12 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
         /* 9.9 %: reported only as ranks that wait for late ones */
         {UNEVEN, "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2;",
          "late_ranks note 90 upper all"},
+        /* 840 of the 4 x 300 ns remain, but fixing other ranks than 2 saves nothing */
+        {BOTH_LATE,
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; whatif.job sure=true; whatif.item what=rank name=2 saved_ns=90 saved_pct=9; "
+         "whatif.item what=plan name=2 ranks=1 saved_ns=90 saved_pct=9;",
+         "imbalance warning 90 upper 2"},
         /* no rank waits */
         {"", "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;", ""},
         /* the straggler explains 4 x 90: nothing is left for imbalance */
@@ -365,24 +371,28 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "input critical 3500 upper all"},
         /* 360 of 3600 ns of computation */
         {"",
-         "overview.job tensor_core_pct=0; operators.op name=aten::mm device_self_ns=360 "
-         "tensor_cores_fit=true; operators.op name=aten::add device_self_ns=900 "
+         "overview.job tensor_core_pct=0; calls.call level=operator name=aten::mm "
+         "device_self_ns=360 "
+         "tensor_cores_fit=true; calls.call level=operator name=aten::add device_self_ns=900 "
          "tensor_cores_fit=false;",
          "tensor_cores note - - all"},
         /* of the summed time of concurrent kernels: 1,500 of 15,000 ns, and 1,499 */
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
          "total_ns=15000 communication=false; kernels.kernel name=c calls=9 short_calls=0 "
-         "total_ns=90000 communication=true; operators.op name=aten::mm device_self_ns=1500 "
+         "total_ns=90000 communication=true; calls.call level=operator name=aten::mm "
+         "device_self_ns=1500 "
          "tensor_cores_fit=true;",
          "tensor_cores note - - all"},
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
-         "total_ns=15000 communication=false; operators.op name=aten::mm device_self_ns=1499 "
+         "total_ns=15000 communication=false; calls.call level=operator name=aten::mm "
+         "device_self_ns=1499 "
          "tensor_cores_fit=true;",
          ""},
         {"",
-         "overview.job tensor_core_pct=1; operators.op name=aten::mm device_self_ns=360 "
+         "overview.job tensor_core_pct=1; calls.call level=operator name=aten::mm "
+         "device_self_ns=360 "
          "tensor_cores_fit=true;",
          ""},
         /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; if none uses tensor
@@ -554,12 +564,12 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         SPENT("compute_16_ns=9 compute_32_ns=91 compute_untyped_ns=101", ""),
         /* 40 of 400 ns; 39 are less than a tenth. */
         {"",
-         XSPACE
-         "hlo.category category=copy-done self_ns=40; hlo.category category=fusion self_ns=360;",
+         XSPACE "hlo.work level=category category=copy-done self_ns=40; hlo.work level=category "
+                "category=fusion self_ns=360;",
          "asynchronous warning 10 upper all"},
         {"",
-         XSPACE
-         "hlo.category category=copy-done self_ns=39; hlo.category category=fusion self_ns=361;",
+         XSPACE "hlo.work level=category category=copy-done self_ns=39; hlo.work level=category "
+                "category=fusion self_ns=361;",
          ""},
         /* These rules apply to no other format, and the guides' bounds do not apply to this one. */
         {"", "job.job steps=10;" STEPS("launch_ns=900 output_ns=900 other_ns=900"), ""},
@@ -673,18 +683,21 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* where short kernels and communication are launched: 6 of 8, and all of it; PyTorch's
          * record_param_comms does not count as a place, and 200 us is not short */
         {"",
-         "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
-                                      "kernels.launcher kernel=k operator=add inside=f calls=6 "
-                                      "mean_ns=9; kernels.launcher kernel=k operator=mul calls=2 "
-                                      "mean_ns=9; kernels.launcher kernel=k operator=big calls=70 "
-                                      "mean_ns=200000;",
+         "kernels.kernel " SMALL(
+             "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
+                  "kernels.launched level=kernel kernel=k operator=add inside=f calls=6 "
+                  "mean_ns=9; kernels.launched level=kernel kernel=k operator=mul calls=2 "
+                  "mean_ns=9; kernels.launched level=kernel kernel=k operator=big calls=70 "
+                  "mean_ns=200000;",
          "larger batch. 75 % of the short ones are launched by \"add\" in \"f\". ", "big"},
         {HIDES_BADLY,
-         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launched "
+         "level=kernel kernel=k "
          "operator=record_param_comms inside=forward total_ns=9;",
          "of a batch. 100 % of communication is launched in \"forward\". ", "record_param"},
         {HIDES_BADLY,
-         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launched "
+         "level=kernel kernel=k "
          "operator=record_param_comms total_ns=9;",
          "of a batch. 15.0 %", "launched"},
         /* names where the host waited, as far as known */
@@ -721,7 +734,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
          "*unlinked=9 events=9; idle.gap rank=0 duration_ns=90 cause=other before=k host=sync "
          "host_ns=80; sync.call call=sync;",
-         "end with \"k\". Meanwhile the host is in \"sync\", which only waits for", "Record"},
+         "The longest gap ends with \"k\". Meanwhile the host is in \"sync\", which only waits for",
+         "Record"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900 queued_ns=451;",
          "memory. The host launched them in time. ", "Record"},
@@ -747,7 +761,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* 100 of 100 + 300 - 60 */
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=300;",
-         "not counting that, 29 % of communication is hidden; most exposed is AllReduce (300 ns a "
+         "Without that, 29 % of communication is hidden. Most exposed is AllReduce (300 ns a "
          "rank, with waiting).",
          "rank)."},
         /* 20 of computation are left, 390 of communication */
@@ -755,7 +769,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overlap.kind *kind=allreduce exposed_comm_ns=390;", "Communicate less or faster",
          "Start communication"},
         {HIDES_BADLY, "overlap.kind *kind=other exposed_comm_ns=150;",
-         "; most exposed is communication of unknown kind", "is other"},
+         "Most exposed is communication of unknown kind", "is other"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
         /* Of 4 x 250 exposed 4 x 100 are waiting for late ranks, which no receive holds: of the
@@ -763,11 +777,11 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
          "overlap.kind *kind=recv exposed_comm_ns=120;",
-         "of the rest, most exposed is Receive (120 ns a rank).", "Start communication"},
+         "Of the rest, most exposed is Receive (120 ns a rank).", "Start communication"},
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=10",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
          "overlap.kind *kind=recv exposed_comm_ns=60;",
-         "; most exposed is AllReduce (190 ns a rank)", "micro-batches"},
+         ". Most exposed is AllReduce (190 ns a rank)", "micro-batches"},
         /* 120 of 4 x 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
@@ -844,7 +858,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
          "Find what the slowest AllReduces wait for after all ranks here have arrived: ranks "
-         "without a trace, ",
+         "without a trace (add their traces), ",
          "Start communication"},
         {HIDES_BADLY,
          "world 4; collectives.kind " SMALLER

@@ -1,6 +1,7 @@
 /* Call trees of modules with their backward pass, and of stacks: small ranks, by hand. */
 
 #include "analysis_fixture.h"
+#include "table/levels.h"
 
 enum { MAIN = 1, AUTOGRAD = 2 };
 
@@ -110,8 +111,8 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
     small_job j = open_job();
     add_told(&j, 0, trained, COUNT(trained), numbers, COUNT(numbers));
     finish_job(&j);
-    CHECK_NAMED(&j, "modules.tree", rows);
-    CHECK_ROWS(&j, "modules.module", modules);
+    CHECK_NAMED(&j, "calls.tree/module", rows);
+    CHECK_ROWS(&j, "calls.call/module", modules);
     close_job(&j);
 }
 
@@ -127,7 +128,8 @@ TEST(of_second_gradients_nothing_is_computed_again) {
     small_job j = open_job();
     add_told(&j, 0, events, COUNT(events), told_of, COUNT(told_of));
     finish_job(&j);
-    const tm_table *tree = tm_tables_find(&j.tables, "modules.tree");
+    tm_table *tree = tm_tables_find(&j.tables, "calls.tree");
+    tm_table_keep_level(tree, "module");
     assert_int_equal(tm_table_cell(tree, 0, "recomputed_device_ns")->value.i, 0);
     assert_int_equal(tm_table_cell(tree, 0, "device_total_ns")->value.i, 451);
     close_job(&j);
@@ -165,7 +167,7 @@ TEST(operators_that_bear_stacks_make_a_tree) {
     add_told(&j, 1, rank_1, COUNT(rank_1), told_1, COUNT(told_1));
     add_told(&j, 0, rank_0, COUNT(rank_0), told_0, COUNT(told_0));
     finish_job(&j);
-    CHECK_NAMED(&j, "stacks.frame", rows);
+    CHECK_NAMED(&j, "calls.tree/function", rows);
     close_job(&j);
 }
 
@@ -194,7 +196,7 @@ TEST(what_a_long_tree_leaves_out_is_one_row) {
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
-    CHECK_NAMED(&j, "stacks.frame", rows);
+    CHECK_NAMED(&j, "calls.tree/function", rows);
     close_job(&j);
 }
 

@@ -287,8 +287,8 @@ TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
                      cases[i].name, side ? cases[i].b : cases[i].a);
         }
     /* on the host 9 / 3 = 3 and 8 / 2 = 4 us a call */
-    add_row(&a, "operators.op", "name=item calls=3 host_self_ns=9000");
-    add_row(&b, "operators.op", "name=item calls=2 host_self_ns=8000");
+    add_row(&a, "calls.call", "level=operator name=item calls=3 host_self_ns=9000");
+    add_row(&b, "calls.call", "level=operator name=item calls=2 host_self_ns=8000");
     tm_tables found = compare(&a, &b);
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *name = cases[i].name;
@@ -317,8 +317,9 @@ TEST(operators_without_device_time_are_judged_on_the_host) {
     };
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        add_rowf(&a, "operators.op", "name=%s calls=5 host_self_ns=50000", cases[i].name);
-        add_rowf(&b, "operators.op", "name=%s calls=5 %s", cases[i].name, cases[i].b);
+        add_rowf(&a, "calls.call", "level=operator name=%s calls=5 host_self_ns=50000",
+                 cases[i].name);
+        add_rowf(&b, "calls.call", "level=operator name=%s calls=5 %s", cases[i].name, cases[i].b);
     }
     tm_tables found = compare(&a, &b);
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -330,9 +331,9 @@ TEST(operators_without_device_time_are_judged_on_the_host) {
 TEST(an_operator_beyond_a_full_list_is_not_called_removed) {
     for (int listed = 999; listed <= 1000; listed++) {
         tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
-        add_row(&a, "operators.op", "name=mine calls=5 device_self_ns=5000000");
+        add_row(&a, "calls.call", "level=operator name=mine calls=5 device_self_ns=5000000");
         for (int i = 0; i < listed; i++) {
-            add_rowf(&b, "operators.op", "name=op%d calls=5 device_self_ns=5000", i);
+            add_rowf(&b, "calls.call", "level=operator name=op%d calls=5 device_self_ns=5000", i);
         }
         tm_tables found = compare(&a, &b);
         assert_verdict(&found, "diff.operator", "mine", listed == 999 ? "removed" : "unclear");
@@ -346,7 +347,8 @@ TEST(an_operator_that_communicates_has_the_noise_of_communication) {
     for (int side = 0; side < 2; side++) {
         const char *names[] = {"aten::mm", "nccl:all_reduce"};
         for (int i = 0; i < 2; i++) {
-            add_rowf(side ? &b : &a, "operators.op", "name=%s calls=5 device_self_ns=%d", names[i],
+            add_rowf(side ? &b : &a, "calls.call",
+                     "level=operator name=%s calls=5 device_self_ns=%d", names[i],
                      side ? 100000000 : 50000000);
         }
     }

@@ -150,7 +150,7 @@ TEST(ranks_and_steps_are_as_worked_out_by_hand) {
  */
 TEST(work_is_summed_by_operator_kernel_and_place) {
     static const char *const operators[] = {
-        ("operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+        ("name shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
          "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
         ("aten::addmm [[20],~[100,~50],~[50,~20]] bf16 false 1 350 200000 0.5714285714 null 16040 "
          "12.46882793 45.82857143 1 350 350 0"),
@@ -165,18 +165,21 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
          "12800 5 320 1 40 40 0"),
     };
     static const char *const kernels[] = {
-        ("kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte "
+        ("name shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+         "flop_per_byte "
          "bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
-        "hgemm bf16 false 4 750 800000 1.066666667 null 56040 14.27551749 74.72 2 375 650 0",
-        ("cutlass_tensorop_s1688gemm tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
+        "hgemm null bf16 false 4 750 800000 1.066666667 null 56040 14.27551749 74.72 2 375 650 0",
+        ("cutlass_tensorop_s1688gemm null tf32 false 1 60 48 0.0008 null 104 0.4615384615 "
+         "1.733333333 1 "
          "60 60 1"),
-        "flash bf16 true 1 40 64000 1.6 null 12800 5 320 1 40 40 0",
+        "flash null bf16 true 1 40 64000 1.6 null 12800 5 320 1 40 40 0",
     };
     small_job j;
     open_called(&j, NULL);
-    CHECK_NAMED(&j, "efficiency.operator", operators);
-    CHECK_NAMED(&j, "efficiency.kernel", kernels);
-    assert_int_equal(tm_tables_find(&j.tables, "efficiency.place")->n_rows, 3);
+    CHECK_NAMED(&j, "efficiency.work/operator", operators);
+    CHECK_NAMED(&j, "efficiency.work/kernel", kernels);
+    assert_int_equal(tm_tables_find(&j.tables, "efficiency.work")->n_rows,
+                     COUNT(operators) - 1 + COUNT(kernels) - 1 + 3);
     close_job(&j);
 }
 
@@ -205,7 +208,7 @@ TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
          "mfu_pct=40.003 mfu_window_pct=40.003 mfu_at_most_pct=40.003 mfu_causal_pct=40.003 "
          "hfu_pct=40.003 reason=null")};
     static const char *const operators[] = {
-        ("operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+        ("name shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
          "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
         "jit(f)/dot f32[8] mixed false 1 400 40000000 100 100 200000 200 500 1 400 400 0",
         "jit(f)/add f32[8] mixed false 1 100 3000 0.03 0.03 400 7.5 4 1 100 100 0",
@@ -229,7 +232,7 @@ TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
     add_trace(&j, 0, &trace);
     finish_job(&j);
     CHECK_ROWS(&j, "efficiency.rank", ranks);
-    CHECK_NAMED(&j, "efficiency.operator", operators);
+    CHECK_NAMED(&j, "efficiency.work/operator", operators);
     close_job(&j);
 }
 

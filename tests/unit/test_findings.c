@@ -1,4 +1,4 @@
-/* From suspects to the verdict on the job. */
+/* The verdict on a job, derived from suspects. */
 #include "analysis/stragglers/findings.h"
 
 #include <math.h>

@@ -88,7 +88,8 @@ TEST(operations_have_their_own_time_and_work) {
         "flop_per_byte=0 bound=communication ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
     };
     static const char *const programs[] = {
-        "program=jit_f(7) occurrences=6 self_ns=1301 share_pct=100 async_ns=null told_pct=100 "
+        "program=jit_f(7) occurrences=6 self_ns=1301 "
+        "share_pct=100 async_ns=null told_pct=100 "
         "flop=40006000 achieved_tflops=30.75019216 peak_pct=30.75019216 bytes=605980 "
         "bw_gbps=465.7801691 peak_bw_pct=46.57801691 flop_per_byte=66.01868048 bound=null ranks=1 "
         "median_rank_ns=1301 max_rank_ns=1301 max_rank=0",
@@ -97,9 +98,9 @@ TEST(operations_have_their_own_time_and_work) {
     add_core(&j, 0, PEAKS, true);
     finish_job(&j);
     CHECK_ROWS(&j, "hlo.rank", ranks);
-    CHECK_ROWS(&j, "hlo.op", ops);
-    CHECK_ROWS(&j, "hlo.program", programs);
-    assert_int_equal(tm_tables_find(&j.tables, "hlo.category")->n_rows, 5);
+    CHECK_ROWS(&j, "hlo.work/op", ops);
+    CHECK_ROWS(&j, "hlo.work/program", programs);
+    assert_int_equal(tm_tables_find(&j.tables, "hlo.work")->n_rows, 5 + COUNT(ops) + 1);
     close_job(&j);
 }
 
@@ -115,12 +116,13 @@ TEST(what_is_not_told_is_left_empty) {
                "rank=1 device=null peak_tflops=null peak_bw_gbps=null ridge_flop_per_byte=null "
                "occurrences=6 self_ns=1301 told_pct=0 flop=null achieved_tflops=null peak_pct=null "
                "bytes=null bw_gbps=null peak_bw_pct=null flop_per_byte=null");
-    assert_row(tm_tables_find(&j.tables, "hlo.op"), 1,
-               "program=jit_f(7) op=dot.2 category=convolution origin=jit(f)/f shape=f32[8] "
-               "occurrences=2 self_ns=800 share_pct=30.74558032 async_ns=null told_pct=50 "
-               "flop=40000000 achieved_tflops=100 peak_pct=null bytes=200000 bw_gbps=500 "
-               "peak_bw_pct=null flop_per_byte=200 bound=null ranks=2 median_rank_ns=400 "
-               "max_rank_ns=400 max_rank=0");
+    assert_row(
+        tm_tables_find(&j.tables, "hlo.work"), 5 + 1,
+        "level=op program=jit_f(7) op=dot.2 category=convolution origin=jit(f)/f shape=f32[8] "
+        "occurrences=2 self_ns=800 share_pct=30.74558032 async_ns=null told_pct=50 "
+        "flop=40000000 achieved_tflops=100 peak_pct=null bytes=200000 bw_gbps=500 "
+        "peak_bw_pct=null flop_per_byte=200 bound=null ranks=2 median_rank_ns=400 "
+        "max_rank_ns=400 max_rank=0");
     close_job(&j);
 }
 

@@ -122,7 +122,7 @@ TEST(levels_are_as_worked_out_by_hand) {
  * all operators, 100 are taken and 1500 given back. The job has two such ranks, so all doubles. */
 TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     static const char *const rows[] = {
-        ("operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
+        ("name device ranks calls self_allocations self_bytes self_increase_bytes allocations "
          "bytes increase_bytes peak_bytes peak_rank"),
         "back cuda 2 2 2 4000 4000 2 4000 4000 null null",
         "foo cuda 2 4 2 2000 2000 4 3000 3000 null null",
@@ -136,7 +136,7 @@ TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     add_records(&j, 0);
     add_records(&j, 5);
     finish_job(&j);
-    CHECK_NAMED(&j, "memory.operator", rows);
+    CHECK_NAMED(&j, "memory.owner/operator", rows);
     close_job(&j);
 }
 

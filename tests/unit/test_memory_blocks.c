@@ -154,14 +154,14 @@ TEST(what_lives_at_the_peak_sums_to_it) {
  * given back than taken; of those taken, 100, 60 and 200 live at the peak. */
 TEST(modules_have_what_they_leave_behind) {
     static const char *const rows[] = {
-        "module=null device=cuda ranks=1 calls=0 self_allocations=11 self_bytes=691 "
+        "name=null device=cuda ranks=1 calls=0 self_allocations=11 self_bytes=691 "
         "self_increase_bytes=-336 allocations=11 bytes=691 increase_bytes=-336 peak_bytes=360 "
         "peak_rank=0",
-        "module=nn.Module: Linear_0 device=cuda ranks=1 calls=1 self_allocations=2 self_bytes=450 "
+        "name=nn.Module: Linear_0 device=cuda ranks=1 calls=1 self_allocations=2 self_bytes=450 "
         "self_increase_bytes=400 allocations=2 bytes=450 increase_bytes=400 peak_bytes=400 "
         "peak_rank=0",
     };
-    CHECK_TABLE("memory.module", rows);
+    CHECK_TABLE("memory.owner/module", rows);
 }
 
 /* One gradient of 8 x 3 floats; Adam keeps two more copies. Of the 1000 bytes that existed before,

@@ -62,8 +62,8 @@ TEST(modules_and_annotations_are_as_worked_out_by_hand) {
     small_job j = open_job();
     add_rank(&j, 5, events, COUNT(events));
     finish_job(&j);
-    CHECK_ROWS(&j, "modules.module", modules);
-    CHECK_ROWS(&j, "modules.annotation", annotations);
+    CHECK_ROWS(&j, "calls.call/module", modules);
+    CHECK_ROWS(&j, "calls.call/annotation", annotations);
     close_job(&j);
 }
 
@@ -73,8 +73,7 @@ TEST(a_rank_without_them_has_no_rows) {
     small_job j = open_job();
     add_rank(&j, 0, none, COUNT(none));
     finish_job(&j);
-    assert_int_equal(tm_tables_find(&j.tables, "modules.module")->n_rows, 0);
-    assert_int_equal(tm_tables_find(&j.tables, "modules.annotation")->n_rows, 0);
+    assert_int_equal(tm_tables_find(&j.tables, "calls.call")->n_rows, 1); /* the operator */
     close_job(&j);
 }
 
@@ -107,7 +106,7 @@ TEST(stacks_are_merged_by_path) {
     add_rank(&j, 1, rank_1, COUNT(rank_1));
     add_rank(&j, 0, rank_0, COUNT(rank_0));
     finish_job(&j);
-    CHECK_NAMED(&j, "stacks.frame", rows);
+    CHECK_NAMED(&j, "calls.tree/function", rows);
     close_job(&j);
 }
 

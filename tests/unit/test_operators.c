@@ -2,6 +2,7 @@
 #include "analysis_fixture.h"
 
 #include "analysis/model/call_tables.h"
+#include "table/levels.h"
 #include "timeline/build_timeline.h"
 
 #define OP(name, begin, duration)                                                                  \
@@ -88,7 +89,7 @@ TEST(operators_are_as_worked_out_by_hand) {
     };
     small_job j = open_job();
     make_job(&j);
-    CHECK_NAMED(&j, "operators.op", rows);
+    CHECK_NAMED(&j, "calls.call/operator", rows);
     close_job(&j);
 }
 
@@ -105,7 +106,8 @@ TEST(shapes_are_as_worked_out_by_hand) {
     };
     small_job j = open_job();
     make_job(&j);
-    const tm_table *table = tm_tables_find(&j.tables, "operators.shape");
+    tm_table *table = tm_tables_find(&j.tables, "calls.call");
+    tm_table_keep_level(table, "shape");
     assert_int_equal(table->n_rows, COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
         assert_string_equal(tm_table_cell(table, i, "name")->value.text, expected[i].name);
@@ -132,7 +134,7 @@ TEST(an_operator_fits_tensor_cores_where_one_inside_it_does) {
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
-    const tm_table *table = tm_tables_find(&j.tables, "operators.op");
+    const tm_table *table = tm_tables_find(&j.tables, "calls.call");
     assert_int_equal(table->n_rows, COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++)
         for (size_t row = 0; row < table->n_rows; row++)
@@ -154,7 +156,7 @@ TEST(the_thousand_that_cost_most_are_kept) {
     small_job j = open_job();
     add_rank(&j, 0, events, N);
     finish_job(&j);
-    const tm_table *table = tm_tables_find(&j.tables, "operators.op");
+    const tm_table *table = tm_tables_find(&j.tables, "calls.call");
     assert_int_equal(table->n_rows, TM_CALL_ROWS);
     for (int i = 0; i < TM_CALL_ROWS; i++)
         assert_int_equal(tm_table_cell(table, (size_t)i, "host_self_ns")->value.i, N - i);
@@ -165,15 +167,15 @@ TEST(the_thousand_that_cost_most_are_kept) {
  * launches all. All rows add up to the 66 of rank 0 and 60 each of ranks 1 and 2: 186. */
 TEST(what_launched_what) {
     static const char *const operators[] = {
-        ("operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
+        ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
          "max_rank"),
-        "mm h884gemm 2 100 50 90.90909091 2 50 60 2",
-        "(outside~of~any~operator) h884gemm 1 60 60 100 1 60 60 1",
-        "mm sgemm 1 10 10 9.090909091 1 10 10 0",
-        "copy_ Memcpy 1 7 7 70 1 7 7 0",
-        "my x 1 5 5 100 1 5 5 0",
-        "copy_ cast 1 3 3 30 1 3 3 0",
-        "(launch~not~recorded) lost 1 1 1 100 1 1 1 0",
+        "h884gemm mm null 2 100 50 90.90909091 2 50 60 2",
+        "h884gemm (outside~of~any~operator) null 1 60 60 100 1 60 60 1",
+        "sgemm mm null 1 10 10 9.090909091 1 10 10 0",
+        "Memcpy copy_ null 1 7 7 70 1 7 7 0",
+        "x my null 1 5 5 100 1 5 5 0",
+        "cast copy_ null 1 3 3 30 1 3 3 0",
+        "lost (launch~not~recorded) null 1 1 1 100 1 1 1 0",
     };
     static const char *const kernels[] = {
         ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
@@ -188,8 +190,8 @@ TEST(what_launched_what) {
     };
     small_job j = open_job();
     make_job(&j);
-    CHECK_NAMED(&j, "operators.kernel", operators);
-    CHECK_NAMED(&j, "kernels.launcher", kernels);
+    CHECK_NAMED(&j, "kernels.launched/operator", operators);
+    CHECK_NAMED(&j, "kernels.launched/kernel", kernels);
     close_job(&j);
 }
 

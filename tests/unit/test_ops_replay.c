@@ -121,7 +121,7 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
     return f;
 }
 
-/* Two ranks of a pipeline, two equal steps, in us from a step's begin:
+/* Two ranks of a pipeline, two equal steps, in us from a step's start:
  *
  *     rank 0   forward 0-300, sent 300-318.25; backward 820-990, received long before
  *     rank 1   received 300-320; forward 320-610, backward 620-810, the collector at 990

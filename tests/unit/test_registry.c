@@ -1,6 +1,7 @@
 /* Invariants of every analysis and every table in the registry. */
 
 #include "rows_fixture.h"
+#include "table/renamed.h"
 #include "tmerge/analysis.h"
 
 static void each_table(void (*check)(const tm_analysis *, const tm_table_def *)) {
@@ -69,6 +70,25 @@ TEST(keys_and_the_ranking_column_are_in_range) {
     each_table(check_range);
 }
 
+static bool names_a_table(const char *name) {
+    bool any = false;
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t a = 0; a < n; a++)
+        for (size_t t = 0; t < analyses[a]->n_tables; t++)
+            any = any || (tm_table_is_meant(analyses[a]->tables[t], name));
+    return any;
+}
+
+TEST(former_names_are_those_of_tables_that_are_there) {
+    for (size_t i = 0; i < tm_n_renames; i++) {
+        assert_true(names_a_table(tm_renames[i].now));
+        assert_true(names_a_table(tm_renames[i].was));
+        assert_ptr_equal(tm_renamed_find(tm_renames[i].was), &tm_renames[i]);
+        assert_null(tm_renamed_find(tm_renames[i].now));
+    }
+}
+
 static bool ends_in(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
@@ -119,17 +139,6 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
     " step_ns kernel_ns comm_ns memcpy_ns memset_ns runtime_ns input_ns cpu_ns other_ns "          \
     "gpu_utilization_pct "
 #define USES "sm_efficiency_pct occupancy_pct occupancy_known_pct tensor_core_pct "
-
-/* Columns common to the tables of calls. */
-#define CALLS                                                                                      \
-    " name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "       \
-    "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "         \
-    "host_min_ns host_median_ns host_max_ns host_max_rank "
-#define OPERATORS CALLS "tensor_cores_fit "
-
-#define HLO                                                                                        \
-    " occurrences self_ns share_pct async_ns told_pct flop achieved_tflops peak_pct bytes "        \
-    "bw_gbps peak_bw_pct flop_per_byte bound ranks median_rank_ns max_rank_ns max_rank "
 
 /* Contract with readers by name: tables and their columns, in any order. */
 #define POD                                                                                        \
@@ -222,18 +231,18 @@ static const struct {
     {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct "},
     {"pipeline.host", " host preprocessing_ns reading_ns advanced_reading_ns enqueue_ns self_ns "
                       "slowest_stage slowest_pct "},
-    {"modules.module", CALLS "backward_device_self_ns backward_device_total_ns backward_host_ns "},
-    {"modules.annotation", CALLS},
     {"hlo.rank", " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "
                  "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
-    {"hlo.op", " program op category origin shape" HLO},
-    {"hlo.category", " category" HLO},
-    {"hlo.program", " program" HLO},
-    {"framework.operator",
-     " side operator type occurrences total_ns self_ns share_pct ranks max_rank_ns max_rank "},
-    {"framework.type", " side type operators occurrences total_ns self_ns share_pct "},
-    {"operators.op", OPERATORS},
-    {"operators.shape", " shapes" OPERATORS},
+    {"hlo.work", " level program op category origin shape occurrences self_ns share_pct async_ns "
+                 "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "
+                 "bound ranks median_rank_ns max_rank_ns max_rank "},
+    {"framework.work", " level side operator type operators occurrences total_ns self_ns share_pct "
+                       "ranks max_rank_ns max_rank "},
+    {"calls.call",
+     " level name shapes calls device_self_ns device_total_ns host_self_ns host_total_ns "
+     "tensor_self_pct tensor_total_pct ranks device_min_ns device_median_ns device_max_ns "
+     "device_max_rank host_min_ns host_median_ns host_max_ns host_max_rank tensor_cores_fit "
+     "backward_device_self_ns backward_device_total_ns backward_host_ns "},
     {"clock.check", " collectives matched incomplete unmatched inferred transfers_alone suspect "
                     "violations_before violations_after worst_before_ns worst_after_ns align "},
     {"launches.queue", " rank time_ns mean_queue "},
@@ -261,23 +270,13 @@ static const struct {
      "median_rank_ns slowest_rank_ns slowest_rank spread may_communicate "},
     {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
-    {"kernels.launcher", " kernel operator inside calls total_ns mean_ns share_pct ranks "
+    {"kernels.launched", " level kernel operator inside calls total_ns mean_ns share_pct ranks "
                          "median_rank_ns max_rank_ns max_rank "},
-    {"operators.kernel", " operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns "
-                         "max_rank_ns max_rank "},
-    {"modules.tree",
-     " node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
-     "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
-     "device_max_rank forward_device_ns recomputed_device_ns backward_device_ns backward_host_ns "},
-    {"operators.tree", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
-                       "device_self_ns ranks host_median_ns host_max_ns host_max_rank "
-                       "device_median_ns device_max_ns device_max_rank "},
-    {"structure.step", " step ranks micro_batches max_micro_batches max_rank updates "
-                       "micro_batches_per_update recomputed_ns recomputed_pct logging_ns saving_ns "
-                       "forward_pct backward_pct optimizer_pct data_pct other_pct beyond "},
-    {"stacks.frame", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
-                     "device_self_ns ranks host_median_ns host_max_ns host_max_rank "
-                     "device_median_ns device_max_ns device_max_rank "},
+    {"calls.tree",
+     " level node parent depth name calls host_total_ns host_self_ns device_total_ns "
+     "device_self_ns ranks host_median_ns host_max_ns host_max_rank device_median_ns "
+     "device_max_ns device_max_rank forward_device_ns recomputed_device_ns backward_device_ns "
+     "backward_host_ns "},
     {"host.thread", " rank process thread name running_ns running_pct times migrations cores "
                     "os_calls os_ns os_wait_ns "},
     {"host.counter", " rank source name series samples mean min max "},
@@ -309,13 +308,9 @@ static const struct {
     {"efficiency.step", " rank step step_ns window_ns compute_ns counted_ns coverage_pct flop "
                         "at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns "
                         "mfu_pct mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct "},
-    {"efficiency.operator",
-     " operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-     "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
-    {"efficiency.kernel", " kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-                          "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
-    {"efficiency.place", " inside type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-                         "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
+    {"efficiency.work", " level name shapes type at_most calls total_ns flop achieved_tflops "
+                        "peak_pct bytes flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns "
+                        "max_rank "},
     {"contention.kernel",
      " name grid block ranks beside_calls alone_calls beside_ns alone_ns slowdown extra_ns "},
     {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
@@ -344,11 +339,8 @@ static const struct {
      " file category peak_bytes peak_pct most_bytes end_bytes peak_time_ns records "},
     {"memory.step",
      " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes growth_bytes "},
-    {"memory.operator",
-     " operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
-     "bytes increase_bytes peak_bytes peak_rank "},
-    {"memory.module", " module device ranks calls self_allocations self_bytes self_increase_bytes "
-                      "allocations bytes increase_bytes peak_bytes peak_rank "},
+    {"memory.owner", " level name device ranks calls self_allocations self_bytes "
+                     "self_increase_bytes allocations bytes increase_bytes peak_bytes peak_rank "},
 };
 
 /* Whether the registry has the analysis of this table. */

@@ -454,7 +454,7 @@ static const struct {
     {"/events/launch", 0, 4, "column /events/launch has an impossible value"},
     {"/events/launch", 3, 2, "column /events/launch has an impossible value"},
     {"/events/launch", 3, -2, "column /events/launch has an impossible value"},
-    {"/events/launch", 7, 8, "rank 4: an event refers to a launch or a step that it does not have"},
+    {"/events/launch", 7, 8, "rank 4: an event refers to a launch or a step that does not exist"},
     {"/events/category", 0, TM_N_CATEGORIES, "column /events/category has an impossible value"},
     {"/events/kind", 0, 3, "column /events/kind has an impossible value"},
     {"/events/role", 0, 255, "column /events/role has an impossible value"},
@@ -469,10 +469,10 @@ static const struct {
     {"/shapes/shapes", 0, N_NAMES, "rank 0: the id of a text is not in the names"},
     {"/waits/kind", 0, TM_N_WAIT_KINDS, "column /waits/kind has an impossible value"},
     {"/waits/call", 0, 4, "column /waits/call has an impossible value"},
-    {"/waits/call", 0, 3, "rank 0: a wait refers to a call that it does not have"},
-    {"/waits/record", 5, 8, "rank 4: a wait refers to a call that it does not have"},
+    {"/waits/call", 0, 3, "rank 0: a wait refers to a call that does not exist"},
+    {"/waits/record", 5, 8, "rank 4: a wait refers to a call that does not exist"},
     {"/operators/stack", 0, N_NAMES, "rank 0: the id of a text is not in the names"},
-    {"/operators/forward", 0, 3, "rank 0: an operator refers to an operator that it does not have"},
+    {"/operators/forward", 0, 3, "rank 0: an operator refers to an operator that does not exist"},
 };
 
 /* Returns the bytes of the job's store, freed by the caller: copying is faster than writing. */

@@ -120,9 +120,8 @@ TEST(a_trace_goes_to_a_process_that_sees_it) {
     }
     items[5].seen = &second;
     assert_int_equal(tm_share_plan(items, COUNT(items), &readers, &err), TM_ERR_INPUT);
-    assert_string_equal(err.message,
-                        "rank 4 has traces on several hosts, none of which sees all of "
-                        "them: are they of one job?");
+    assert_string_equal(err.message, "rank 4 has traces on several hosts, and no host sees all of "
+                                     "them: do they belong to one job?");
 }
 
 static uint32_t next(uint32_t *seed) {

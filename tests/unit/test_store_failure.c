@@ -1,4 +1,4 @@
-/* Failures while writing stores, and files that are no store or a damaged one. */
+/* Failures while writing stores, and files that are not a store or a damaged one. */
 #include "store_job.h"
 
 #include <signal.h>

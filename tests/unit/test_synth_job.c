@@ -248,7 +248,7 @@ TEST(collectives_carry_what_the_options_say) {
         };
         for (size_t k = 0; k < COUNT(parts); k++)
             assert_int_equal(occurrences(r.text, parts[k].part), parts[k].n);
-        /* Four a step, counted from the job's begin, three steps before the recording. */
+        /* Four a step, counted from the job's start, three steps before the recording. */
         assert_true(config.seq == 0 || strstr(r.text, "\"Seq\": 13") != NULL);
         forget(&r);
     }

@@ -147,7 +147,7 @@ static const scene scenes[] = {
           "of it through other ranks that waited for it); by itself it takes 5.00 ms (2.5 % of the "
           "time of all steps) longer than the median of the others, 0.50 ms in each of 10 steps "
           "(p 0.0005); it computes at 0.60x the median speed: look at its GPU (clock, heat, "
-          "neighbours) or its share of the work",
+          "other processes) or its share of the work",
           {.rank = 3}, {.rank = 6, .excess_ns = 5000000}),
     SCENE(ALTERNATING, 1.0, 0, 2, 0,
           "Rank 3 (node7) and rank 2 (node7) make the other ranks wait in turn", NULL,
@@ -309,7 +309,8 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         int64_t late_ns;
     } cases[] = {
         {" relative_speed=0.94", "idle_ns=99000",
-         "it computes at 0.94x the median speed: look at its GPU (clock, heat, neighbours) or its "
+         "it computes at 0.94x the median speed: look at its GPU (clock, heat, other processes) or "
+         "its "
          "share of the work",
          0},
         /* twice the median is 40 */
@@ -338,7 +339,8 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         /* 10 % of 50 us are 5: its extra idle time over the others' 20 us is ten times that, or
          * just under */
         {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
-         "far more than its slower kernels (0.90x the median speed) take: look at its host first",
+         "far more than its slower kernels (0.90x the median speed) explain: look at its host "
+         "first",
          0},
         {" relative_speed=0.9", "idle_ns=69900 compute_ns=50000",
          "it computes at 0.90x the median speed", 0},
@@ -396,10 +398,11 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
         /* 480 of 600 us, all but 1 % of them slower; the optimizer's 5 % are not; few kernels */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "nearly all its kernels run at 0.80x the median speed: look at its GPU (clock, heat, "
-              "neighbours)",
+              "other processes)",
               SAME("3", "600000", "480000", "594000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
-              "it computes at 0.80x the median speed: look at its GPU (clock, heat, neighbours) or "
+              "it computes at 0.80x the median speed: look at its GPU (clock, heat, other "
+              "processes) or "
               "its share of the work" MORE,
               SAME("3", "600000", "480000", "570000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,
@@ -417,14 +420,14 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
         /* more work explains nothing if no other rank is in its stage, or if another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "the traces do not show why it is late" MORE, PLACES("0", "1", "0")),
-        CAUSE(
-            "0.8", "compute_ns=900000 idle_ns=30000",
-            "its speed is 1.00x rank 6's, its GPU idles 30.0 us (rank 6's 30.0 us): the traces do "
-            "not show why it is late" MORE,
-            PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
-            SAME("6", "900000", "750000", "900000", "3")),
+        CAUSE("0.8", "compute_ns=900000 idle_ns=30000",
+              "its speed is 1.00x rank 6's, its GPU idles 30.0 us (that of rank 6: 30.0 us): the "
+              "traces do "
+              "not show why it is late" MORE,
+              PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
+              SAME("6", "900000", "750000", "900000", "3")),
         CAUSE("1", "idle_ns=99000",
-              "while its GPU idles 99.0 us (rank 2's 10.0 us): look at its host, not at its "
+              "while its GPU idles 99.0 us (that of rank 2: 10.0 us): look at its host, not at its "
               "GPU" PASSING,
               PLACES("1", "1", "0")),
         /* its longest gaps: 50 ms of 90, or 40; or no stalls, as each is under 1 ms */
@@ -573,9 +576,10 @@ TEST(an_episodes_cause_is_that_of_its_steps) {
         {{"step=4 compute_ns=12 idle_ns=9", "step=5 compute_ns=18 idle_ns=9"},
          "there it computes at 0.67x rank 2's speed: look at its GPU"},
         {{"step=4 compute_ns=10 idle_ns=9", "step=5 compute_ns=10 idle_ns=9"},
-         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (rank 2's 2 ns)"},
+         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (that of rank 2: "
+         "2 ns)"},
         {{"step=4 compute_ns=10 idle_ns=2", "step=5 compute_ns=10 idle_ns=2"},
-         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (rank 2's 2 ns)"},
+         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (that of rank 2: 2 ns)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_blame ranks[RANKS];
@@ -609,7 +613,7 @@ TEST(one_rank_alone_is_told_what_is_missing) {
     add_row(&tables, "job.rank", "rank=0");
     add_row(&tables, "clock.check", "collectives=5 matched=5");
     tm_verdict_evidence(
-        &tables, &(tm_verdict_topic){&(tm_blames){0}, &(tm_judgement){0}, true, true}, sentence);
+        &tables, &(tm_verdict_topic){&(tm_blames){0}, &(tm_judgement){0}, true, false}, sentence);
     assert_string_equal(
         sentence,
         "Only the trace of one rank was given: if the job had more ranks, give all their traces");

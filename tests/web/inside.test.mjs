@@ -171,7 +171,7 @@ seldom("what is drawn on a canvas answers the pointer", async () => {
 });
 
 each("tables filter and sort by what is typed and clicked", { hash: "#kernels" }, async (page, job) => {
-  const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
+  const { "kernels.kernel": kernels, "calls.call/operator": operators } = show(job.store, "kernels.kernel", "calls.call/operator");
   await page.fill('input[type="search"]', "ncclDevKernel");
   const own = kernels.flatMap((row, i) => (row.name.toLowerCase().includes("nccldevkernel") ? [i] : []));
   const rows = async (table, column) => (await cells(page, table)).filter(([, c]) => c === column).map(([row]) => row);
@@ -180,9 +180,9 @@ each("tables filter and sort by what is typed and clicked", { hash: "#kernels" }
   assert.deepEqual(found, own.slice(0, 30).map((row) => `#timeline/find=${kernels[row].name.slice(0, 100)}`));
   await visit(page, "#operators/time=host");
   const byHost = operators.map((_, i) => i).sort((a, b) => operators[b].host_self_ns - operators[a].host_self_ns || a - b);
-  assert.deepEqual(await rows("operators.op", "calls"), byHost.slice(0, 30));
-  await page.click('[data-of="operators.op"] th button:text-matches("^calls")');
-  const calls = (await rows("operators.op", "calls")).map((row) => operators[row].calls);
+  assert.deepEqual(await rows("calls.call", "calls"), byHost.slice(0, 30));
+  await page.click('[data-of="calls.call/operator"] th button:text-matches("^calls")');
+  const calls = (await rows("calls.call", "calls")).map((row) => operators[row].calls);
   assert.deepEqual(calls, [...operators.map((row) => row.calls)].sort((a, b) => b - a).slice(0, 30));
 });
 
@@ -273,9 +273,9 @@ seldom("charts take the colours of the theme and of print, and are drawn again f
 
 seldom("operators have which kernels they launch, and calls what they made the GPU lose", async () => {
   for (const job of jobs)
-    for (const [hash, name, shown] of [["#operators/by=kernel", "operators.kernel", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
+    for (const [hash, name, shown] of [["#operators/by=kernel", "kernels.launched/operator", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
       const rows = show(job.store, name)[name], { page } = await open(job.page, { hash });
-      const own = await cells(page, name), units = Object.fromEntries(await page.$$eval(`[data-of="${name}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
+      const of = name.split("/")[0], own = await cells(page, of), units = Object.fromEntries(await page.$$eval(`[data-of="${of}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
       assert.ok(own.length >= 6 * Math.min(rows.length, 2), `${name}: ${own.length} cells of ${rows.length} rows`);
       for (const [row, column, text] of own)
         if (shown[column]) assert.ok(shown[column](/[a-zµ%]$/.test(text) ? text : text + units[column], rows[row][column]), `${name}[${row}].${column}: ${text}, not ${rows[row][column]}`);
@@ -299,7 +299,7 @@ seldom("operators lie in one another as in the trace, and are a tree over all ra
   const files = [0, 1].map((rank) => trace(`tree_rank_${rank}.json`, [op("aten::linear", 0, 100), op("aten::addmm", 10, 50), call(20, 1), kernel("gemm", 30, 40, { correlation: 1 }),
     op("aten::copy_", 200, 30), call(210, 2), kernel("copy", 220, 5, { correlation: 2 })], { distributedInfo: { rank, world_size: 2 } }));
   const job = merge("tree", files), { page } = await open(job.page, { hash: "#stacks" });
-  assert.deepEqual(show(job.store, "operators.tree")["operators.tree"].map((row) => [row.name, row.depth, row.calls, row.host_total_ns, row.host_self_ns, row.device_total_ns, row.device_self_ns]),
+  assert.deepEqual(show(job.store, "calls.tree/operator")["calls.tree/operator"].map((row) => [row.name, row.depth, row.calls, row.host_total_ns, row.host_self_ns, row.device_total_ns, row.device_self_ns]),
     [["aten::linear", 0, 2, 200_000, 100_000, 80_000, 0], ["aten::addmm", 1, 2, 100_000, 100_000, 80_000, 80_000], ["aten::copy_", 0, 2, 60_000, 60_000, 10_000, 10_000]]);
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "aten::addmm itself takes 88.9 % of the GPU time that operators launched");
   await page.waitForSelector('.flame[data-boxes="3"]');
@@ -357,14 +357,14 @@ seldom("calls of one name are told apart by the callers in which they differ", a
 
 seldom("efficiency says how much of the peak is used, by rank and by operator", async (t) => {
   if (!realJob()) return t.skip("no real traces");
-  const { "efficiency.rank": ranks, "efficiency.operator": operators } = show(realJob().store, "efficiency.rank", "efficiency.operator");
+  const { "efficiency.rank": ranks, "efficiency.work/operator": operators } = show(realJob().store, "efficiency.rank", "efficiency.work/operator");
   const shares = ranks.map((row) => row.mfu_pct).sort((a, b) => a - b), middle = (shares[3] + shares[4]) / 2;
   assert.ok(Math.abs(ranks[0].mfu_pct - 23.1) < 0.05, "at the peaks its operations take 37.97 of 164.42 ms");
   const { page } = await open(realJob().page, { hash: "#efficiency" });
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), `The model uses ${middle.toFixed(1)} % of what the GPUs can compute`);
   const own = await cells(page, "efficiency.rank"), order = ranks.map((_, i) => i).sort((a, b) => ranks[a].mfu_pct - ranks[b].mfu_pct);
   assert.deepEqual(own.filter(([, column]) => column === "mfu_pct").map(([row, , text]) => [row, text.replaceAll("\u00a0", " ")]), order.map((row) => [row, `${ranks[row].mfu_pct.toFixed(1)} %`]));
-  for (const [row, column, text] of await cells(page, "efficiency.operator"))
+  for (const [row, column, text] of await cells(page, "efficiency.work"))
     if (column === "peak_pct" && operators[row].peak_pct >= 0.1) assert.ok(near(text, operators[row].peak_pct), `${row}: ${text}`);
   assert.ok(await page.$(".chart[data-drawn]"), "the rates against operations a byte");
 });

@@ -334,10 +334,10 @@ item("made", "#timeline", "7: what a search finds is a list to step through, wit
 item("made", "#kernels", "9: kernels with who launches them", async (page) => {
   await use(page, '[data-value="launcher"]');
   /* The first mm launches 18 gemms of 50 to 900, in a module; the second launches those of 10. 8,550 of 8,730 us are 97.9 %. */
-  const rows = () => cells(page, '[data-of="kernels.launcher"]');
+  const rows = () => cells(page, '[data-of="kernels.launched"]');
   assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0", "18", "0.47", "0.90", "17"],
     ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0", "18", "0.01", "0.01", "0"]]);
-  await use(page, '[data-of="kernels.launcher"] th button', { named: /^calls/ });
+  await use(page, '[data-of="kernels.launched"] th button', { named: /^calls/ });
   assert.deepEqual((await rows()).map((row) => row[5]), ["54", "18", "18", "18", "18", "12"], "three copies of each rank");
   await kept(page, "main");
 });
@@ -367,7 +367,7 @@ item("made", "#stacks", "9: call stacks are a flame graph, and operators a tree"
   await at(page, { node: "0" });
   await use(page, '[data-value="operator"]', { tab: "Shift+Tab" });
   // self time, total time, calls, host time [ms]
-  assert.deepEqual((await cells(page, '[data-of="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "0.54"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "0.54"], ["aten::linear", "0.00", "8.55", "18", "0.90"]]);
+  assert.deepEqual((await cells(page, '[data-of="calls.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "0.54"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "0.54"], ["aten::linear", "0.00", "8.55", "18", "0.90"]]);
 });
 
 item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, and what lives at its peak", async (page) => {
@@ -386,7 +386,7 @@ item("made", "#efficiency", "9: a roofline", async (page) => {
   await reach(page, ".chart", /^Rate of 1 operator against operations per byte/);
   await press(page, "ArrowRight"); // 2e8 operations; 4 bytes for each of 100 x 1000, 1000 x 1000 and 100 x 1000 numbers, 4.8e6; a peak of 66.9 TFLOP/s
   assert.equal(await said(page, "#tip"), "aten::mmfp32, 0.825 TFLOP/s, 1.2 % of the peak41.7 operations per byte, 8.73 ms");
-  assert.deepEqual(await cells(page, '[data-of="efficiency.operator"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
+  assert.deepEqual(await cells(page, '[data-of="efficiency.work"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
 });
 
 /* Lines over time of the last rank, read at this 64th of their width. From 790 to 950 the first collective, the second gemm and the last

@@ -130,10 +130,14 @@ export function realJob() {
   return existsSync(`${name}.h5`) ? { store: `${name}.h5`, page: `${name}.html` } : null;
 }
 
-/** Tables of a store, as tmerge show --json prints them: rows by table name. */
+/** Tables of a store, as tmerge show --json prints them: rows by table name; "hlo.work/op" is the rows of a level. */
 export function show(store, ...names) {
-  const { tables } = JSON.parse(tmerge("show", store, ...names, "--json"));
-  return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.rows]));
+  const { tables } = JSON.parse(tmerge("show", store, ...new Set(names.map((name) => name.split("/")[0])), "--json"));
+  const level = (name, word) => [`${name}/${word}`, tables[name].rows.filter((row) => row.level === word)];
+  return Object.fromEntries([
+    ...Object.entries(tables).map(([name, table]) => [name, table.rows]),
+    ...names.filter((name) => name.includes("/")).map((name) => level(...name.split("/"))),
+  ]);
 }
 
 /** Writes a trace as the profiler does: events with ts and dur in microseconds. */

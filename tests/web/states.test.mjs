@@ -64,7 +64,7 @@ test("no steps: the whole trace is one column", () => of("no-steps", async (page
 
 test("traces of two jobs: said first, in the words of the terminal", () => of("two-jobs", async (page) => {
   const text = await main(page);
-  assert.match(text, /^!\s*These traces may not be of one job\s*the ranks of the job, as they say: 2 \(ranks 0,1\), 4 \(ranks 2,3\)\./);
+  assert.match(text, /^!\s*These traces may not be of one job\s*the traces give different numbers of ranks: 2 \(ranks 0,1\), 4 \(ranks 2,3\)\./);
 }));
 
 seldom("a partial step is hatched, left out of the median, and said", () => of("partial-step", async (page, job) => {

@@ -195,7 +195,7 @@ test("find counts over the whole job and goes from one to the next", async () =>
   await page.fill(".tl-find input", "flash");
   await settled(page);
   const [, all, gpu, host] = /^(\d+) found: (\d+) kernels .*, (\d+) on the host /.exec(plain(await page.textContent(".tl-find output")));
-  const of = (table) => table.filter((row) => /flash/i.test(row.name)).reduce((sum, row) => sum + row.calls, 0), operators = of(show(job.store, "operators.op")["operators.op"]);
+  const of = (table) => table.filter((row) => /flash/i.test(row.name)).reduce((sum, row) => sum + row.calls, 0), operators = of(show(job.store, "calls.call/operator")["calls.call/operator"]);
   assert.deepEqual([Number(gpu), Number(all)], [of(kernels), Number(gpu) + Number(host)]);
   assert.ok(Number(host) >= operators && operators > 0, `${host} on the host, ${operators} operators`);
   await page.keyboard.press("Escape");

@@ -26,7 +26,7 @@ test("a job of PyTorch has no view of XLA", async () => {
 test("operations of a TPU stand by category, with what bounds them, and under the roof", async (t) => {
   const job = jobs["tpu-v6e"];
   if (!job) return t.skip("no real traces");
-  const categories = show(job.store, "hlo.category")["hlo.category"];
+  const categories = show(job.store, "hlo.work/category")["hlo.work/category"];
   for (const theme of THEMES)
     for (const width of FULL ? WIDTHS : [theme === "light" ? 1280 : 390]) {
       const { page } = await open(job.page, { theme, width, hash: "#xla" });
@@ -48,7 +48,7 @@ test("operations of a TPU stand by category, with what bounds them, and under th
 seldom("rows of operations and programs are those of their tables", async (t) => {
   const job = jobs["tpu-v6e"];
   if (!job) return t.skip("no real traces");
-  const tables = show(job.store, "hlo.op", "hlo.program"), { page } = await open(job.page, { hash: "#xla" });
+  const tables = show(job.store, "hlo.work/op", "hlo.work/program"), { page } = await open(job.page, { hash: "#xla" });
   for (const [by, column] of [["op", "op"], ["program", "program"]]) {
     await visit(page, `#xla/by=${by}`);
     assert.deepEqual((await cells(page, "Operations")).map((row) => row[0]), tables[`hlo.${by}`].map((row) => row[column]).slice(0, 20));
@@ -62,7 +62,7 @@ seldom("of a GPU, whose peaks nothing tells, rates of products are shown, and no
   const text = await page.$eval("main", (e) => e.textContent);
   assert.match(text, /The traces do not give the peak of the GPUs/);
   assert.doesNotMatch(text, /What bounds operations|of the peak|of its peak/);
-  const rates = show(job.store, "hlo.category")["hlo.category"].map((row) => (row.achieved_tflops === null ? "–" : row.achieved_tflops.toFixed(row.achieved_tflops < 100 ? 2 : 1)));
+  const rates = show(job.store, "hlo.work/category")["hlo.work/category"].map((row) => (row.achieved_tflops === null ? "–" : row.achieved_tflops.toFixed(row.achieved_tflops < 100 ? 2 : 1)));
   assert.deepEqual((await cells(page, "Operations")).map((row) => row[5].split(/\s/)[0]), rates);
   assert.deepEqual((await cells(page, "Operators of the framework")).map((row) => row[0]), ["dot_general", "broadcast_in_dim", "none given"]);
 });

@@ -29,14 +29,14 @@
 
 #define TM_OPTION_JOBS                                                                             \
     TM_OPTION("jobs", 'j', "N",                                                                    \
-              "number of processes without mpirun (one per core, as far as that pays off); 1: "    \
-              "only this process")
+              "number of processes if mpirun is not used (default: one per core, or fewer if "     \
+              "more do not help); 1: only this process")
 
 #define TM_OPTION_MEMORY                                                                           \
     TM_OPTION("memory", 0, "SIZE",                                                                 \
-              "memory of each process, such as 8G; larger data goes to temporary files beside "    \
-              "the store (default: three quarters of the memory of the host or batch job, "        \
-              "divided by its processes)")
+              "memory of each process, such as 8G; larger data goes to temporary files in the "    \
+              "folder of the store (default: three quarters of the memory of the host or batch "   \
+              "job, divided by its processes)")
 
 /* Options of tm_pipeline_run: how the store is written, and what is reported meanwhile. */
 #define TM_OPTIONS_STORE                                                                           \

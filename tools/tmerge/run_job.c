@@ -323,7 +323,7 @@ static void warn_of_communication(const tm_pipeline *p) {
     regex_t pattern;
     bool any = false;
     if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
-        return; /* the readers compiled it before, so memory is out */
+        return; /* the readers compiled it before, so only an allocation can fail */
     for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
         any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
     regfree(&pattern);
@@ -503,7 +503,7 @@ static void bound_memory(tm_pipeline *p) {
         tm_spill_begin(p->memory, p->folder, asked);
 }
 
-/* Says how much did not fit into memory. If that found no space, a run that failed did so for it.
+/* Says how much did not fit into memory. A run that failed because the file had no space says so.
  */
 static tm_status say_spilled(const tm_pipeline *p, tm_status status, tm_error *err) {
     static const char why[] = "no temporary file for what does not fit into memory (--memory)";

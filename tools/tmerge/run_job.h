@@ -105,7 +105,7 @@ void tm_pipeline_store_close(tm_pipeline_store *from);
 /** Parses a time like "5ms" (ns, us, ms or s) as nanoseconds above 0; returns false if invalid. */
 bool tm_duration_parse(const char *text, int64_t *out);
 
-/** Parses a word of --align; returns false if it is none. */
+/** Parses a word of --align; returns false for another word. */
 bool tm_align_parse(const char *word, tm_align *out);
 
 #endif

@@ -47,7 +47,7 @@ static struct {
     size_t n, cap, hand;   /* hand: block whose pages leave memory next */
     int fd, statm;         /* the file, and /proc/self/statm; -1: not open */
     off_t end;             /* offset of the next block */
-    int64_t bytes, most;   /* that blocks take now, and took at one time */
+    int64_t bytes, most;   /* size of all blocks now, and its maximum */
     int error;             /* see tm_spill_error */
     size_t page;
     char *folder; /* owned */
@@ -215,8 +215,8 @@ static void *map_block(size_t size) {
     return block.at;
 }
 
-/* Returns a zeroed block of the file. NULL: memory has to hold it, or, with *fails, it cannot be
- * had. */
+/* Returns a zeroed block of the file. NULL: use memory instead or, if *fails is set, let the
+ * allocation fail. */
 static void *allocate(size_t size, bool *fails) {
     *fails = false;
     if (!must_spill(size))
@@ -231,7 +231,7 @@ static void *allocate(size_t size, bool *fails) {
     return at;
 }
 
-/* Whether a block could be one of the file: these start at a page. */
+/* Whether a block could be in the file, where blocks start at a page. */
 static bool could_be(const void *block) {
     return atomic_load(&spill.n_seen) > 0 && block && (uintptr_t)block % spill.page == 0;
 }
@@ -253,7 +253,7 @@ static void *resize(mapped *block, size_t size) {
     return at;
 }
 
-/* Removes a block. Returns false if it is none of the file's. */
+/* Removes a block. Returns false if it is not in the file. */
 static bool unmap(void *at) {
     pthread_mutex_lock(&spill.mutex);
     size_t i = find(at);
@@ -268,7 +268,7 @@ static bool unmap(void *at) {
     return found;
 }
 
-/* Resizes a block of the file. Returns its size before, 0 if it is none of the file's, and *out,
+/* Resizes a block of the file. Returns its previous size, or 0 if it is not in the file. Sets *out;
  * NULL if it has to move to another block. */
 static size_t resize_block(void *at, size_t size, void **out) {
     size_t before = 0;

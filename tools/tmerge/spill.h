@@ -13,8 +13,8 @@
  * process's memory when more than 7/8 of the bound is resident; they return when they are used.
  * @param bytes   the bound [B]
  * @param folder  of the temporary file; copied
- * @param asked   the user gave the bound: a block fails if the file cannot take it; otherwise it is
- *                in memory then
+ * @param asked   the user gave the bound: an allocation that the file cannot hold fails; if false,
+ *                it is made in memory
  */
 void tm_spill_begin(int64_t bytes, const char *folder, bool asked);
 

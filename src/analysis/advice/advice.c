@@ -38,12 +38,13 @@ static const tm_column columns[N_COLUMNS] = {
          "critical, warning or note. With a known saved_pct: critical from 10 % on, warning from 2 "
          "% on. If saved_pct is unknown, the rule's own thresholds decide. If saved_pct is only a "
          "bound (at_most), the lower severity of both methods applies."},
-    [SAVED] = {"saved_ns", TM_INT, "ns",
-               "Time that the fix takes off a mean step, by replay (whatif.item). For straggler, "
-               "the named ranks are fixed. For late_ranks, it is the further saving of the plan. "
-               "For imbalance, all ranks compute as long as the other ranks. For all other rules "
-               "it is an upper bound (at_most): that kind of work takes no time. Savings of "
-               "overlapping items do not add up. Null if unknown."},
+    [SAVED] =
+        {"saved_ns", TM_INT, "ns",
+         "Time that the fix takes off a mean step, by replay (whatif.item). For straggler, the "
+         "named ranks are fixed. For late_ranks, it is what the plan of whatif.item saves beyond "
+         "fixing the ranks that have an item of their own. For imbalance, all ranks compute as "
+         "long as the other ranks. For all other rules it is an upper bound (at_most): that kind "
+         "of work takes no time. Savings of overlapping items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
                  "Whether saved_ns is an upper bound that no fix can reach, because it assumes "
@@ -53,8 +54,8 @@ static const tm_column columns[N_COLUMNS] = {
               "explain: the mean over all ranks, or for straggler over the ranks that wait for the "
               "straggler. Null if the finding does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: GPUs were idle for all of cost_ns. upper: fixing it saves at most cost_ns "
-               "plus the time that other ranks waited for the ranks that lost it."},
+               "exact: GPUs were idle for all of cost_ns. upper: fixing it saves at most cost_ns, "
+               "plus the time that other ranks waited because of it."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",
@@ -256,14 +257,14 @@ static const struct {
     [TM_RULE_XLA_ASYNC] = {"asynchronous", /* + of XLA's operations */
                            {NEVER, 10, NEVER},
                            tm_look_xla_async,
-                           "hlo.category, hlo.op",
+                           "hlo.work",
                            NULL,
                            NULL,
                            TM_OF_XLA},
     [TM_RULE_XLA_SHUFFLE] = {"data_shuffle", /* + of the steps */
                              {NEVER, 30, NEVER},
                              tm_look_xla_shuffle,
-                             "pod.rank, hlo.category, hlo.op",
+                             "pod.rank, hlo.work",
                              NULL,
                              NULL,
                              TM_OF_XLA},
@@ -312,42 +313,42 @@ static const struct {
     [TM_RULE_OPTIMIZER] = {"optimizer", /* * of the steps */
                            {15, 25, 40},
                            tm_look_optimizer,
-                           "phases.step, operators.op",
+                           "phases.step, calls.call",
                            NULL,
                            NULL,
                            TM_OF_ANY},
     [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* of computation */
                               {10, 30, NEVER},
                               tm_look_tensor_cores,
-                              "operators.op, kernels.kernel",
+                              "calls.call, kernels.kernel",
                               NULL,
                               NULL,
                               TM_OF_ANY},
     [TM_RULE_PRECISION] = {"precision", /* of computation */
                            {10, 30, NEVER},
                            tm_look_precision,
-                           "classes.kernel, efficiency.operator, kernels.kernel",
+                           "classes.kernel, efficiency.work, kernels.kernel",
                            NULL,
                            NULL,
                            TM_OF_OTHERS},
     [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + of computation: not in 16 bits */
                           {90, NEVER, NEVER},
                           tm_look_xla_bits,
-                          "pod.rank, hlo.op",
+                          "pod.rank, hlo.work",
                           NULL,
                           NULL,
                           TM_OF_XLA},
     [TM_RULE_ATTENTION] = {"attention", /* of computation */
                            {5, 15, NEVER},
                            tm_look_attention,
-                           "classes.kernel, operators.kernel, efficiency.operator",
+                           "classes.kernel, kernels.launched, efficiency.work",
                            NULL,
                            NULL,
                            TM_OF_ANY},
     [TM_RULE_MEMORY] = {"memory", /* * of the device's memory */
                         {NEVER, 95, 98},
                         tm_look_memory,
-                        "memory.device, memory.operator, transfers.allocation",
+                        "memory.device, memory.owner, transfers.allocation",
                         NULL,
                         NULL,
                         TM_OF_ANY},
@@ -361,7 +362,7 @@ static const struct {
     [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of free memory, in 1,000 steps */
                                {0.01, 0.1, 100},
                                tm_look_memory_growth,
-                               "memory.step, memory.live, memory.operator",
+                               "memory.step, memory.live, memory.owner",
                                NULL,
                                NULL,
                                TM_OF_ANY},
@@ -421,7 +422,7 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
 }
 
 /* Finds partial steps, and the communication that would be exposed if no rank waited for another:
- * in each step the rank with the minimum arrived last, or nearly. */
+ * in each step, the least of any rank, as that rank arrived last or nearly last. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
@@ -458,13 +459,18 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * may wait for other work meanwhile. A finding that saves less than the first is dropped. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
+/* Returns whether an item is about some ranks only, and has a saving. */
+static bool is_of_some(const item *i) {
+    return (i->rule == TM_RULE_STRAGGLER || i->rule == TM_RULE_IMBALANCE) &&
+           strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
+}
+
 /* Returns the savings of the plan without those of ranks that have an item of their own. */
-static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan) {
-    tm_facts_saving named = tm_facts_saved(facts, "named", "");
-    if (plan.share.null || named.share.null || facts->costs[TM_RULE_STRAGGLER] == 0)
+static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_saving plan) {
+    if (plan.share.null)
         return plan;
-    int64_t left_ns = plan.time.value.i - named.time.value.i;
-    double left_pct = plan.share.value.r - named.share.value.r;
+    int64_t left_ns = plan.time.value.i - named->time.value.i;
+    double left_pct = plan.share.value.r - named->share.value.r;
     tm_cell_set_int(&plan.time, left_ns > 0 ? left_ns : 0);
     tm_cell_set_real(&plan.share, left_ns > 0 && left_pct > 0.0 ? left_pct : 0.0);
     return plan;
@@ -513,6 +519,7 @@ static bool rests_on_devices(tm_rule_id rule) {
  * even if fixing these saves nothing. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     const bool doubted = tm_doubt_of_job(facts->tables);
+    tm_facts_saving named = {.time = {.value.i = 0}, .share = {.value.r = 0.0}};
     size_t n = 0;
     for (tm_rule_id r = 0; r < TM_N_RULES; r++) {
         item *found = &items[n];
@@ -529,7 +536,9 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         found->saving = what ? tm_facts_saved(facts, what, limit_of(&found->advice, r))
                              : (tm_facts_saving){{.null = true}, {.null = true}};
         if (r == TM_RULE_LATE_RANKS)
-            found->saving = besides_named(facts, found->saving);
+            found->saving = besides_named(&named, found->saving);
+        if (is_of_some(found))
+            named = found->saving;
         if (!found->saving.share.null)
             found->severity = by_saving(found);
         if (found->severity < 0)
@@ -592,7 +601,7 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
-    /* In a pipeline's bubble the late ranks are those of other stages: no rank is to be fixed. */
+    /* In a pipeline's bubble, the late ranks are those of other stages, so no rank needs fixing. */
     if (share->null || share->value.r < worth[0] ||
         (i->rule == TM_RULE_LATE_RANKS && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))

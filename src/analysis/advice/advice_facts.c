@@ -159,7 +159,7 @@ static bool any_named(const tm_facts *facts, const char *name, const char *const
 
 /* Returns whether a program has a name given by JAX: jit_step, pmap_step. */
 static bool any_of_jax(const tm_facts *facts) {
-    const tm_table *ops = tm_tables_find(facts->tables, "hlo.op");
+    const tm_table *ops = tm_tables_find(facts->tables, "hlo.work");
     bool any = false;
     for (size_t i = 0; i < ops->n_rows && !any; i++) {
         const tm_cell *program = tm_table_cell(ops, i, "program");
@@ -170,8 +170,8 @@ static bool any_of_jax(const tm_facts *facts) {
 }
 
 void tm_facts_program(tm_facts *facts) {
-    /* No dgrad, which transposed convolutions run in inference. multi_tensor_apply counts only with
-     * an optimizer's functor, since it applies to any list of tensors. */
+    /* Not dgrad: transposed convolutions run it in inference, too. multi_tensor_apply counts only
+     * with an optimizer's functor, since it applies to any list of tensors. */
     static const char *const gradients[] = {"ackward",
                                             "_bwd",
                                             "wgrad",
@@ -188,7 +188,7 @@ void tm_facts_program(tm_facts *facts) {
         tm_facts_sum(facts, "phases.step", "host_backward_ns") > 0 ||
         tm_facts_sum(facts, "phases.step", "host_optimizer_ns") > 0 ||
         any_named(facts, "kernels.kernel", gradients, sizeof gradients / sizeof *gradients);
-    facts->torch = any_named(facts, "operators.op", torch, sizeof torch / sizeof *torch) ||
+    facts->torch = any_named(facts, "calls.call", torch, sizeof torch / sizeof *torch) ||
                    any_named(facts, "kernels.kernel", torch, sizeof torch / sizeof *torch);
     facts->jax = tm_facts_speaks_xla(facts) && any_of_jax(facts);
     const tm_table *kinds = tm_tables_find(facts->tables, "steps.kind");
@@ -215,7 +215,7 @@ static void write_run(tm_rank_text *text) {
     int size = snprintf(run, sizeof run,
                         text->last > text->first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
                         text->used ? ", " : "", text->first, text->last);
-    /* After each run there must be room for the mark of further ones. */
+    /* After each run there must be room for ", ...". */
     text->full = text->used + (size_t)size + sizeof more > TM_ADVICE_RANKS;
     memcpy(text->out + text->used, text->full ? more : run,
            text->full ? sizeof more : (size_t)size + 1);

@@ -1,6 +1,7 @@
 /* Rules on GPUs that are idle, or slower than they could be. */
 #include "advice_rules.h"
 #include "analysis/shared/words.h"
+#include "table/levels.h"
 #include "table/shown.h"
 
 #include <inttypes.h>
@@ -8,13 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns whether one gap of each rank has most of the idle time: no matter of many kernels. */
+/* Returns whether one gap of each rank has most of the idle time: then it is not due to many
+ * kernels. */
 static bool is_one_gap(const tm_facts *f) {
     return tm_facts_sum_others(f, "idle.rank", "longest_ns") >
            tm_facts_sum_others(f, "idle.rank", "idle_ns") / 2;
 }
 
-/* Writes what launches fewer kernels, by what runs the job. */
+/* Writes how to launch fewer kernels, depending on the program that runs the job. */
 static void write_fewer_kernels(const tm_facts *f, tm_advice *out) {
     if (f->jax)
         snprintf(out->text, sizeof out->text,
@@ -159,8 +161,8 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
         snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", size, units[unit],
                  (double)sum->bytes / (double)sum->union_ns);
     snprintf(out->evidence, sizeof out->evidence,
-             "%" PRId64 " cop%s between GPUs and %s%s; without concurrent computation they take %s "
-             "of the GPU time (%s)%s.",
+             "%" PRId64 " cop%s between GPUs and %s%s; they run without concurrent computation for "
+             "%s of the GPU time (%s)%s.",
              sum->n, sum->n == 1 ? "y" : "ies", what, moved, tm_shown_percent(out->measure, 1).text,
              time, told > 0 ? ", not counting output to hosts" : "");
 }
@@ -369,17 +371,20 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel that ends most of the longest gaps of a cause; NULL if there is none. */
-static const char *held_kernel(const tm_facts *f, const char *cause) {
+/* Returns the kernel that ends at least half of a cause's longest gaps, by time; NULL if none does.
+ * Sets whether a single gap is more than half of that time. */
+static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
-    int64_t all_ns = 0, most_ns = 0;
+    int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
     const char *most = NULL;
     for (size_t i = 0; i < gaps->n_rows; i++) {
         const tm_cell *name = tm_table_cell(gaps, i, "before");
         int64_t ns = 0;
         if (strcmp(tm_table_cell(gaps, i, "cause")->value.text, cause) != 0)
             continue;
-        all_ns += tm_facts_int(f, "idle.gap", i, "duration_ns");
+        const int64_t gap_ns = tm_facts_int(f, "idle.gap", i, "duration_ns");
+        all_ns += gap_ns;
+        longest_ns = gap_ns > longest_ns ? gap_ns : longest_ns;
         for (size_t k = i; k < gaps->n_rows && !name->null; k++) {
             const tm_cell *other = tm_table_cell(gaps, k, "before");
             if (strcmp(tm_table_cell(gaps, k, "cause")->value.text, cause) == 0 && !other->null &&
@@ -389,6 +394,7 @@ static const char *held_kernel(const tm_facts *f, const char *cause) {
         most = ns > most_ns ? name->value.text : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
+    *one = 2 * longest_ns > all_ns;
     return 2 * most_ns >= all_ns ? most : NULL;
 }
 
@@ -403,13 +409,15 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
 
 /* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
-    const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
+    bool one;
+    const char *kernel = held_kernel(f, "other", &one), *call = host_in_gaps(f, "other");
     const int64_t all = tm_facts_sum_others(f, "idle.rank", "other_ns");
     const bool queued = tm_facts_sum_others(f, "idle.rank", "queued_ns") > all / 2;
     snprintf(out, size, "%s", queued ? " The host launched them in time." : "");
     if (kernel)
-        snprintf(out + strlen(out), size - strlen(out),
-                 " Most of the longest gaps end with " QUOTED_NAME ".", kernel, cut_mark(kernel));
+        snprintf(out + strlen(out), size - strlen(out), " %s with " QUOTED_NAME ".",
+                 one ? "The longest gap ends" : "Most of the longest gaps end", kernel,
+                 cut_mark(kernel));
     if (waits_for_gpu(f, call))
         snprintf(
             out + strlen(out), size - strlen(out),
@@ -468,19 +476,20 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text, "%s%s", text, where);
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels run for %s of the %s; GPUs idle for %s of their time (%s) that no other item "
-             "explains; mostly %s (%s).",
+             "explains. Mostly, %s (%s).",
              tm_shown_percent(used, 0).text, tm_facts_whole(f),
              tm_shown_percent(out->measure, 1).text, time, what, part);
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
-    const tm_table *operators = tm_tables_find(f->tables, "operators.op");
+    const tm_table *operators = tm_tables_find(f->tables, "calls.call");
     double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
     bool of_torch = !tm_facts_speaks_xla(f);
     int64_t fit = 0, most = 0;
     const char *name = "";
-    for (size_t i = 0; i < operators->n_rows; i++) {
-        int64_t own = tm_facts_int(f, "operators.op", i, "device_self_ns");
+    size_t end;
+    for (size_t i = tm_table_level(operators, "operator", &end); i < end; i++) {
+        int64_t own = tm_facts_int(f, "calls.call", i, "device_self_ns");
         if (!tm_table_cell(operators, i, "tensor_cores_fit")->value.i)
             continue;
         fit += own;
@@ -490,7 +499,7 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     /* Only kernel names of GPUs show tensor cores. */
     if (strcmp(tm_words_device(f->tables), "GPU") != 0)
         return;
-    /* Some use of them shows that the precision was chosen deliberately. */
+    /* Some use of tensor cores shows that the precision was chosen deliberately. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
     char time[TM_ADVICE_TIME];
@@ -501,13 +510,13 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
     tm_facts_by_rank(f, fit, time);
     snprintf(out->text, sizeof out->text,
-             "Let matrix products use tensor cores if the GPUs have them: %s, or TF32 from Ampere "
-             "on%s, sizes in multiples of 8.",
+             "Let matrix products use tensor cores if the GPUs have them: use %s, or TF32 on "
+             "Ampere and later%s, and sizes in multiples of 8.",
              of_torch ? "torch.autocast" : "16-bit numbers",
              of_torch ? " (torch.set_float32_matmul_precision)" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "Operators that tensor cores could run take %s of the compute time (%s), most of it "
-             "%.64s; by their names, no kernels use tensor cores.",
+             "%.64s; judged by their names, no kernels use tensor cores.",
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
@@ -529,23 +538,25 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
     char time[TM_ADVICE_TIME];
     out->measure = fmin(by_tf32 ? tf32 / 3.0 : fp32, 100.0);
     tm_facts_by_rank(f, by_tf32 ? tf32_ns : fp32_ns, time);
-    snprintf(out->text, sizeof out->text, "%s",
-             by_tf32 ? f->torch ? "Multiply in 16 bits where the model allows it: torch.autocast "
-                                  "with bfloat16. Tensor cores do this at twice the rate of TF32."
-                                : "Multiply in 16 bits where the model allows it: tensor cores do "
-                                  "this at twice the rate of TF32."
-             : f->torch
-                 ? "Multiply in 16 bits where the model allows it (torch.autocast), or on NVIDIA "
-                   "GPUs from Ampere on in TF32 (torch.set_float32_matmul_precision(\"high\"))."
-                 : "Multiply in 16 bits where the model allows it, or on NVIDIA GPUs from Ampere "
-                   "on in TF32.");
+    snprintf(
+        out->text, sizeof out->text, "%s",
+        by_tf32 ? f->torch ? "Multiply in 16 bits where the model allows it: torch.autocast "
+                             "with bfloat16. Tensor cores do this at twice the rate of TF32."
+                           : "Multiply in 16 bits where the model allows it: tensor cores do "
+                             "this at twice the rate of TF32."
+        : f->torch
+            ? "Multiply in 16 bits where the model allows it (torch.autocast), or in TF32 "
+              "(torch.set_float32_matmul_precision(\"high\")) on NVIDIA GPUs of Ampere and later."
+            : "Multiply in 16 bits where the model allows it, or in TF32 on NVIDIA GPUs of Ampere "
+              "and later.");
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels that, by their names, multiply in %s take %s of the compute time (%s).",
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
-/* Finds attention made of products, softmax and the work between them, each of which writes all
- * scores: kernels of other classes that attention operators launch. Both forms have copies. */
+/* Finds attention made of separate kernels that attention operators launch: products, softmax and
+ * elementwise work, which each write all scores. Copies do not count, because fused attention also
+ * has them. */
 void tm_look_attention(const tm_facts *f, tm_advice *out) {
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;

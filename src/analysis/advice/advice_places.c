@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "table/levels.h"
+
 /* An operator and the function around it (either may be NULL); the kernels or ns they launch. */
 typedef struct place {
     const char *op, *inside;
@@ -30,7 +32,7 @@ static bool is_same(const char *a, const char *b) {
 
 /* Returns what a row launches of the requested kernels; 0 for copies and sets. */
 static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
-    const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");
+    const tm_table *launchers = tm_tables_find(f->tables, "kernels.launched");
     const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
     const char *name = tm_table_cell(launchers, row, "kernel")->value.text;
     size_t i = 0;
@@ -40,9 +42,9 @@ static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
         tm_table_cell(kernels, i, "communication")->value.i != (which == TM_LAUNCHED_COMMUNICATION))
         return 0;
     if (which == TM_LAUNCHED_COMMUNICATION)
-        return tm_facts_int(f, "kernels.launcher", row, "total_ns");
-    return tm_facts_int(f, "kernels.launcher", row, "mean_ns") < TM_SMALL_KERNEL_NS
-               ? tm_facts_int(f, "kernels.launcher", row, "calls")
+        return tm_facts_int(f, "kernels.launched", row, "total_ns");
+    return tm_facts_int(f, "kernels.launched", row, "mean_ns") < TM_SMALL_KERNEL_NS
+               ? tm_facts_int(f, "kernels.launched", row, "calls")
                : 0;
 }
 
@@ -62,11 +64,12 @@ static bool add_place(place *places, size_t *n, const place *own) {
 /* Returns the top place by operator, by function, or both; sets its share in percent. */
 static place most_of(const tm_facts *f, tm_launched which, bool by_operator, bool by_inside,
                      double *share) {
-    const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");
+    const tm_table *launchers = tm_tables_find(f->tables, "kernels.launched");
     place places[PLACES_MAX], most = {NULL, NULL, 0};
     size_t n = 0;
     int64_t all = 0;
-    for (size_t i = 0; i < launchers->n_rows; i++) {
+    size_t end;
+    for (size_t i = tm_table_level(launchers, "kernel", &end); i < end; i++) {
         const place own = {by_operator ? operator_of(launchers, i) : NULL,
                            by_inside ? text_of(launchers, i, "inside") : NULL,
                            amount_of(f, which, i)};

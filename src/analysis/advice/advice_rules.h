@@ -50,8 +50,9 @@ typedef enum tm_rule_id {
     TM_N_RULES
 } tm_rule_id;
 
-/** Jobs that a rule or checklist box applies to: the guides' to training with PyTorch, XProf's to
- * jobs whose traces are all XSpaces; some of these only to TPUs, some only to other devices. */
+/** Jobs that a rule or checklist box applies to. Those of the guides apply to training with
+ * PyTorch. Those of XProf apply to jobs whose traces are all XSpaces, some of them only to TPUs and
+ * some only to other devices. */
 typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF_XLA_GPU } tm_whose;
 
 /** Input of the rules. All borrowed. */
@@ -122,7 +123,7 @@ int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char
 bool tm_facts_is_of(const tm_facts *facts, tm_whose whose);
 
 /** Returns whether all traces are of TensorFlow or JAX: XSpaces, or trace viewer files, which have
- * too little data for XProf's bounds. */
+ * too little data for XProf's thresholds. */
 bool tm_facts_speaks_xla(const tm_facts *facts);
 
 /** Returns a column's sum over pod.rank; if some ranks have steps, over only these. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the last of the ranks' first steps, which work from before the recording lengthens. */
+/* Returns the last of the ranks' first steps: work from before the recording may lengthen these. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -58,7 +58,7 @@ static int64_t step_time(const tm_facts *f, size_t row, choice by) {
 }
 
 /* Computes the variation of the steps of a kind, or of all if there is only one. Returns false for
- * fewer than three steps, in which no outlier can be told. */
+ * fewer than three steps, which cannot show an outlier. */
 static bool kind_varies(const tm_facts *f, const int *kinds, int kind, choice by,
                         tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
@@ -210,7 +210,7 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
         back);
 }
 
-/* The peak counts: a step fails there. */
+/* Judges the peak, because a step that runs out of memory does so there. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
     /* From here on the rule warns and names ranks. An inference engine fills its device with the KV
      * cache on purpose, up to a configured share. */
@@ -385,9 +385,9 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     compare_steps(f, worst, &high, &other);
     out->measure = tm_facts_percent(high - other, other);
     snprintf(out->text, sizeof out->text,
-             "Find what else step %" PRId64
-             " does, because the model must fit this step: a longer sequence or larger batch, "
-             "%smemory that is gathered or copied.",
+             "Find out why step %" PRId64
+             " needs more memory, because the job must fit into memory in this step too: a longer "
+             "sequence or larger batch, %smemory that is gathered or copied.",
              tm_facts_int(f, "memory.device", worst, "spike_step"),
              f->trains ? "an evaluation, a checkpoint, " : "");
     snprintf(out->evidence, sizeof out->evidence,
@@ -413,7 +413,7 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* Makes the rule warn if no share of collectives measures the problem. */
+    /* Measure for problems that no share of the collectives shows; the rule then warns. */
     const double poor = 1.0;
     const int64_t noise_ns =
         10000; /* normal difference between ends of one operation on good clocks */
@@ -460,8 +460,8 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
     snprintf(
         out->text, sizeof out->text, "%s%s%s.", sampled ? "Give the whole traces" : "Record again",
         sampled ? ""
-        : lost  ? ", so that each launch has its kernel: fewer steps, larger profiler buffers, "
-                  "each kernel of CUDA graphs"
+        : lost  ? ", so that each launch has its kernel: record fewer steps, use larger profiler "
+                  "buffers, or record each kernel of CUDA graphs"
                 : ": no kernel can have lasted that long",
         out->measure < 100.0 ? "" : ". Any other advice would rest on figures that may be wrong");
     snprintf(out->evidence, sizeof out->evidence, "In doubt: %s.", what);
@@ -490,8 +490,8 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     tm_rank_text_end(&ranks, SIZE_MAX);
     out->measure = tm_facts_percent(missing, world);
     snprintf(out->text, sizeof out->text,
-             "Add the traces of the missing ranks. Without them it is unknown whom these ranks "
-             "delayed, and their collectives have no waits, except barriers.");
+             "Add the traces of the missing ranks. Without them, waits between ranks are unknown, "
+             "except at barriers.");
     int used = snprintf(out->evidence, sizeof out->evidence,
                         "%" PRId64 " of %s%" PRId64 " ranks have no trace", missing,
                         told ? "" : "at least ", world);

@@ -75,9 +75,10 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
         "the traces do not show whether its GPU, its share of the work or its host is the cause";
     if (c.kind == TM_LATE_GPU) {
         place = "the GPU of ";
-        what = c.same_kernels ? "its kernels are slow (clock, heat, neighbours)"
-                              : "its kernels are slow (clock, heat, neighbours), or it has more "
-                                "work than the others";
+        what = c.same_kernels
+                   ? "its kernels are slow (clock, heat, other processes)"
+                   : "its kernels are slow (clock, heat, other processes), or it has more "
+                     "work than the others";
     } else if (c.kind == TM_LATE_WORK) {
         place = "the work of ";
         what = "it has more work than the others, but each kernel takes no longer than theirs "
@@ -256,16 +257,17 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
 /* Writes advice for one rank that computes most. Kernels that all ranks run show whether its work
  * or its GPU is the cause. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
-    const int64_t few = 3; /* with two ranks one leads both of two steps in half of all jobs */
+    const int64_t few = 3; /* of two ranks, one leads both of two steps in half of all jobs */
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
     if (speed >= 0.0 && speed < SLOW)
-        snprintf(out->text, sizeof out->text,
-                 "Look at the GPU of rank %" PRId64
-                 ": its kernels are slow (clock, heat, neighbours), or have more work than the "
-                 "kernels of other ranks%s.",
-                 rank, n_steps < few ? "; in so few steps it may be chance" : "");
+        snprintf(
+            out->text, sizeof out->text,
+            "Look at the GPU of rank %" PRId64
+            ": its kernels are slow (clock, heat, other processes), or have more work than the "
+            "kernels of other ranks%s.",
+            rank, n_steps < few ? "; in so few steps it may be chance" : "");
     else if (n_steps < few)
         snprintf(out->text, sizeof out->text,
                  "Check whether rank %" PRId64
@@ -547,8 +549,9 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  named ? "another" : "a", f->trains ? "data loading" : "batches of other sizes");
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
- * @p waiting_ns for late ranks is not in transfers, and may be all in the worst of the others. A
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
+ * kind of transfer between ranks is also chosen if it exceeds the worst other kind less @p
+ * waiting_ns: the waiting for late ranks is not in transfers, and may all be in that other kind. A
  * bubble's transfers are left out: they have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
     /* exceeds the number of kinds */
@@ -608,16 +611,16 @@ static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }
 
-/* Writes advice if operations that size does not explain have most of the time: they wait for
- * something, and are not to be made faster. */
+/* Writes advice if operations whose size does not explain their time take most of it: they wait for
+ * something, so making them faster does not help. */
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
     out->apart = true; /* the replay takes all of it for transfers */
     snprintf(out->text, sizeof out->text,
              "Find what the slowest %ss wait for after all ranks%s have arrived: %s.", kind,
              has_all_ranks(f) ? "" : " here",
-             has_all_ranks(f) ? "the set-up of their group, or other users of the network"
-                              : "ranks without a trace, which are to be added, or the set-up of "
-                                "their group");
+             has_all_ranks(f)
+                 ? "the set-up of their group, or other users of the network"
+                 : "ranks without a trace (add their traces), or the set-up of their group");
 }
 
 /* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
@@ -713,12 +716,12 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
-             "%s of the GPU time (%s) is exposed communication%s; %s%s of communication is hidden; "
-             "%smost exposed is %s (%s%s).",
+             "%s of the GPU time (%s) is exposed communication%s. %s%s of communication is hidden. "
+             "%sost exposed is %s (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
              waiting > 0 ? ", beyond what late ranks cause" : "",
-             waiting > 0 ? "not counting that, " : "", tm_shown_percent(hidden, 0).text,
-             rest_alone ? "of the rest, " : "",
+             waiting > 0 ? "Without that, " : "", tm_shown_percent(hidden, 0).text,
+             rest_alone ? "Of the rest, m" : "M",
              strcmp(kind, "other") == 0 ? "communication of unknown kind" : tm_words_kind(kind),
              kind_time, waiting > 0 && !rest_alone ? ", with waiting" : "");
     add_doubt(f, rest, out);
@@ -726,8 +729,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
-/* Returns what comes before advice on communication of which half or more lacks ranks that gave no
- * trace; "" if it does not. */
+/* Returns the text before advice on communication if at least half of it is unmatched and ranks of
+ * the job gave no trace; else "". */
 static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;

@@ -1,5 +1,5 @@
-/* XProf's recommendations for jobs of TensorFlow and JAX, by its bounds. Its shares of the steps
- * assign each instant to one activity (pod.rank). */
+/* XProf's recommendations for jobs of TensorFlow and JAX, with XProf's thresholds. Its shares of
+ * the steps assign each instant to one activity (pod.rank). */
 #include "advice_xla.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/shared/words.h"
+#include "table/levels.h"
 #include "table/shown.h"
 
 static bool is_tpu(const tm_facts *f) {
@@ -66,12 +67,13 @@ bool tm_facts_pod_tells(const tm_facts *f, const char *column) {
 }
 
 int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
-    const tm_table *table = tm_tables_find(f->tables, "hlo.category");
+    const tm_table *table = tm_tables_find(f->tables, "hlo.work");
     int64_t waits = 0, sum = 0;
     bool told = false;
-    for (size_t i = 0; i < table->n_rows; i++) {
+    size_t end;
+    for (size_t i = tm_table_level(table, "category", &end); i < end; i++) {
         const tm_cell *category = tm_table_cell(table, i, "category");
-        int64_t ns = tm_facts_int(f, "hlo.category", i, "self_ns");
+        int64_t ns = tm_facts_int(f, "hlo.work", i, "self_ns");
         size_t size = category->null ? 0 : strlen(category->value.text);
         told |= !category->null;
         waits += size > 5 && strcmp(category->value.text + size - 5, "-done") == 0 ? ns : 0;

@@ -62,7 +62,7 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     for (size_t i = 0; i < hosts->n_rows; i++) {
         const tm_cell *own = tm_table_cell(hosts, i, "host");
         if (!own->null && strcmp(own->value.text, host->host) == 0)
-            snprintf(out, size, "; %s of its input pipeline's own time is \"%.160s\"",
+            snprintf(out, size, "; %s of its input pipeline's own time is in \"%.160s\"",
                      tm_shown_percent(tm_facts_real(f, "pipeline.host", i, "slowest_pct"), 0).text,
                      tm_table_cell(hosts, i, "slowest_stage")->value.text);
     }
@@ -154,12 +154,12 @@ static void say_stages(const stages *s, int least, const char *what, tm_advice *
     snprintf(out->evidence, sizeof out->evidence,
              "On host \"%.100s\", the input pipeline spends %s of its own time on reading and "
              "preprocessing and %s on handing data over; the host's GPUs spend %s of their time on "
-             "input. If input takes more than 10 %%, XProf calls a job with %d %% or more bound by "
-             "%s. XProf scales the stages to the time in which devices are fed; tmerge takes them "
-             "as recorded.",
+             "input. XProf calls a job bound by %s if input takes more than 10 %% and this part is "
+             "%d %% or more. XProf scales the stages to the time in which devices are fed; tmerge "
+             "takes them as recorded.",
              s->host, tm_shown_percent(100.0 - s->enqueue_pct, 1).text,
-             tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text,
-             least, what);
+             tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text, what,
+             least);
 }
 
 void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {
@@ -170,7 +170,7 @@ void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {
     name_ranks(f, s.host, out);
     snprintf(out->text, sizeof out->text,
              "Let host \"%.100s\" do less for each batch: read and preprocess in parallel and "
-             "ahead, cache, and do work that every epoch repeats once, offline.",
+             "ahead, cache, and do work that is the same in every epoch only once, before the run.",
              s.host);
     say_stages(&s, 50, "the host's processing", out);
 }
@@ -181,10 +181,9 @@ void tm_look_xla_input_transfer(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = s.enqueue_pct;
     name_ranks(f, s.host, out);
-    snprintf(
-        out->text, sizeof out->text,
-        "Hand data over in fewer, larger pieces on host \"%.100s\", before the step that needs "
-        "them. Send narrow data (image bytes) as it is, and convert it on the GPU.",
-        s.host);
+    snprintf(out->text, sizeof out->text,
+             "Hand data over in fewer, larger pieces on host \"%.100s\", before the step that "
+             "needs them. Send data in its narrow type (image bytes), and convert it on the GPU.",
+             s.host);
     say_stages(&s, 30, "data transfer", out);
 }

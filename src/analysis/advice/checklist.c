@@ -1,5 +1,5 @@
 /* Analysis `checklist`: the boxes of the guides, each with a figure of the job, its range, and the
- * result. For a box that fails only because of another, it names that one. */
+ * result. A box that fails only because of another box names that box. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -24,9 +24,9 @@ static const tm_column columns[N_COLUMNS] = {
     [MOST] = {"most", TM_REAL, "", "Largest value that passes; null if there is no upper limit."},
     [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown (value is null)."},
     [BECAUSE] = {"because", TM_TEXT, "",
-                 "If the box fails only because another box fails: the name of the other box, and "
-                 "the value that this box would have without that fault. If the result is unknown: "
-                 "what was not recorded."},
+                 "Why the box fails or is unknown. If it fails only because another box fails: the "
+                 "name of that box, and the value of this box without that fault. If the result is "
+                 "unknown: what was not recorded."},
     [MEANING] = {"meaning", TM_TEXT, "", "Definition of the value, and its accepted range."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "Names of the tables with details."},
 };
@@ -49,7 +49,7 @@ static const tm_table_def *const defs[] = {&box_def};
 /* In percent. */
 #define USED_LEAST 80.0
 #define WAITS_MOST 10.0
-/* Result of a consequence if memory is out; no figure is negative. */
+/* Result of a consequence when out of memory; no figure is negative. */
 #define OUT_OF_MEMORY (-1.0)
 
 static double share(int64_t part, int64_t whole) {
@@ -316,8 +316,8 @@ static double balance_of_others(const tm_facts *f) {
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
-/* Returns the number of findings that are tested against chance, which bubbles and events are not:
- * no single rank causes them. An inconclusive verdict is unknown. */
+/* Returns the number of findings with a p-value; bubbles and events have none, as no single rank
+ * causes them. UNKNOWN if the verdict is inconclusive. */
 static double stragglers(const tm_facts *f) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double named = 0.0;
@@ -386,8 +386,8 @@ static const struct box {
      "and 40 to 45 % are usual.",
      "phases.step", TM_OF_OTHERS},
     {"optimizer", "%", UNKNOWN, 15, optimizer,
-     "Optimizer, as a share of the step time without waits for data; with gradient accumulation, "
-     "of the time of all micro-batches of an update.",
+     "Time in the optimizer, as a share of the step time without waits for data; with gradient "
+     "accumulation, as a share of the time of all micro-batches of an update.",
      "phases.step", TM_OF_OTHERS},
     {"data_loading", "%", UNKNOWN, 10, data_loading,
      "Step time in which a rank waits for its next batch, whether its GPU is idle or not.",
@@ -403,8 +403,8 @@ static const struct box {
      "GPU time with copies to or from the host and no concurrent computation.",
      "transfers.kind, transfers.size", TM_OF_ANY},
     {"synchronisation", "%", UNKNOWN, 2, synchronisation,
-     "GPU time lost because the host had waited for the GPU, whose queue then ran empty; each loss "
-     "counts for at most the duration of the wait.",
+     "GPU time lost because the host had waited for the GPU and the GPU's queue was empty; each "
+     "loss counts for at most the duration of the wait.",
      "sync.call, idle.gap", TM_OF_ANY},
     {"balance", "%", UNKNOWN, 10, balance,
      "Computation of the rank that computes longest in a step, beyond the mean of all ranks, "
@@ -424,7 +424,7 @@ static const struct box {
      "kernels.kernel, launches.rank", TM_OF_ANY},
     {"low_precision", "%", 50, UNKNOWN, low_precision,
      "Time of matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, as a "
-     "share of those whose kernel names show the number format.",
+     "share of the time of those whose kernel names show the number format.",
      "classes.kernel, classes.rank", TM_OF_ANY},
     {"fused_attention", "%", 50, UNKNOWN, fused_attention,
      "Time of attention in kernels that never write the scores (flash), as a share of all "
@@ -469,15 +469,15 @@ static const struct box {
     {"compute_16_bit", "%", 10, UNKNOWN, tm_box_xla_bits,
      "Computation in types of 16 bits or fewer, as a share of the computation whose type is known; "
      "XProf asks for at least 10 %.",
-     "pod.rank, hlo.op", TM_OF_XLA},
+     "pod.rank, hlo.work", TM_OF_XLA},
     {"asynchronous", "%", UNKNOWN, 10, tm_box_xla_async,
      "Waiting for transfers and collectives that were started earlier (-done), as a share of the "
      "time of XLA's operations; XProf calls more than 10 % a bottleneck.",
-     "hlo.category, hlo.op", TM_OF_XLA},
+     "hlo.work", TM_OF_XLA},
     {"data_shuffle", "%", UNKNOWN, 30, tm_box_xla_shuffle,
      "Step time in which a GPU runs operations that only rearrange data (broadcast, data "
      "formatting, gather, scatter, slice, sort, ...); XProf calls 30 % and more a bottleneck.",
-     "pod.rank, hlo.category", TM_OF_XLA},
+     "pod.rank, hlo.work", TM_OF_XLA},
     {"sparse_core", "%", UNKNOWN, 10, tm_box_xla_sparse,
      "Step time in which SparseCores work and their TPU core computes nothing; XProf calls more "
      "than 10 % a bottleneck, and also counts time that overlaps computation.",
@@ -492,14 +492,14 @@ static const struct consequence {
     tm_box_measure *measure;
 } consequences[] = {
     {"gpu_utilization", "data_loading", "without GPUs idle for data", utilization_fed},
-    {"gpu_utilization", "waits", "counting waits as use", kernels_run},
-    {"exposed_communication", "waits", "without them", exposed_without_waits},
-    {"exposed_communication", "stragglers", "without waits for these", exposed_for_others},
+    {"gpu_utilization", "waits", "with waits counted as use", kernels_run},
+    {"exposed_communication", "waits", "without waits", exposed_without_waits},
+    {"exposed_communication", "stragglers", "without waits for stragglers", exposed_for_others},
     {"exposed_communication", "balance", "if no rank computed more than the mean",
      exposed_balanced},
-    {"waits", "stragglers", "without those for these", waits_for_others},
+    {"waits", "stragglers", "without waits for stragglers", waits_for_others},
     {"waits", "balance", "if no rank computed more than the mean", waits_balanced},
-    {"step_variation", "stragglers", "outside their episodes", step_variation_calm},
+    {"step_variation", "stragglers", "outside the stragglers' episodes", step_variation_calm},
     {"step_variation", "balance", "if no rank computed more than the mean",
      step_variation_balanced},
     {"balance", "stragglers", "over the other ranks", balance_of_others},

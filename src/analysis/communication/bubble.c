@@ -65,8 +65,8 @@ static const tm_column pair_columns[TM_BUBBLE_T_N] = {
          "Time that the sender's kernels waited for the receiver's kernels to start, summed over "
          "the pair's transfers. Null if late_sender_ns is null."},
     [TM_BUBBLE_T_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                              "For each transfer the duration of the shorter of the two kernels, "
-                              "which does not wait; summed over the pair's transfers."},
+                              "Sum over the pair's transfers of the duration of the shorter of the "
+                              "two kernels, which does not wait."},
 };
 
 const tm_table_def tm_bubble_pair_def = {

@@ -44,11 +44,11 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
         {"how", TM_TEXT, "",
          "How kernels of different ranks were matched. metadata: kernels carry a sequence number. "
          "order: kernels carry only the group and are matched by their position in it. inferred: "
-         "kernels carry no metadata; the group follows from which ranks waited for which."},
+         "kernels carry no metadata; the group was inferred from the waits between ranks."},
     [K_BITS] =
         {"evidence_bits", TM_INT, "",
-         "Strength of the evidence for an inferred group: log2 of how unlikely it is that the rank "
-         "with the weakest evidence fits the group by chance. Null if the group was not inferred."},
+         "Strength of the evidence for an inferred group: -log2 of the probability that the ranks "
+         "with the weakest evidence fit the group by chance. Null if the group was not inferred."},
     [K_AT_LEAST] = {"at_least", TM_BOOL, "",
                     "Whether an inferred group may have more ranks than were found; its waits are "
                     "then lower bounds. Null if the group was not inferred."},
@@ -225,17 +225,18 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
                  "Name of the process group; its sorted ranks if the group has no name. Null if "
                  "the kernels belong to no group."},
     [U_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the group; null if unknown."},
-    [U_REASON] = {"reason", TM_TEXT, "",
-                  "Why the kernels belong to no operation. order unproven: there is no metadata, "
-                  "and the waits between ranks do not show the group. one-sided: only one side was "
-                  "recorded. group unknown: the group's ranks are unknown. peer unknown: the other "
-                  "rank is unknown. transfers differ: sender and receiver disagree. The remaining "
-                  "reasons are for kernels without a number whose order differs between ranks. too "
-                  "few: chance cannot be ruled out. tokens differ: no correspondence has the same "
-                  "kinds, sizes and steps. incoherent: in no correspondence do ends differ by a "
-                  "constant time. ambiguous: several correspondences fit. no counterpart: no "
-                  "kernel ends at that time on other ranks. ends need not meet: ranks leave this "
-                  "kind, such as a broadcast, at different times, and a rank lacks kernels there."},
+    [U_REASON] =
+        {"reason", TM_TEXT, "",
+         "Why the kernels belong to no operation. order unproven: there is no metadata, and the "
+         "waits between ranks do not show the group. one-sided: only one side was recorded. group "
+         "unknown: the group's ranks are unknown. peer unknown: the other rank is unknown. "
+         "transfers differ: sender and receiver disagree. The remaining reasons are for kernels "
+         "without a number whose order differs between ranks. too few: chance cannot be ruled out. "
+         "tokens differ: no correspondence has the same kinds, sizes and steps. incoherent: no "
+         "correspondence makes the ends differ by a constant time. ambiguous: several "
+         "correspondences fit. no counterpart: no kernel ends at that time on other ranks. ends "
+         "need not meet: a rank lacks kernels, and the ends do not show which, because ranks leave "
+         "this kind of collective (such as a broadcast) at different times."},
     [U_COUNT] = {"count", TM_INT, "", "Number of communication kernels."},
 };
 

@@ -109,12 +109,6 @@ static const tm_table_def part_def = {
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
-/* Ranks may launch a name in several shapes, whose durations cannot be compared. */
-typedef struct shape_key {
-    uint32_t name;
-    int32_t grid[3], block[3];
-} shape_key;
-
 /* Number of kernels of a shape, and the position of their durations. */
 typedef struct shape {
     size_t n[2];     /* alone, beside communication */
@@ -130,7 +124,8 @@ typedef struct sample {
 
 typedef struct survey {
     const tm_rank_view *view;
-    tm_keys keys;    /* of shape_key */
+    uint32_t *alike; /* of shapes with one grid and block */
+    tm_keys keys;    /* of tm_named_shape: durations of other shapes cannot be compared */
     tm_vec shapes;   /* of shape, in the order of keys */
     tm_vec samples;  /* of sample */
     size_t next;     /* first communication interval that may still overlap */
@@ -165,10 +160,7 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     int64_t beside = beside_ns(s, begin, begin + duration);
     if (beside > 0 && beside < duration - beside)
         return true;
-    const tm_launch_shape *by = tm_kernel_shape(timeline, k);
-    const shape_key key = {.name = timeline->name[k->event],
-                           .grid = {by->grid[0], by->grid[1], by->grid[2]},
-                           .block = {by->block[0], by->block[1], by->block[2]}};
+    const tm_named_shape key = {timeline->name[k->event], s->alike[k->shape]};
     sample *found = tm_vec_push(&s->samples);
     shape *its = tm_keys_value(&s->keys, &s->shapes, &key);
     if (!found || !its)
@@ -207,7 +199,8 @@ static double sum_of(const int64_t *durations, size_t n) {
 /* Adds the row of one shape of this rank. It has enough kernels of both kinds. */
 static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
-    const shape_key *key = (const shape_key *)s->keys.keys.data + number;
+    const tm_named_shape *key = (const tm_named_shape *)s->keys.keys.data + number;
+    const tm_launch_shape *shape_of = &s->view->timeline->shapes[key->shape];
     const double mean = sum_of(durations + its->first[0], its->n[0]) / (double)its->n[0];
     const double extra = sum_of(durations + its->first[1], its->n[1]) - mean * (double)its->n[1];
     tm_cell *row = tm_table_add_row(table);
@@ -215,8 +208,8 @@ static bool add_part(const survey *s, size_t number, int64_t *durations, tm_tabl
         return false;
     tm_cell_set_int(&row[P_NAME], key->name);
     for (int axis = 0; axis < 3; axis++) {
-        tm_cell_set_int(&row[P_GRID + axis], key->grid[axis]);
-        tm_cell_set_int(&row[P_BLOCK + axis], key->block[axis]);
+        tm_cell_set_int(&row[P_GRID + axis], shape_of->grid[axis]);
+        tm_cell_set_int(&row[P_BLOCK + axis], shape_of->block[axis]);
     }
     tm_cell_set_int(&row[P_RANK], s->view->timeline->rank);
     tm_cell_set_int(&row[P_BESIDE], (int64_t)its->n[1]);
@@ -231,12 +224,15 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     const tm_timeline *timeline = view->timeline;
     const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
     tm_table *table = tm_tables_find(out, part_def.name);
-    survey s = {.view = view, .keys = TM_KEYS(shape_key), .last_ns = INT64_MIN};
-    s.shapes = TM_VEC(shape);
-    s.samples = TM_VEC(sample);
-    bool ok = true;
     if (view->busy->communication.n == 0)
         return TM_OK;
+    survey s = {.view = view,
+                .alike = tm_launch_shapes_alike(timeline, offsetof(tm_launch_shape, registers)),
+                .keys = TM_KEYS(tm_named_shape),
+                .shapes = TM_VEC(shape),
+                .samples = TM_VEC(sample),
+                .last_ns = INT64_MIN};
+    bool ok = s.alike != NULL;
     for (size_t i = 0; ok && i < timeline->n_attrs[TM_ATTR_KERNEL]; i++)
         ok = look_at(&s, &kernels[i]);
     int64_t *durations = ok ? malloc((s.samples.n + 1) * sizeof *durations) : NULL;
@@ -249,6 +245,7 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
             ok = add_part(&s, i, durations, table);
     }
     free(durations);
+    free(s.alike);
     tm_keys_free(&s.keys);
     tm_vec_free(&s.shapes);
     tm_vec_free(&s.samples);

@@ -31,7 +31,7 @@ typedef struct tm_transfer_line {
  *
  * @param transfers  [n] sorted by the call
  * @param out        set only on TM_OK
- * @return           TM_OK; TM_ERR_FAULT if memory is out
+ * @return           TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *out,
                            tm_error *err) TM_MUST_CHECK;

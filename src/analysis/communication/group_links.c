@@ -58,8 +58,8 @@ static const tm_column link_columns[N_LINK_COLUMNS] = {
     [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [L_FIT] = {"times_fit", TM_REAL, "",
-               "How many times longer median_ns is than the time of the line fitted to the group's "
-               "operations (groups.group.latency_ns) at this size. Null if no line was fitted."},
+               "median_ns / the time that the line fitted to the group's operations "
+               "(groups.group.latency_ns) gives for this size. Null if no line was fitted."},
     [L_PEERS] =
         {"peers", TM_INT, "",
          "Number of other links with the same dimension, number of ranks, reach, kind and median "

@@ -56,7 +56,7 @@ extern const tm_table_def tm_group_class_def;
  * Adds the rows of the groups that this process owns.
  *
  * @param own  its values are sorted by the call
- * @return     TM_OK; TM_ERR_FAULT if memory is out
+ * @return     TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_group_parts_add(const tm_collectives *own, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;

@@ -79,8 +79,8 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
                  "rank to the latest end. In groups that only send and receive it is the duration "
                  "of the shorter of the two kernels."},
     [G_LATENCY] = {"latency_ns", TM_INT, "ns",
-                   "Latency of the line time = latency + bytes x f / bandwidth that is fitted to "
-                   "the group's operations with the smallest sum of relative deviations. Sizes "
+                   "Latency of a fitted line: time = latency + bytes x f / bandwidth. The line has "
+                   "the smallest sum of relative deviations from the group's operations; sizes "
                    "that differ by up to a quarter are merged. Null if the largest size is under "
                    "four times the smallest, if time does not grow with size, or if the latency is "
                    "under a tenth of the time of the smallest size."},

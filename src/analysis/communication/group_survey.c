@@ -103,7 +103,7 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
         int64_t stride = i + 1 < n ? ranks[i + 1] - ranks[i] : 1;
         for (last = i; last + 1 < n && ranks[last + 1] - ranks[last] == stride; last++)
             ;
-        /* Only three ranks prove a stride above 1. */
+        /* A stride above 1 takes at least three ranks. */
         if (stride > 1 && last < i + 2)
             last = i;
         char part[80];

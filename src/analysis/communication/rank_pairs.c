@@ -19,7 +19,8 @@ static const tm_column columns[N_COLUMNS] = {
     [TO] = {"to_rank", TM_INT, "",
             "Rank that receives; equal to from_rank for the data that stays on the rank."},
     [COUNT] = {"count", TM_INT, "",
-               "Number of all-to-all operations of from_rank that bytes covers."},
+               "Number of all-to-all operations of from_rank whose bytes are known; bytes sums "
+               "over them."},
     [EVEN] = {"even_count", TM_INT, "",
               "Number of the operations in count that have no list of split sizes: every rank gets "
               "the same amount."},
@@ -83,13 +84,13 @@ typedef struct pair {
     int64_t from, to;
 } pair;
 
-/* What the trace of a rank holds on a pair. */
+/* The data on a pair in the trace of a rank. */
 typedef struct told {
     int64_t count, even, unknown, bytes, expected_count, expected_bytes;
     double each_bytes;
 } told;
 
-/* What the trace of a rank holds on all pairs. */
+/* The data on all pairs in the trace of a rank. */
 typedef struct teller {
     const tm_rank_view *view;
     tm_keys lists; /* of uint32_t: name ids of lists of ranks */
@@ -103,12 +104,13 @@ typedef struct side {
     bool sends, known, even;
     int64_t bytes;             /* of all ranks together */
     size_t n;                  /* ranks of the group */
-    int64_t rows, row_bytes;   /* sum of the split sizes, and bytes of 1; rows 0: nothing is sent */
+    int64_t rows, row_bytes;   /* sum of the split sizes, and bytes per unit of these; rows 0:
+                                  nothing is sent */
     int64_t split[GROUP_MOST]; /* [n] */
 } side;
 
-/* Reads "[3, 0]", with or without quotes. False for any other text and if it does not have n
- * numbers, as a list that was cut ("...") has not. */
+/* Reads "[3, 0]", with or without quotes. False if the text has another form or does not have n
+ * numbers, such as a list that was cut ("..."). */
 static bool read_split(const char *text, side *s) {
     const char *p = text + (*text == '"');
     size_t n = 0;
@@ -123,8 +125,8 @@ static bool read_split(const char *text, side *s) {
     return *p == ']';
 }
 
-/* An operation without a list sends the same to every rank, unless its name says that sizes vary:
- * then the profiler left the list out. An empty list stands for equal sizes. */
+/* Whether an operation sends the same to every rank. Without a list it does, unless its name says
+ * that sizes vary: then the profiler left the list out. An empty list stands for equal sizes. */
 static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_text list) {
     const char *name = tm_names_text(names, attr->name).bytes;
     if (list.size == 0)

@@ -3,9 +3,8 @@
 #include "rows.h"
 
 static const tm_table_def *const defs[] = {
-    &tm_efficiency_rank_table, &tm_efficiency_step_table, &tm_work_operator_table,
-    &tm_work_kernel_table,     &tm_work_place_table,      &tm_work_operator_part,
-    &tm_work_kernel_part,      &tm_work_place_part,       &tm_efficiency_number_part,
+    &tm_efficiency_rank_table,  &tm_efficiency_step_table, &tm_work_table, &tm_work_part,
+    &tm_efficiency_number_part,
 };
 
 static tm_status efficiency_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {

@@ -88,7 +88,7 @@ enum {
         {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
         {"flop", TM_INT, "FLOP",                                                                   \
          "Floating-point operations of the operators that counted_ns covers (see "                 \
-         "efficiency.operator); other work is missing. For XLA on TPUs, all operations, not only " \
+         "efficiency.work); other work is missing. For XLA on TPUs, all operations, not only "     \
          "matrix products."},                                                                      \
         {"at_most_flop", TM_INT, "FLOP",                                                           \
          "Upper bound of FLOP that flop does not contain: attention on packed sequences, whose "   \

@@ -5,18 +5,18 @@
 #include "counted_calls.h"
 #include "peaks.h"
 
-/** Shown tables by operator and inputs, kernel, and place, and the parts they are merged from. */
-extern const tm_table_def tm_work_operator_table, tm_work_kernel_table, tm_work_place_table;
-extern const tm_table_def tm_work_operator_part, tm_work_kernel_part, tm_work_place_part;
+/** The shown table by operator and inputs, kernel, and place, and the part it is merged from. */
+extern const tm_table_def tm_work_table, tm_work_part;
 
-/** Adds a rank's rows to the parts. TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's rows to the part. TM_OK; TM_ERR_FAULT. */
 tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, tm_tables *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Merges the parts into the shown tables. TM_OK; TM_ERR_FAULT. */
+/** Merges the part into the shown table. TM_OK; TM_ERR_FAULT. */
 tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Keeps the rows with the largest total time; compares them with peaks that all ranks share. */
+/** Keeps the rows of each level with the largest total time; compares them with peaks that all
+ * ranks share. */
 void tm_work_order(const tm_peaks *peaks, tm_tables *out);
 
 /** Tables by rank, and by rank and step. */

@@ -8,17 +8,36 @@
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/rank_sums.h"
 #include "base/sums.h"
+#include "table/levels.h"
 
-/* Maximum number of rows shown. */
+/* Maximum number of rows of a level. */
 enum { LISTED = 1000 };
 
 /* Flag in the type's key for upper bounds. */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 
-enum { P_NAME, P_SHAPES, P_NUMBER, P_RANK, P_CALLS, P_TOTAL, P_FLOP, P_BYTES, P_UNKNOWN, N_PART };
+/* What a row is a sum for, in the order of the words. */
+enum { BY_KERNEL, BY_OPERATOR, BY_PLACE };
+
+static const char *const level_words[] = {"kernel", "operator", "place"};
+
+enum {
+    P_LEVEL,
+    P_NAME,
+    P_SHAPES,
+    P_NUMBER,
+    P_RANK,
+    P_CALLS,
+    P_TOTAL,
+    P_FLOP,
+    P_BYTES,
+    P_UNKNOWN,
+    N_PART
+};
 
 static const tm_column part_columns[N_PART] = {
+    [P_LEVEL] = {"level", TM_INT, "", "Number of the level."},
     [P_NAME] = {"name", TM_INT, "", "Id of the name."},
     [P_SHAPES] = {"shapes", TM_INT, "", "Id of the shapes."},
     [P_NUMBER] = {"number", TM_INT, "", "tm_number, plus 32 for an upper bound."},
@@ -30,19 +49,21 @@ static const tm_column part_columns[N_PART] = {
     [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Calls with an unknown number of bytes."},
 };
 
-#define PART(name_)                                                                                \
-    {                                                                                              \
-        .name = name_, .doc = "A row for each rank, name, shapes and type.",                       \
-        .columns = part_columns, .n_columns = N_PART, .n_keys = 4, .top = -1, .internal = true,    \
-        .n_merged = 3                                                                              \
-    }
+const tm_table_def tm_work_part = {
+    .name = "efficiency.work_part",
+    .doc = "A row for each rank, level, name, shapes and type.",
+    .columns = part_columns,
+    .n_columns = N_PART,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
 
-const tm_table_def tm_work_operator_part = PART("efficiency.operator_part");
-const tm_table_def tm_work_kernel_part = PART("efficiency.kernel_part");
-const tm_table_def tm_work_place_part = PART("efficiency.place_part");
-
-/* Columns after the names; the first two are keys. */
 enum {
+    S_LEVEL,
+    S_NAME,
+    S_SHAPES,
     S_NUMBER,
     S_AT_MOST,
     S_CALLS,
@@ -60,94 +81,73 @@ enum {
     N_SHOWN
 };
 
-#define SHOWN_COLUMNS(what, flop_doc)                                                              \
-    {"type", TM_TEXT, "",                                                                          \
-     "Number type of the multiplication: the type of its first matrix. For fp32, kernel names "    \
-     "may show tf32; otherwise it is 'fp32 or tf32'. mixed stands for XLA operations, whose "      \
-     "profile gives no type."},                                                                    \
-        {"at_most", TM_BOOL, "",                                                                   \
-         "Whether flop and the columns derived from it are upper bounds. This is so for "          \
-         "attention on packed sequences, whose lengths are not recorded."},                        \
-        {"calls", TM_INT, "", what},                                                               \
-        {"total_ns", TM_INT, "ns",                                                                 \
-         "Sum of the durations of the kernels that the calls launched."},                          \
-        {"flop", TM_REAL, "FLOP", flop_doc},                                                       \
-        {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / total_ns."},                               \
-        {"peak_pct", TM_REAL, "%",                                                                 \
-         "100 achieved_tflops / the peak of the number type; null if the peak is unknown or "      \
-         "differs between ranks."},                                                                \
-        {"bytes", TM_REAL, "B",                                                                    \
-         "Size of all inputs and outputs, each counted once: the minimum memory traffic. Null if " \
-         "unknown for some calls."},                                                               \
-        {"flop_per_byte", TM_REAL, "FLOP/B",                                                       \
-         "flop / bytes: an upper bound, because bytes is a minimum."},                             \
-        {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},                                         \
-        {"ranks", TM_INT, "", "Number of ranks with this row."},                                   \
-        {"median_rank_ns", TM_INT, "ns", "Median total_ns of the ranks that have this row."},      \
-        {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."}, {                            \
-        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several."          \
-    }
-
-#define FLOP_DOC                                                                                   \
-    "Floating-point operations (integer operations for int8), computed from the inputs. A "        \
-    "multiplication and its addition count as two; attention counts all scores, also masked "      \
-    "scores. For XLA on TPUs, all operations as the compiler counts them; for XLA on GPUs, only "  \
-    "matrix products, by the shapes in the programs."
-
-static const tm_column operator_columns[] = {
-    {"operator", TM_TEXT, "",
-     "Name of the operator; for XLA operations, their origin in the source code."},
-    {"shapes", TM_TEXT, "",
-     "Dimensions of the operator's inputs, cut at 512 bytes; for XLA operations, type and "
-     "dimensions of the result."},
-    SHOWN_COLUMNS(
-        "Number of calls that launched kernels directly, not through another operator of this "
-        "table.",
-        FLOP_DOC),
+static const tm_column columns[N_SHOWN] = {
+    [S_LEVEL] = TM_LEVEL_COLUMN("operator, kernel or place"),
+    [S_NAME] =
+        {"name", TM_TEXT, "",
+         "Name of the kernel or operator; for XLA operations, their origin in the source "
+         "code. Of a place, the innermost of the program's own Python functions, modules and "
+         "annotations (except steps) that was open around the operators; null if there was "
+         "none."},
+    [S_SHAPES] = {"shapes", TM_TEXT, "",
+                  "Dimensions of the operator's inputs, cut at 512 bytes; for XLA operations, type "
+                  "and dimensions of the result. Null for kernels and places."},
+    [S_NUMBER] =
+        {"type", TM_TEXT, "",
+         "Number type of the multiplication: the type of its first matrix. For fp32, kernel names "
+         "may show tf32; otherwise it is 'fp32 or tf32'. mixed stands for XLA operations, whose "
+         "profile gives no type."},
+    [S_AT_MOST] = {"at_most", TM_BOOL, "",
+                   "Whether flop and the columns derived from it are upper bounds. This is so for "
+                   "attention on packed sequences, whose lengths are not recorded."},
+    [S_CALLS] = {"calls", TM_INT, "",
+                 "Number of calls that launched kernels directly, not through another operator of "
+                 "this table; of a kernel, its runs for such calls."},
+    [S_TOTAL] = {"total_ns", TM_INT, "ns",
+                 "Sum of the durations of the kernels that the calls launched."},
+    [S_FLOP] = {"flop", TM_REAL, "FLOP",
+                "Floating-point operations (integer operations for int8), computed from the "
+                "inputs. A multiplication and its addition count as two; attention counts all "
+                "scores, also masked scores. If an operator has several multiplying kernels, its "
+                "operations are divided in proportion to their durations. For XLA on TPUs, all "
+                "operations as the compiler counts them; for XLA on GPUs, only matrix products, by "
+                "the shapes in the programs."},
+    [S_RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / total_ns."},
+    [S_PEAK] = {"peak_pct", TM_REAL, "%",
+                "100 achieved_tflops / the peak of the number type; null if the peak is unknown or "
+                "differs between ranks."},
+    [S_BYTES] =
+        {"bytes", TM_REAL, "B",
+         "Size of all inputs and outputs, each counted once: the minimum memory traffic. Null if "
+         "unknown for some calls."},
+    [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B",
+                     "flop / bytes: an upper bound, because bytes is a minimum."},
+    [S_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks with this row."},
+    [S_MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns",
+                       "Median total_ns of the ranks that have this row."},
+    [S_MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
+    [S_MAX_RANK] = {"max_rank", TM_INT, "",
+                    "Rank with max_rank_ns; the lowest if there are several."},
 };
 
-static const tm_column kernel_columns[] = {
-    {"kernel", TM_TEXT, "", "Name of the kernel."},
-    SHOWN_COLUMNS("Number of runs of the kernel for the operators of efficiency.operator.",
-                  "Floating-point operations of the operators that launched the kernel. If an "
-                  "operator has several multiplying kernels, its operations are divided in "
-                  "proportion to their durations."),
+const tm_table_def tm_work_table = {
+    .name = "efficiency.work",
+    .doc =
+        "A row for each matrix multiplication, convolution and attention with recorded inputs "
+        "(record_shapes), by operator, shapes and type, over all ranks. The same work also has a "
+        "row for each kernel that multiplies, and for each place in the program. Each level has "
+        "the 1000 rows with the largest total_ns. Operations in fused kernels are not included. "
+        "For XLA, the operators are the operations whose FLOP the profile reports.",
+    .columns = columns,
+    .n_columns = N_SHOWN,
+    .n_keys = S_AT_MOST + 1,
+    .top = S_TOTAL,
 };
-
-static const tm_column place_columns[] = {
-    {"inside", TM_TEXT, "",
-     "Innermost of the program's own Python functions, modules and annotations (except steps) that "
-     "was open around the operators; null if there was none."},
-    SHOWN_COLUMNS("Number of calls of operators.", FLOP_DOC),
-};
-
-#define SHOWN(name_, doc_, columns_, names)                                                        \
-    {                                                                                              \
-        .name = name_, .doc = doc_, .columns = columns_, .n_columns = (names) + N_SHOWN,           \
-        .n_keys = (names) + 2, .top = (names) + S_TOTAL                                            \
-    }
-
-const tm_table_def tm_work_operator_table =
-    SHOWN("efficiency.operator",
-          "A row for each matrix multiplication, convolution and attention with recorded inputs "
-          "(record_shapes), by operator, shapes and type, over all ranks: the 1000 with the "
-          "largest total_ns. Operations in fused kernels are not included. For XLA, a row for each "
-          "operation whose FLOP the profile reports.",
-          operator_columns, 2);
-const tm_table_def tm_work_kernel_table =
-    SHOWN("efficiency.kernel",
-          "A row for each kernel that multiplies, over all ranks: the work of the operators in "
-          "efficiency.operator.",
-          kernel_columns, 1);
-const tm_table_def tm_work_place_table =
-    SHOWN("efficiency.place",
-          "A row for each place in the program, over all ranks: the work of the operators in "
-          "efficiency.operator.",
-          place_columns, 1);
 
 /* Keys without padding. */
 typedef struct work_key {
-    uint32_t name, shapes, number;
+    uint32_t level, name, shapes, number;
 } work_key;
 
 typedef struct work_sum {
@@ -169,6 +169,7 @@ static bool add(tm_rank_sums *sums, work_key key, const work_sum *value) {
 static void set_cells(const void *of, const void *value, int64_t *cells) {
     const work_key *key = of;
     const work_sum *sum = value;
+    cells[P_LEVEL] = key->level;
     cells[P_NAME] = key->name;
     cells[P_SHAPES] = key->shapes;
     cells[P_NUMBER] = key->number;
@@ -197,16 +198,16 @@ static uint32_t place_of(const tm_rank_view *view, uint32_t row) {
     return call == TM_NO_CALL ? TM_NO_NAME : view->timeline->name[view->places->calls[call].row];
 }
 
-static bool add_calls(const tm_rank_view *view, const tm_counted_calls *calls,
-                      tm_rank_sums *operators, tm_rank_sums *places) {
+static bool add_calls(const tm_rank_view *view, const tm_counted_calls *calls, tm_rank_sums *sums) {
     bool ok = true;
     for (size_t i = 0; i < calls->n && ok; i++) {
         const tm_counted_call *own = &calls->list[i];
         if (own->first == TM_NO_EVENT || (own->number == TM_NUMBER_MIXED && own->work->flop == 0))
             continue;
         work_sum sum = sum_of(own);
-        ok = add(operators, (work_key){own->name, own->shapes, number_key(own)}, &sum) &&
-             add(places, (work_key){place_of(view, own->first), 0, number_key(own)}, &sum);
+        work_key op = {BY_OPERATOR, own->name, own->shapes, number_key(own)};
+        work_key place = {BY_PLACE, place_of(view, own->first), TM_NO_NAME, number_key(own)};
+        ok = add(sums, op, &sum) && add(sums, place, &sum);
     }
     return ok;
 }
@@ -216,7 +217,7 @@ static int64_t share(int64_t of, int64_t part_ns, int64_t all_ns) {
 }
 
 static bool add_kernels(const tm_rank_view *view, const tm_counted_calls *calls,
-                        tm_rank_sums *kernels) {
+                        tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     const tm_kernel_attr *attrs = timeline->attrs[TM_ATTR_KERNEL];
     bool ok = true;
@@ -236,26 +237,18 @@ static bool add_kernels(const tm_rank_view *view, const tm_counted_calls *calls,
                         .flop = share(own->work->flop, duration, all),
                         .bytes = known ? share(own->work->bytes, duration, all) : 0,
                         .unknown = !known};
-        ok = add(kernels, (work_key){timeline->name[row], 0, number_key(own)}, &sum);
+        work_key key = {BY_KERNEL, timeline->name[row], TM_NO_NAME, number_key(own)};
+        ok = add(sums, key, &sum);
     }
     return ok;
 }
 
 tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, tm_tables *out,
                        tm_error *err) {
-    tm_rank_sums sums[3];
-    for (int i = 0; i < 3; i++)
-        sums[i] = TM_RANK_SUMS(work_key, work_sum);
-    bool ok = add_calls(view, calls, &sums[0], &sums[1]) && add_kernels(view, calls, &sums[2]);
-    const tm_table_def *const parts[] = {&tm_work_operator_part, &tm_work_place_part,
-                                         &tm_work_kernel_part};
-    tm_status status = TM_OK;
-    for (int i = 0; i < 3; i++) {
-        tm_status put_one = tm_rank_sums_put(&sums[i], ok, view->timeline->rank, set_cells,
-                                             tm_tables_find(out, parts[i]->name), err);
-        status = status == TM_OK ? put_one : status;
-    }
-    return status;
+    tm_rank_sums sums = TM_RANK_SUMS(work_key, work_sum);
+    bool ok = add_calls(view, calls, &sums) && add_kernels(view, calls, &sums);
+    return tm_rank_sums_put(&sums, ok, view->timeline->rank, set_cells,
+                            tm_tables_find(out, tm_work_part.name), err);
 }
 
 /* Sums of FLOP over many ranks exceed int64; rows are ordered by rank. */
@@ -292,28 +285,21 @@ static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_tabl
                              err);
 }
 
-static tm_status merge(const tm_names *names, const tm_table *part, tm_table *table,
-                       tm_error *err) {
-    int texts = table->def->n_keys - 2; /* number of name columns, which precede the type */
+tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, tm_work_part.name);
+    tm_table *table = tm_tables_find(tables, tm_work_table.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
+        const tm_cell *key = tm_table_row(part, first);
         end = tm_over_ranks_end(part, first);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
-        for (int k = 0; k < texts; k++)
-            TM_TRY(tm_set_named(names, tm_table_row(part, first)[k].value.i, table, &row[k], err));
-        TM_TRY(set_row(part, first, end, table, row + texts, err));
+        TM_TRY(tm_table_set_text(table, &row[S_LEVEL], level_words[key[P_LEVEL].value.i], err));
+        TM_TRY(tm_set_named(names, key[P_NAME].value.i, table, &row[S_NAME], err));
+        TM_TRY(tm_set_named(names, key[P_SHAPES].value.i, table, &row[S_SHAPES], err));
+        TM_TRY(set_row(part, first, end, table, row, err));
     }
     return TM_OK;
-}
-
-tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    TM_TRY(merge(names, tm_tables_find(tables, tm_work_operator_part.name),
-                 tm_tables_find(tables, tm_work_operator_table.name), err));
-    TM_TRY(merge(names, tm_tables_find(tables, tm_work_kernel_part.name),
-                 tm_tables_find(tables, tm_work_kernel_table.name), err));
-    return merge(names, tm_tables_find(tables, tm_work_place_part.name),
-                 tm_tables_find(tables, tm_work_place_table.name), err);
 }
 
 static void set_peak(const tm_peaks *peaks, const char *type, tm_cell *row) {
@@ -324,15 +310,10 @@ static void set_peak(const tm_peaks *peaks, const char *type, tm_cell *row) {
 }
 
 void tm_work_order(const tm_peaks *peaks, tm_tables *out) {
-    const tm_table_def *const defs[] = {&tm_work_operator_table, &tm_work_kernel_table,
-                                        &tm_work_place_table};
-    for (int t = 0; t < 3; t++) {
-        tm_table *table = tm_tables_find(out, defs[t]->name);
-        int at = defs[t]->n_keys - 2;
-        tm_table_top(table, LISTED);
-        for (size_t i = 0; i < table->n_rows; i++) {
-            tm_cell *row = tm_table_row(table, i) + at;
-            set_peak(peaks, row[S_NUMBER].value.text, row);
-        }
+    tm_table *table = tm_tables_find(out, tm_work_table.name);
+    tm_table_top(table, LISTED);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        tm_cell *row = tm_table_row(table, i);
+        set_peak(peaks, row[S_NUMBER].value.text, row);
     }
 }

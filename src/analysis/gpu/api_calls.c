@@ -61,7 +61,7 @@ typedef struct tally {
     uint32_t name;
 } tally;
 
-/* Counts calls by name. Returns false if memory is out. @param known [names] 1 + index of the
+/* Counts calls by name. Returns false when out of memory. @param known [names] 1 + index of the
  * name's tally; 0 if it has none */
 static bool count_calls(const tm_timeline *timeline, uint32_t *known, tm_vec *tallies) {
     for (size_t row = 0; row < timeline->n_events; row++) {

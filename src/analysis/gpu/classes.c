@@ -315,7 +315,7 @@ static tm_status classes_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_classes = {
     .name = "classes",
     .summary =
-        "what kind of work the kernels do: matrix multiply, attention, ..., in how many bits",
+        "what kind of work the kernels do (matrix multiply, attention, ...) and in how many bits",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .reads = TM_READS_ANNOTATIONS,

@@ -39,18 +39,19 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
          "Idle time in which the GPU had no queued work: input_ns + host_comm_ns + alloc_ns + "
-         "sync_ns + host_work_ns. A gap counts if the launch call of its next event began after "
-         "the gap did, or if that event is a kernel whose launch call took at least 30 us of the "
-         "gap. The gap counts until at most 30 us after the call ended."},
+         "sync_ns + host_work_ns. A gap counts if the launch call of its next event began within "
+         "the gap, or if that event is a kernel and its launch call covers at least 30 us of the "
+         "gap. It counts at most until 30 us after the call ended."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was already queued: the GPU's own time "
                        "between kernels."},
-    [R_OTHER] = {"other_ns", TM_INT, "ns",
-                 "Idle time in which the GPU waited for something else, such as another process, "
-                 "another GPU or host memory: gaps from 30 us whose next event was already queued "
-                 "or whose launch is not in the trace, and the part of other gaps more than 30 us "
-                 "(plus the rank's minimum lag) after the launch call. It includes time in which "
-                 "the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
+    [R_OTHER] =
+        {"other_ns", TM_INT, "ns",
+         "Idle time in which the GPU waited for something else, such as another process, another "
+         "GPU or host memory. It has three parts: gaps of at least 30 us whose next event was "
+         "already queued or whose launch is not in the trace; the part of other gaps that is more "
+         "than 30 us (plus the rank's minimum lag) after the launch call; and time in which the "
+         "GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
@@ -65,9 +66,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"sync_ns", TM_INT, "ns",
          "Part of host_wait_ns, without input_ns, host_comm_ns and alloc_ns, in gaps that began "
          "while the host was in a call that waits, or may wait, for the GPU (Synchronize, a copy, "
-         "an allocation): the call returned to an empty queue. A gap counts for at most the "
-         "duration of the call. For calls that allocate, free or load code it counts for at most "
-         "their time before the gap, because afterwards they do work of their own."},
+         "an allocation). The queue was empty when the call returned. A gap counts for at most the "
+         "duration of the call. For calls that allocate, free or load code, it counts for at most "
+         "the part of the call before the gap, because the rest of the call is work of its own."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
                      "Rest of host_wait_ns: the host launched too late because it did other work "
                      "or was in a call that need not wait for the GPU."},
@@ -158,15 +159,14 @@ static const tm_column gap_columns[N_GAP_COLUMNS] = {
                  "host_work, kernel_wait or other."},
     [G_AFTER] = {"after", TM_TEXT, "", "GPU event before the gap."},
     [G_BEFORE] = {"before", TM_TEXT, "", "GPU event that ended the gap."},
-    [G_HOST] =
-        {"host", TM_TEXT, "",
-         "Main activity during the gap of the thread that launched the event after it: the name of "
-         "the innermost calls that took longest in total. Null if nothing was recorded."},
+    [G_HOST] = {"host", TM_TEXT, "",
+                "What the launching thread mainly did during the gap: the name of the innermost "
+                "calls with the longest total time. The launching thread is the one that launched "
+                "the event after the gap. Null if nothing was recorded."},
     [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "Time within the gap of the calls named in host."},
-    [G_UNRECORDED] =
-        {"unrecorded_ns", TM_INT, "ns",
-         "Part of the gap in which the thread that launched the event after it was in no recorded "
-         "call, such as Python code without recorded stacks. Null if the thread is unknown."},
+    [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
+                      "Part of the gap in which the launching thread was in no recorded call, such "
+                      "as Python code without recorded stacks. Null if the thread is unknown."},
 };
 
 static const tm_table_def gap_def = {

@@ -12,7 +12,7 @@
  * and the return type are left out. A mangled name stays as it is.
  *
  * @param out  char, without a terminator; overwritten
- * @return     false if memory is out
+ * @return     false when out of memory
  */
 bool tm_kernel_key(tm_text name, tm_vec *out);
 

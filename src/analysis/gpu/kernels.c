@@ -1,6 +1,7 @@
 /* Analysis `kernels`: on which kernels GPUs spend their time. */
 #include "tmerge/analysis.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/shared/kernel_traits.h"
@@ -201,39 +202,10 @@ static const tm_table_def shape_part_def = {
     .n_merged = SP_RANK,
 };
 
-static const tm_column launcher_columns[] = {
-    {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
-    {"operator", TM_TEXT, "",
-     "Innermost operator that launched the event, or why there is none: the launch was outside of "
-     "any operator, or is not in the trace."},
-    {"inside", TM_TEXT, "",
-     "Innermost of the program's own Python functions, modules and annotations (except steps) "
-     "around the launch; null if none was recorded."},
-    TM_LAUNCHED_COLUMNS("kernel"),
-};
-
-static const tm_table_def launcher_def = {
-    .name = "kernels.launcher",
-    .doc = "A row for each kernel, copy or set and its launcher, over all ranks: the 5000 rows "
-           "with the largest total_ns, and one row for the rest. The sum of all rows is the time "
-           "of all streams.",
-    .columns = launcher_columns,
-    .n_columns = 3 + TM_LAUNCHED_N,
-    .n_keys = 3,
-    .top = 3 + TM_LAUNCHED_TOTAL,
-};
-
-static const tm_table_def launcher_part_def = TM_LAUNCHED_PART("kernels.launcher_part");
-
 static const tm_table_def *const defs[] = {
-    &kernel_def,       &shape_def,        &launcher_def,          &tm_roofline_table,
-    &tm_section_table, &tm_rule_table,    &tm_same_kernels_table, &kernel_part_def,
-    &shape_part_def,   &launcher_part_def};
-
-typedef struct shape_key {
-    uint32_t name;
-    int32_t grid[3], block[3], registers, shared_memory_bytes;
-} shape_key;
+    &kernel_def,       &shape_def,       &tm_launched_table,     &tm_roofline_table,
+    &tm_section_table, &tm_rule_table,   &tm_same_kernels_table, &kernel_part_def,
+    &shape_part_def,   &tm_launched_part};
 
 /* Totals of one shape, or of one name. */
 typedef struct tally {
@@ -290,21 +262,16 @@ static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel)
     return t;
 }
 
-static bool count_shapes(const tm_timeline *timeline, tm_keys *keys, tm_vec *tallies) {
+/* @param alike  of shapes with one grid, block, number of registers and shared memory */
+static bool count_shapes(const tm_timeline *timeline, const uint32_t *alike, tm_keys *keys,
+                         tm_vec *tallies) {
     const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_KERNEL]; i++) {
         const tm_kernel_attr *k = &kernels[i];
         uint8_t role = timeline->role[k->event];
         if (role != TM_ROLE_COMPUTE && role != TM_ROLE_COMMUNICATION)
             continue;
-        const tm_launch_shape *by = tm_kernel_shape(timeline, k);
-        const shape_key key = {
-            .name = timeline->name[k->event],
-            .grid = {by->grid[0], by->grid[1], by->grid[2]},
-            .block = {by->block[0], by->block[1], by->block[2]},
-            .registers = by->registers,
-            .shared_memory_bytes = by->shared_memory_bytes,
-        };
+        const tm_named_shape key = {timeline->name[k->event], alike[k->shape]};
         tally one = tally_of(timeline, k), *sum = tm_keys_value(keys, tallies, &key);
         if (!sum)
             return false;
@@ -325,21 +292,22 @@ static void set_parts(tm_cell *cells, const tally *t) {
 }
 
 /* Adds the rows of this rank, in the order in which its shapes appeared: the merge sorts them. */
-static bool add_shape_parts(int64_t rank, const tm_keys *keys, const tm_vec *tallies,
+static bool add_shape_parts(const tm_timeline *timeline, const tm_keys *keys, const tm_vec *tallies,
                             tm_table *table) {
     for (size_t i = 0; i < tallies->n; i++) {
-        const shape_key *key = (const shape_key *)keys->keys.data + i;
+        const tm_named_shape *key = (const tm_named_shape *)keys->keys.data + i;
+        const tm_launch_shape *shape = &timeline->shapes[key->shape];
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return false;
         tm_cell_set_int(&row[SP_NAME], key->name);
         for (int axis = 0; axis < 3; axis++) {
-            tm_cell_set_int(&row[SP_GRID + axis], key->grid[axis]);
-            tm_cell_set_int(&row[SP_BLOCK + axis], key->block[axis]);
+            tm_cell_set_int(&row[SP_GRID + axis], shape->grid[axis]);
+            tm_cell_set_int(&row[SP_BLOCK + axis], shape->block[axis]);
         }
-        tm_cell_set_int(&row[SP_REGISTERS], key->registers);
-        tm_cell_set_int(&row[SP_SHARED], key->shared_memory_bytes);
-        tm_cell_set_int(&row[SP_RANK], rank);
+        tm_cell_set_int(&row[SP_REGISTERS], shape->registers);
+        tm_cell_set_int(&row[SP_SHARED], shape->shared_memory_bytes);
+        tm_cell_set_int(&row[SP_RANK], timeline->rank);
         tm_cell_set_int(&row[SP_COMMUNICATION], ((const tally *)tallies->data)[i].communication);
         set_parts(row + SP_PARTS, (const tally *)tallies->data + i);
     }
@@ -370,7 +338,8 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
     tm_vec sums = TM_VEC(tally);
     bool ok = true;
     for (size_t i = 0; ok && i < tallies->n; i++) {
-        tally *sum = tm_keys_value(&names, &sums, &((const shape_key *)shapes->keys.data)[i].name);
+        tally *sum =
+            tm_keys_value(&names, &sums, &((const tm_named_shape *)shapes->keys.data)[i].name);
         ok = sum != NULL;
         if (ok)
             add_tally(sum, (const tally *)tallies->data + i);
@@ -385,18 +354,21 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
 
 /* Visits kernels once: both parts are made from the shapes. */
 static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_keys keys = TM_KEYS(shape_key);
+    const tm_timeline *timeline = view->timeline;
+    tm_keys keys = TM_KEYS(tm_named_shape);
     tm_vec tallies = TM_VEC(tally);
-    int64_t rank = view->timeline->rank;
-    bool ok = count_shapes(view->timeline, &keys, &tallies) &&
-              add_shape_parts(rank, &keys, &tallies, tm_tables_find(out, shape_part_def.name)) &&
-              add_kernel_parts(rank, &keys, &tallies, tm_tables_find(out, kernel_part_def.name));
+    uint32_t *alike = tm_launch_shapes_alike(timeline, offsetof(tm_launch_shape, blocks_per_sm));
+    bool ok =
+        alike && count_shapes(timeline, alike, &keys, &tallies) &&
+        add_shape_parts(timeline, &keys, &tallies, tm_tables_find(out, shape_part_def.name)) &&
+        add_kernel_parts(timeline->rank, &keys, &tallies,
+                         tm_tables_find(out, kernel_part_def.name));
+    free(alike);
     tm_keys_free(&keys);
     tm_vec_free(&tallies);
     if (!ok)
         return tm_fail_memory(err);
-    return tm_launched_rows(view, tm_tables_find(out, launcher_part_def.name),
-                            tm_tables_find(out, TM_LAUNCHED_BY_OPERATOR), err);
+    return tm_launched_rows(view, out, err);
 }
 
 /* Returns the sums of rows [first, end) of a part whose columns start at @p at. */
@@ -523,8 +495,7 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
     status = merge_shapes(names, &same, tables, err);
     tm_same_kernels_free(&same);
     TM_TRY(status);
-    return tm_launched_merge(names, tm_tables_find(tables, launcher_part_def.name),
-                             tm_tables_find(tables, launcher_def.name), err);
+    return tm_launched_merge(names, tables, err);
 }
 
 /* Sets shares and sorts. This needs the names of all processes, because each merged only some
@@ -543,7 +514,7 @@ static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     }
     tm_table_top(kernels, SIZE_MAX); /* sorts the largest first */
     tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);
-    TM_TRY(tm_launched_order(tm_tables_find(out, launcher_def.name), err));
+    TM_TRY(tm_launched_order(out, err));
     return tm_roofline_rows(job->ncu, out, err);
 }
 

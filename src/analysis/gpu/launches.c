@@ -60,8 +60,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                      "Largest latency from the end of the launch call to the start on the GPU."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
                     "Mean number of events that were launched but not started, over the rank's "
-                    "window: for all events, the sum of the time from the start of the call to the "
-                    "start on the GPU / window_ns."},
+                    "window. It is the sum over events of the time from the start of the call to "
+                    "the start on the GPU, divided by window_ns."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
                    "Largest number of events on one stream that were launched but not started."},
     [HOST_BOUND] = {"host_bound_events", TM_INT, "",

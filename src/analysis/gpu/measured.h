@@ -20,7 +20,7 @@ typedef struct tm_measured_kernel {
  *
  * @param kernels    by their number
  * @param of_launch  number of the kernel of each launch
- * @return           TM_OK; TM_ERR_FAULT if memory is out
+ * @return           TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_measured_rows(const tm_ncu *ncu, const tm_measured_kernel *kernels,
                            const uint32_t *of_launch, tm_tables *tables,

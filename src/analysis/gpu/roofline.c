@@ -78,10 +78,11 @@ static const tm_column columns[N_COLUMNS] = {
     [DRAM_ROOF] =
         {"roof_bw_gbps", TM_REAL, "GB/s",
          "Peak rate of DRAM: the peak of dram__bytes per cycle, times cycles per second."},
-    [TENSOR_ROOF] = {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
-                     "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, "
-                     "times cycles per second. It is for the number format that the kernel used "
-                     "most there, or else for the fastest format in the file."},
+    [TENSOR_ROOF] =
+        {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
+         "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, times cycles "
+         "per second. It is the peak for the number format that the kernel used most on tensor "
+         "cores, or else for the fastest format in the file."},
     [BOUND] = {"bound", TM_TEXT, "",
                "What limits the kernel. latency: sm_pct and memory_pct are both under 60, the "
                "threshold of Nsight Compute's SpeedOfLight rule. Otherwise the larger of the two "
@@ -118,7 +119,7 @@ typedef struct groups {
     tm_vec key;  /* char: scratch */
 } groups;
 
-/* Returns the id of a key; 0, which is not an id, if memory is out. */
+/* Returns the id of a key; 0, which is not an id, when out of memory. */
 static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *block) {
     bool ok = tm_kernel_key(name, &g->key) && tm_vec_append(&g->key, "\n", 1) &&
               tm_vec_append(&g->key, grid, strlen(grid)) && tm_vec_append(&g->key, "\n", 1) &&

@@ -13,7 +13,7 @@ extern const tm_table_def tm_roofline_table;
  *
  * @param ncu     NULL for no measurements
  * @param tables  kernels.launch_shape must be complete, the largest total_ns first
- * @return        TM_OK; TM_ERR_FAULT if memory is out
+ * @return        TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_roofline_rows(const tm_ncu *ncu, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 

@@ -137,7 +137,8 @@ static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     return left > 0;
 }
 
-/* Whether a rank is missing at the front where most wait, and itself waits for one of those. */
+/* Whether a rank is missing at the front where most ranks wait, and itself waits at a front where
+ * one of these is missing. */
 static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
     const tm_hang_front *f = w->fronts.data;
     bool found = false;

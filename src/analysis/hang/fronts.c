@@ -323,15 +323,16 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Whether any rank is held up by it. An operation that is over for all ranks that came, although
- * others did not, has failed or is of a kind that does not wait. */
+/* Whether a front holds up any rank. If its operation is over for all ranks that came, although
+ * others did not come, it has failed or is of a kind that does not wait. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
 /* Returns the number of the operation at which the group is stuck. If ranks that have not reached
- * the last one wait in an earlier one, that is it: a host that runs ahead holds up no rank. */
+ * the last operation wait in an earlier one, it is the earlier one: a host that runs ahead holds up
+ * no rank. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
@@ -406,7 +407,10 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
     return ok;
 }
 
-/* Parses a send or receive ("send 0->1", "recv 1<-0", ranks within the group). */
+/* The peer of a receive from any rank. */
+static const int64_t ANY = -1;
+
+/* Parses a send or receive ("send 0->1", "recv 1<-0", ranks within the group; "recv 1<-?"). */
 static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool *sends,
                      int64_t *peer) {
     const char *op = tm_hang_text(w->calls, row, HC_OP);
@@ -417,6 +421,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
         return false;
     (void)strtoll(blank + 1, &end, 10);
     const char *arrow = *end ? end + 2 : end;
+    *peer = ANY;
+    if (!*sends && strcmp(arrow, "?") == 0)
+        return true;
     const long long at = strtoll(arrow, &end, 10);
     if (end == arrow || at < 0 || (m->told && (size_t)at >= m->ranks.n))
         return false;
@@ -439,9 +446,10 @@ static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front 
         int64_t with;
         const bool p2p = tm_hang_int(w->calls, i, HC_P2P, 0) != 0;
         n += p2p;
-        if (!p2p || !peers_of(w, m, i, &other, &with) || other == sends || with != rank)
+        if (!p2p || !peers_of(w, m, i, &other, &with) || other == sends ||
+            (with != rank && with != ANY))
             continue;
-        f->sure = before >= 0 && tm_hang_int(w->calls, i, HC_BEFORE, -1) == before;
+        f->sure = before >= 0 && with != ANY && tm_hang_int(w->calls, i, HC_BEFORE, -1) == before;
         f->answer = f->answer == TM_HANG_NO_ROW || f->sure ? i : f->answer;
         if (f->sure)
             break;
@@ -484,6 +492,23 @@ static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f,
     return ok;
 }
 
+/* Sets the problem of a receive from any rank: one sends, or it is unknown who should. */
+static bool fill_receive(const tm_hang_world *w, const members *m, tm_hang_front *f) {
+    const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1), *v = m->ranks.data;
+    bool ok = add_rank(&f->came, rank) && add_rank(&f->waiting, rank), there = false;
+    for (size_t i = 0; i < m->ranks.n && ok && !there; i++) {
+        if (v[i] == rank || v[i] >= w->n_ranks || w->dump_of[v[i]] == TM_HANG_NO_ROW)
+            continue;
+        there = find_answer(w, m, f, false, v[i]);
+        ok = add_rank(&f->perhaps, v[i]);
+    }
+    f->perhaps.n = there ? 0 : f->perhaps.n;
+    f->sure = false;
+    f->problem = there ? TM_HANG_ALL_CAME : TM_HANG_PERHAPS;
+    sort_ranks(f);
+    return ok;
+}
+
 /* Adds the first open send or receive of each rank, with its problem. */
 static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t key) {
     int64_t done = -1;
@@ -500,7 +525,8 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
         f.is_p2p = true;
         f.call = i;
         f.first_ns = tm_hang_int(w->calls, i, HC_CREATED, 0);
-        const bool ok = fill_p2p(w, m, &f, sends, peer), told = is_told(w, &f);
+        const bool ok = peer == ANY ? fill_receive(w, m, &f) : fill_p2p(w, m, &f, sends, peer);
+        const bool told = is_told(w, &f);
         if (!ok || told || !tm_vec_append(&w->fronts, &f, 1)) {
             free_front(&f);
             if (!ok || !told)

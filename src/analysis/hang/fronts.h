@@ -10,13 +10,13 @@
 /** Upper limit of ranks. */
 enum { TM_HANG_RANKS_MAX = 1 << 22 };
 
-/** Returns the largest number of ranks that so many dumps may claim by a number alone, without a
- * list of as many ranks, so that a few damaged files do not make a job of millions. */
+/** Returns the largest number of ranks that this many dumps may claim without listing them, so that
+ * a few damaged files do not make a job of millions of ranks. */
 int64_t tm_hang_most_ranks(size_t n_dumps);
 
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {
-    TM_HANG_OTHER_TIMES, /* over on some ranks although others it needs have no record of it */
+    TM_HANG_OTHER_TIMES, /* over on some ranks although others that it needs have no record of it */
     TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
     TM_HANG_MISSING,     /* some ranks with a dump have not come */
     TM_HANG_PERHAPS,     /* some may not have come: whether they came or are members is unknown */

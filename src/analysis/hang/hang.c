@@ -206,7 +206,7 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_hang = {
     .name = "hang",
-    .summary = "Of a job that is stuck, who is missing (tmerge hang)",
+    .summary = "who is missing in a job that hangs (tmerge hang)",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .rank = tm_hang_seen_rank,

@@ -1,4 +1,4 @@
-/* Sentences that grow, cut at a length that no true one has. */
+/* Sentences built piece by piece, cut at a length that no real sentence reaches. */
 #ifndef TMERGE_HANG_HANG_WORDS_H
 #define TMERGE_HANG_HANG_WORDS_H
 

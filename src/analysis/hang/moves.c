@@ -49,7 +49,7 @@ bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other) {
     return order != 0 ? order < 0 : launched_by_all(answer) < launched_by_all(other);
 }
 
-/* Reads "2026-03-04 05:06:07" as seconds of standard time; -1 if it is none. */
+/* Reads "2026-03-04 05:06:07" as seconds of standard time; -1 if the text is not a time. */
 static int64_t seconds_of(const char *time) {
     static const char between[] = "-- ::";
     int n[sizeof between];
@@ -146,8 +146,8 @@ static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_
     return ok;
 }
 
-/* Sorts the GPUs and joins those of several communicators. Leaves out those that launched nothing
- * as far as is known, but may have. */
+/* Sorts the GPUs and joins those of several communicators. Leaves out GPUs with no known launch
+ * that may have launched something. */
 static void join(tm_vec *gpus) {
     tm_hang_gpu *v = gpus->data;
     size_t w = 0;

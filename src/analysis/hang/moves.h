@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "tmerge/ras.h"
 
-/** The GPU of a process, which is one rank of the job, with a number of it. Texts are borrowed. */
+/** The GPU of a process, which is one rank of the job, and a number on it. Texts are borrowed. */
 typedef struct tm_hang_gpu {
     const char *host;
     int64_t pid, gpu;

@@ -41,7 +41,7 @@ bool tm_hang_notes_spans(const tm_hang_notes *notes, tm_vec *spans);
 /** Merges spans of the same group; sorts by group. */
 void tm_hang_spans_join(tm_vec *spans);
 
-/** The form of an operation over the ranks of this process, or of all. */
+/** An operation, and the form in which the ranks of this process, or all ranks, called it. */
 typedef struct tm_hang_form {
     uint64_t group;
     int64_t seq;

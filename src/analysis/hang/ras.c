@@ -33,8 +33,8 @@ static const tm_column ras_columns[N_HR] = {
                  "Number of collectives of this kind (the column operation) launched by the rank "
                  "that launched most."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
-                     "Number of collectives that its GPU launched between two answers, in all "
-                     "communicators of both; null: unknown."},
+                     "Number of collectives that the rank's GPU launched between the two answers, "
+                     "over all communicators that both answers contain; null if unknown."},
     [HR_ERROR] = {"error", TM_INT, "",
                   "For a rank that failed, NCCL's result code (ncclResult_t)."},
     [HR_HOST] = {"host", TM_TEXT, "", "Network address of the rank's host; null if unknown."},
@@ -95,8 +95,8 @@ static int64_t rank_of(const tm_vec *world, const tm_ras_member *m) {
     return found ? found->number : -1;
 }
 
-/* Takes the GPUs of a communicator, sorted; none if the answer does not tell all of them. False
- * if out of memory. */
+/* Takes the GPUs of a communicator, sorted; none if the answer does not list all of them. False if
+ * out of memory. */
 static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     bool whole = c->n_members > 0 && (int64_t)c->n_members == c->size;
     out->n = 0;
@@ -115,8 +115,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Whether all GPUs of all communicators are in it, and no other of its size numbers them in
- * another way. */
+/* Whether @p world has all GPUs of all communicators, and no other communicator of its size numbers
+ * them differently. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -164,7 +164,7 @@ static bool count_processes(const tm_ras_comm *comms, size_t n, int64_t *out) {
 
 /* Counts. */
 
-/* Returns the member that launched most, the first of several; NULL if none has counts. */
+/* Returns the member that launched most, the first of equal ones; NULL if none has counts. */
 static const tm_ras_member *farthest(const tm_ras_comm *c) {
     const tm_ras_member *found = NULL;
     for (size_t i = 0; i < c->n_members; i++)
@@ -181,11 +181,11 @@ static int64_t count_of(const tm_ras_member *m, const char *operation) {
     return 0;
 }
 
-/* How a rank's counts stand to those of the farthest one. */
+/* How a rank's counts compare with those of the rank that is farthest ahead. */
 typedef struct lag {
-    const char *operation; /* of which the counts differ most; NULL: of none */
+    const char *operation; /* operation whose counts differ most; NULL: none */
     int64_t own, other;
-    bool differs; /* it launched more of some */
+    bool differs; /* it launched more of some operation */
 } lag;
 
 /* All ranks of a communicator launch the same collectives in the same order, so a rank that is
@@ -230,7 +230,7 @@ static tm_status set_state(tm_table *t, tm_cell *row, const tm_ras_member *m, co
     return tm_table_set_text(t, &row[HR_STATE], l->differs ? "differs" : "behind", err);
 }
 
-/* Adds what is known of a member but its state and global rank. */
+/* Adds all that is known of a member except its state and global rank. */
 static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_member *m,
                             tm_cell **out, tm_error *err) {
     tm_cell *row = *out = tm_table_add_row(t);
@@ -249,7 +249,7 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-/* What the later of two answers, or the only one, is read with. */
+/* Input for reading the later of two answers, or the only one. */
 typedef struct reading {
     tm_vec world, moves; /* of tm_hang_gpu: ranks of the job, and what each launched between them */
     tm_hang_compared compared;

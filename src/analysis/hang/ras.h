@@ -1,5 +1,5 @@
-/* What NCCL's RAS says of the job: which ranks of which communicator are behind, which processes
- * are dead; and its join with the ranks of the dumps. */
+/* What NCCL's RAS reports on the job: which ranks of which communicator are behind, and which
+ * processes are dead. Joins this with the ranks of the dumps. */
 #ifndef TMERGE_HANG_RAS_H
 #define TMERGE_HANG_RAS_H
 
@@ -29,7 +29,7 @@ bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state);
 /** Sets how many collectives a global rank launched between two answers, if that is known. */
 void tm_hang_ras_advanced(const tm_hang_ras *ras, int64_t rank, tm_cell *out);
 
-/** What RAS says of a process. */
+/** State of a process according to RAS. */
 typedef enum tm_hang_process { TM_HANG_ALIVE, TM_HANG_UNREACHABLE, TM_HANG_DEAD } tm_hang_process;
 
 /** Sets the process of each global rank.

@@ -46,11 +46,12 @@ static const tm_column job_columns[N_J] = {
          "hangs: a rank waits for a rank that does not come. unknown: an operation that all ranks "
          "reached does not end, or the dumps do not show which rank is missing, or there are no "
          "dumps. running: no rank has waited for a second or more. clear: no rank waits."},
-    [J_REASON] = {"reason", TM_TEXT, "",
-                  "Why the job hangs. mismatch: ranks issued different operations, sizes or types "
-                  "(other ranks may be missing as well). not issued: ranks wait for ranks that "
-                  "wait for nobody. no dump: ranks wait for ranks that left no dump. circle: ranks "
-                  "wait for one another. Null if no rank is named."},
+    [J_REASON] =
+        {"reason", TM_TEXT, "",
+         "Why the job hangs. mismatch: ranks issued different operations, sizes or types (other "
+         "ranks may be missing as well). not issued: ranks wait for the named ranks, which did not "
+         "issue the operation and wait for nobody. no dump: ranks wait for ranks that left no "
+         "dump. circle: ranks wait for one another. Null if no rank is named."},
     [J_CONFIDENCE] = {"confidence", TM_TEXT, "",
                       "one: only the named ranks explain the hang. several: any of the named ranks "
                       "may be the cause. unknown: no rank is named."},
@@ -106,19 +107,19 @@ static const tm_column collective_columns[N_C] = {
     [C_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation that the first rank issued."},
     [C_NUMBER] = {"number", TM_INT, "",
                   "Number of the operation in its group (collective_seq_id, p2p_seq_id)."},
-    [C_PROBLEM] =
-        {"problem", TM_TEXT, "",
-         "What is wrong with the operation. other times: it is over for some ranks although it "
-         "needs others, and their dumps do not have it. mismatch: ranks issued different calls. "
-         "missing: some ranks have not come. perhaps missing: for some ranks it is unknown whether "
-         "they came or are members. no dump: all ranks with a dump came, and others left none. all "
-         "came: all ranks came, but it does not end."},
+    [C_PROBLEM] = {"problem", TM_TEXT, "",
+                   "What is wrong with the operation. other times: the dumps are from different "
+                   "times, because the operation is over for some ranks but is missing in the "
+                   "dumps of others that it needs. mismatch: ranks issued different calls. "
+                   "missing: some ranks have not come. perhaps missing: it is unknown whether some "
+                   "ranks came, or whether they are members. no dump: all ranks with a dump came, "
+                   "and others left none. all came: all ranks came, but it does not end."},
     [C_CAUSE] = {"cause", TM_BOOL, "",
                  "Whether the hang began at this operation; false for operations that only wait as "
                  "a consequence."},
     [C_CAME] = {"came", TM_TEXT, "", "List of the ranks that issued the operation."},
     [C_WAITING] = {"waiting", TM_TEXT, "",
-                   "List of the ranks that issued the operation and for which it is not over."},
+                   "List of the ranks that issued the operation and have not finished it."},
     [C_ABSENT] = {"absent", TM_TEXT, "",
                   "List of the ranks that left a dump and did not issue the operation."},
     [C_NO_DUMP] = {"no_dump", TM_TEXT, "", "Members of the group that left no dump."},
@@ -178,7 +179,7 @@ static const tm_column rank_columns[N_R] = {
     [R_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation in which the rank waits."},
     [R_NUMBER] = {"number", TM_INT, "", "Number of the operation in which the rank waits."},
     [R_SINCE] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Time since which the rank waits, since the epoch; null if not recorded."},
+                 "Time at which the rank started to wait, since the epoch; null if not recorded."},
     [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of the last operation in the rank's dump."},
     [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "",
                           "Name of the last operation in the rank's dump."},
@@ -237,7 +238,7 @@ static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_e
     return status;
 }
 
-/* Whether a rank is named as a culprit or besides. */
+/* Whether a rank is in `culprits` or `besides`. */
 static bool is_named(const tm_hang_causes *c, int64_t rank) {
     return tm_hang_has(&c->culprits, rank) || tm_hang_has(&c->besides, rank);
 }
@@ -253,7 +254,7 @@ static tm_status set_named(const tm_hang_world *w, const tm_hang_causes *c, tm_t
     return status;
 }
 
-/* Writes what RAS says: its finding as the verdict if there are no dumps. */
+/* Writes what RAS reports. Its finding is the verdict if there are no dumps. */
 static tm_status set_ras(const tm_hang_world *w, tm_table *t, tm_cell *row, bool alone,
                          tm_error *err) {
     tm_hang_words finding = {.n = 0}, answer = {.n = 0};

@@ -9,10 +9,10 @@
 tm_status tm_hang_say(const tm_hang_world *world, const tm_hang_causes *causes, tm_tables *out,
                       tm_error *err) TM_MUST_CHECK;
 
-/** Says what NCCL's RAS tells, if an answer was read.
+/** Writes what NCCL's RAS reports, if an answer was read.
  * @param alone    there are no dumps
  * @param finding  "Dead: rank 2 (process 7 on 10.0.0.2, GPU 2)"
- * @param answer   what it rests on, and beside dumps the finding and how it fits them
+ * @param answer   basis of the finding; with dumps also the finding, and whether they agree
  * @return         false if out of memory */
 bool tm_hang_say_ras(const tm_hang_world *world, bool alone, tm_hang_words *finding,
                      tm_hang_words *answer);

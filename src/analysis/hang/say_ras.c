@@ -1,4 +1,4 @@
-/* Writes what NCCL's RAS says of a job as sentences. */
+/* Writes what NCCL's RAS reports on a job as sentences. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool is_same_process(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
 }
 
-/* Adds the first few processes of a state, each once, after what it is. */
+/* Adds @p what and the first few processes of a state, each once. */
 static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
                       const char *what) {
     enum { SHOWN = 4 };
@@ -65,8 +65,7 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds the ranks of a communicator that are behind, or differ, as the row does. False if out of
- * memory. */
+/* Adds the ranks of a communicator with the same state as row @p first. False if out of memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);
@@ -84,7 +83,7 @@ static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *f
     if (strcmp(first[HR_STATE].value.text, "behind") == 0)
         tm_hang_add(t, ranks.n == 1 ? " is behind: " : " are behind: ");
     else
-        tm_hang_add(t, " launched other collectives than the others: ");
+        tm_hang_add(t, " launched different collectives than the others: ");
     if (ranks.n == 1)
         tm_hang_add(t, "it");
     else
@@ -171,7 +170,7 @@ static bool add_moves(const tm_hang_ras *r, tm_hang_words *t) {
     if (compared == TM_HANG_COMPARED)
         return add_compared(r, t);
     if (compared == TM_HANG_STRANGERS)
-        tm_hang_add(t, ". The two answers have no rank in common: they are not compared");
+        tm_hang_add(t, ". The two answers are not compared: they have no rank in common");
     else if (compared == TM_HANG_SHRUNK)
         tm_hang_add(t, ". The two answers are not compared: a count is lower in the later one");
     return true;
@@ -206,7 +205,7 @@ static bool has_lags(const tm_table *rows) {
     return has;
 }
 
-/* Adds what the finding rests on. */
+/* Adds the basis of the finding. */
 static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     const tm_cell *row = tm_table_row(r->answer, 0);
     const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
@@ -222,7 +221,7 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
         tm_hang_add(t, ". Its JSON lacks %" PRId64 " comma%s, as NCCL 2.28 writes it",
                     row[HA_COMMAS].value.i, row[HA_COMMAS].value.i == 1 ? "" : "s");
     if (row[HA_LEFT_OUT].value.i > 0)
-        tm_hang_add(t, ". Left out: %" PRId64 " that are no ranks of their communicator",
+        tm_hang_add(t, ". Left out: %" PRId64 " entries that are not ranks of their communicator",
                     row[HA_LEFT_OUT].value.i);
 }
 
@@ -230,13 +229,13 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
 static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
     const bool compared = r->moves->n_rows > 0;
     if (has_lags(r->rows) && !compared)
-        tm_hang_add(t, ". A rank of a running job is behind for moments. To see whether it "
+        tm_hang_add(t, ". In a running job, a rank may be behind for a moment. To see whether it "
                        "stays behind, give a second answer, taken a minute later");
     if (has_lags(r->rows) || compared)
-        tm_hang_add(t, ". NCCL counts no sends, receives and CUDA graphs");
+        tm_hang_add(t, ". NCCL does not count sends, receives and CUDA graphs");
 }
 
-/* Adds how the processes are of which there is no dump. False if out of memory. */
+/* Adds the state of the processes without a dump. False if out of memory. */
 static bool add_lost(const tm_hang_world *w, tm_hang_words *t) {
     static const char *const are[] = {
         [TM_HANG_ALIVE] = "alive", [TM_HANG_UNREACHABLE] = "unreachable", [TM_HANG_DEAD] = "dead"};

@@ -14,7 +14,7 @@ static void add_came(tm_hang_words *t, const tm_hang_world *w, const tm_hang_fro
     tm_hang_words at = {.n = 0};
     tm_hang_add_ranks(t, who);
     if (f->waiting.n > 0)
-        tm_hang_add(t, " came and wait%s", who->n == 1 ? "s" : "");
+        tm_hang_add(t, " came and ha%s waited", who->n == 1 ? "s" : "ve");
     else
         tm_hang_add(t, " came, and the operation ended there, perhaps with an error");
     tm_hang_add_time(&at, f->first_ns);
@@ -47,7 +47,8 @@ static void add_last(tm_hang_words *t, const tm_hang_world *w, int64_t rank) {
         tm_hang_add(t, " (%s)", frames);
     const bool is_over = tm_hang_int(w->dumps, d, HD_LAST_STATE, 0) == TM_FLIGHT_COMPLETED;
     if (is_over && strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0)
-        tm_hang_add(t, "; gloo records no sends and receives, so it may be waiting in one");
+        tm_hang_add(t,
+                    "; gloo does not record sends and receives, so the rank may be waiting in one");
 }
 
 /* Adds what the rank's trace shows at its end, if it has one. */
@@ -80,6 +81,14 @@ static bool is_whole(const tm_hang_world *w) {
     return whole;
 }
 
+/* Whether the last operation of a rank was gloo's. */
+static bool uses_gloo(const tm_hang_world *w) {
+    bool found = false;
+    for (size_t d = 0; d < w->dumps->n_rows && !found; d++)
+        found = strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0;
+    return found;
+}
+
 /* Writes the verdict if no rank is named. */
 static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = tm_hang_front_at(w, c->front);
@@ -88,6 +97,8 @@ static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
                            ? "No rank is waiting: every operation in the dumps has finished"
                            : "No rank with a complete dump is waiting: every operation in the "
                              "dumps has finished");
+        if (uses_gloo(w))
+            tm_hang_add(t, "; gloo records no sends and receives, so ranks may be waiting in one");
     } else if (c->reason == TM_HANG_UNKNOWN) {
         tm_hang_add(
             t, "Some operations have not finished, but the dumps do not show whom they wait for; "
@@ -202,9 +213,10 @@ static void add_untold(tm_hang_words *t, const tm_hang_world *w, const tm_hang_f
     if (f->perhaps.n > 0) {
         tm_hang_add(t, ". Whether ");
         tm_hang_add_ranks(t, &f->perhaps);
-        tm_hang_add(t, cut       ? " came is not known: what is left of the dump ends before"
-                       : f->told ? " came is not known: the records of that time are lost"
-                                 : " should come is not known: no dump lists the group's ranks");
+        tm_hang_add(t, cut         ? " came is not known: what is left of the dump ends before"
+                       : f->is_p2p ? " should send is not known: the receive is from any rank"
+                       : f->told   ? " came is not known: the records of that time are lost"
+                                   : " should come is not known: no dump lists the group's ranks");
     }
 }
 

@@ -4,7 +4,8 @@
 
 #include "tmerge/analysis.h"
 
-/** In the order of their words, which are those of nsys stats, except for the libraries'. */
+/** In alphabetical order of their words: names of reports of nsys stats, except for
+ * TM_REPORT_LIBRARIES. */
 typedef enum tm_report {
     TM_REPORT_API,
     TM_REPORT_KERNELS,

@@ -65,15 +65,15 @@ static const tm_column size_columns[N_COLUMNS] = {COLUMNS("B", "bytes")};
 
 static const tm_table_def time_def = {
     .name = "stats.time",
-    .doc =
-        "A row for each nsys stats report and name in it, over all ranks that Nsight Systems "
-        "recorded. Reports: cuda_api_sum, cuda_gpu_kern_sum (graphs that were recorded as a whole "
-        "count as kernels), cuda_gpu_mem_time_sum, nvtx_sum (one row for each range name, whatever "
-        "the style; operators of emit_nvtx without their numbers), mpi_event_sum (a call that "
-        "waits for several requests counts once; nsys has a row for each request), openacc_sum, "
-        "openmp_sum, osrt_sum, syscall_sum, um_cpu_page_faults_sum (by function; times are null) "
-        "and library (calls of cuDNN and cuBLAS, which nsys does not list). Each report has "
-        "the " LISTED_WORD " rows with the largest total_ns and one row for the rest.",
+    .doc = "A row for each nsys stats report and name in it, over all ranks that Nsight Systems "
+           "recorded. Reports: cuda_api_sum, cuda_gpu_kern_sum (graphs that were recorded as a "
+           "whole count as kernels), cuda_gpu_mem_time_sum, nvtx_sum (push/pop and start/end "
+           "ranges of one name share a row; sequence numbers are removed from the names of "
+           "emit_nvtx), mpi_event_sum (a call that waits for several requests counts once; nsys "
+           "has a row for each request), openacc_sum, openmp_sum, osrt_sum, syscall_sum, "
+           "um_cpu_page_faults_sum (by function; times are null) and library (calls of cuDNN and "
+           "cuBLAS, which nsys does not list). Each report has the " LISTED_WORD
+           " rows with the largest total_ns and one row for the rest.",
     .columns = time_columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

@@ -30,17 +30,18 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Change of offset_ns per second of recorded time."},
     [R_UNCERTAINTY] =
         {"uncertainty_ns", TM_INT, "ns",
-         "Standard deviation of the aligned time relative to the clocks of the rank's component "
-         "(for method wall: relative to all clocks), the maximum over the trace. An upper bound if "
-         "over 64 clocks are linked by too many collectives to follow each of them. 0 for clocks "
-         "that are taken as recorded."},
-    [R_LOW] = {"low_ns", TM_INT, "ns",
-               "Lower end of the interval in which the offset must be if the clock with the most "
-               "anchors in the component is right, because no collective can end on one rank "
-               "before it starts on another. Null if there is no lower end."},
+         "Standard deviation of the aligned time, the maximum over the trace. It is relative to "
+         "the clocks of the rank's component; for method wall it is relative to all clocks, and "
+         "follows from --wall-uncertainty. If over 64 clocks are linked by too many collectives to "
+         "follow each of them, it is an upper bound. 0 with --align=utc."},
+    [R_LOW] =
+        {"low_ns", TM_INT, "ns",
+         "Lower end of the interval that contains the offset, if the clock with the most anchors "
+         "in the component is right. The interval follows from causality: no collective ends on "
+         "one rank before it starts on another. Null if there is no lower end."},
     [R_HIGH] = {"high_ns", TM_INT, "ns",
-                "Upper end of the interval in which the offset must be (see low_ns); null if there "
-                "is no upper end."},
+                "Upper end of the interval that contains the offset (see low_ns); null if there is "
+                "no upper end."},
     [R_RESIDUAL] = {"residual_ns", TM_INT, "ns",
                     "Median over the rank's matched collectives of the rank's aligned end minus "
                     "the median end of all ranks. It has two parts: the error of the GPU's clock, "
@@ -48,16 +49,17 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_EARLY] = {"early_kernels", TM_INT, "",
                  "Number of GPU events that start before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",
-                    "Maximum time by which a GPU event starts before its launch; null if there is "
-                    "no such event. Profilers convert GPU times to host times (for NPUs to within "
-                    "30 us): above that, the GPU's clock is wrong."},
+                    "Largest time by which a GPU event starts before its launch; null if there is "
+                    "no such event. Profilers convert GPU times to host times, for NPUs with an "
+                    "error of up to 30 us. If it is larger, the GPU's clock is wrong."},
     [R_COMPONENT] = {"component", TM_INT, "",
                      "Number of the component: ranks of one component have comparable clocks."},
     [R_METHOD] = {"method", TM_TEXT, "",
                   "How the clock was aligned. fit: fitted to the ends of collectives that several "
                   "clocks share. wall: taken as recorded. none: not comparable."},
     [R_ANCHORS] = {"anchors", TM_INT, "",
-                   "Number of collectives between hosts whose ends were used to fit the clock."},
+                   "Number of collectives that the clock was fitted to. Each links this clock to "
+                   "another by the ends of its kernels."},
     [R_DOMAIN] = {"domain", TM_INT, "",
                   "Number of the clock domain: ranks of one domain share a clock. All ranks of a "
                   "host are in one domain unless their ends of collectives show otherwise."},
@@ -105,27 +107,27 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
                      "collectives.unmatched gives the reasons."},
     [C_INFERRED] = {"inferred", TM_INT, "",
                     "Number of communication kernels without metadata whose collective was "
-                    "inferred from which ranks waited for which."},
+                    "inferred from the waits between ranks."},
     [C_TRANSFERS] =
         {"transfers_alone", TM_INT, "",
          "Number of communication kernels in traces that record only the transfer, which starts "
          "when the last rank arrives. Such traces do not show who waited."},
-    [C_SUSPECT] =
-        {"suspect", TM_INT, "",
-         "Number of collectives whose members contradict one another (kind, size, a rank twice), "
-         "or which on aligned clocks violate causality by far more than the uncertainty."},
+    [C_SUSPECT] = {"suspect", TM_INT, "",
+                   "Number of collectives whose members contradict one another (different kinds or "
+                   "sizes, or one rank twice), or that violate causality on aligned clocks by far "
+                   "more than the uncertainty."},
     [C_BEFORE] = {"violations_before", TM_INT, "",
-                  "Number of synchronising collectives in which, on clocks as recorded, a rank "
-                  "ended before another rank started."},
+                  "Number of synchronising collectives in which one rank ended before another "
+                  "started, on clocks as recorded."},
     [C_AFTER] = {"violations_after", TM_INT, "",
-                 "Number of synchronising collectives in which, on aligned clocks, a rank ended "
-                 "before another rank started."},
+                 "Number of synchronising collectives in which one rank ended before another "
+                 "started, on aligned clocks."},
     [C_WORST_BEFORE] = {"worst_before_ns", TM_INT, "ns",
-                        "Maximum time by which, on clocks as recorded, a rank ended before another "
-                        "rank started in the same collective; null without violations."},
+                        "Largest time by which one rank ended before another started in the same "
+                        "collective, on clocks as recorded; null without violations."},
     [C_WORST_AFTER] = {"worst_after_ns", TM_INT, "ns",
-                       "Maximum time by which, on aligned clocks, a rank ended before another rank "
-                       "started in the same collective; null without violations."},
+                       "Largest time by which one rank ended before another started in the same "
+                       "collective, on aligned clocks; null without violations."},
     [C_ALIGN] = {"align", TM_TEXT, "",
                  "How clocks were aligned. auto: fitted to the ends of collectives. utc: taken as "
                  "recorded. none: not compared."},
@@ -263,7 +265,7 @@ static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job 
     return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
 }
 
-/* Both tables have a row for each rank, ascending. Hosts are named only on the job. */
+/* Copies the hosts' names from job.rank. Both tables have one row per rank, in the same order. */
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, rank_def.name);
     const tm_table *ranks = tm_tables_find(out, "job.rank");

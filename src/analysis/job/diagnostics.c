@@ -12,12 +12,13 @@ static const tm_column columns[N_COLUMNS] = {
     [SOURCE] = {"source", TM_TEXT, "",
                 "Path of the trace as given; null if the trace was left out of the job."},
     [DIAGNOSTIC] = {"remark", TM_TEXT, "",
-                    "Name of what was found, as in the columns n_... of /spans."},
+                    "Name of the kind of data, as in the columns n_... of /spans."},
     [CLASS] = {"class", TM_TEXT, "",
                "repaired: malformed text was repaired. skipped: events were not kept. odd: data "
                "was kept as it is, but figures may be wrong because of it. minor: data was kept "
                "and has no effect on the summary."},
-    [COUNT] = {"count", TM_INT, "", "Number of repaired values or strings, or of events."},
+    [COUNT] = {"count", TM_INT, "",
+               "Number of repaired values or strings; for the other classes, number of events."},
     [MEANING] = {"meaning", TM_TEXT, "", "Definition of what is counted."},
 };
 

@@ -25,8 +25,8 @@ static const tm_column columns[N_COLUMNS] = {
               "ranks of a process group. kernels: under a tenth of the kernel names of some ranks "
               "occur on the other ranks."},
     [VALUE] = {"value", TM_TEXT, "",
-               "Value of the property on the ranks in the column ranks; for kernels, the number of "
-               "the set of kernels."},
+               "Value of the property on the ranks in the column ranks; for kernels, a number that "
+               "stands for their set of kernel names."},
     [N_RANKS] = {"n_ranks", TM_INT, "", "Number of ranks with this value."},
     [RANKS] = {"ranks", TM_TEXT, "", "List of the ranks with this value, as in 0-3,8."},
 };

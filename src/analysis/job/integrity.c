@@ -45,95 +45,96 @@ static const tm_column columns[N_COLUMNS] = {
     [LAUNCHES] = {"launches", TM_INT, "",
                   "Number of calls that launch a kernel or a graph, without calls that were "
                   "captured into a graph."},
-    [LAUNCHES_LOST] = {"launches_lost", TM_INT, "",
-                       "Number of launches without a recorded GPU event. A graph launch also "
-                       "counts if only copies were recorded for it, or only communication during "
-                       "which the GPU was idle for over 200 us and for over half of the time from "
-                       "launch to end. If under 1 % of the launches between recorded launches are "
-                       "lost, losses in the first and last tenth of the recording do not count."},
+    [LAUNCHES_LOST] =
+        {"launches_lost", TM_INT, "",
+         "Number of launches without a recorded GPU event. A graph launch also counts if no "
+         "compute kernel was recorded for it and one of two things holds: only copies were "
+         "recorded, or the GPU was idle for over 200 us and over half of the time from the launch "
+         "to the end of the graph's communication. If under 1 % of the launches between recorded "
+         "launches are lost, losses in the first and last tenth of the recording do not count."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
-    [SAMPLED] =
-        {"sampled", TM_BOOL, "",
-         "Whether the trace is a sample of what ran. CUPTI numbers all calls of a process; a "
-         "sample "
-         "has under 2 % of the numbers between its first and its last number, half of them more "
-         "than 20 apart. It is unknown what ran between the recorded events."},
+    [SAMPLED] = {"sampled", TM_BOOL, "",
+                 "Whether the trace is only a sample of what ran. CUPTI numbers all calls of a "
+                 "process. A trace counts as a sample if it has under 2 % of the numbers between "
+                 "its first and its last, and half of its neighbouring numbers are more than 20 "
+                 "apart. It is unknown what ran between the recorded events."},
     [DEVICE] = {"device_ns", TM_INT, "ns",
                 "Time in which the rank's devices ran recorded kernels, copies or sets; "
                 "overlapping events count once."},
-    [HIDDEN] = {"hidden_ns", TM_INT, "ns",
-                "Time without recorded GPU events in which the GPU may have been busy: from a lost "
-                "launch until the host had waited for the GPU or the next launched kernel started. "
-                "With several devices (overlap.device) it is the sum over devices, and a lost "
-                "launch counts for the device of the launches before and after it on its thread."},
+    [HIDDEN] =
+        {"hidden_ns", TM_INT, "ns",
+         "Time without recorded GPU events in which the GPU may have been busy. It starts at a "
+         "lost launch, and ends when the host had waited for the GPU or the next launched kernel "
+         "started. With several devices (overlap.device) it is the sum over devices. A lost launch "
+         "then counts for the device of the launches before and after it on its thread."},
     [COMPUTE] = {"compute_pct", TM_REAL, "%",
                  "100 compute_ns / the rank's window; with several devices, the mean over them. "
                  "Null without GPU events."},
     [COMPUTE_LEAST] = {"compute_least_pct", TM_REAL, "%",
-                       "Lower bound of compute_pct: as if the GPU was idle during hidden_ns and "
-                       "impossible_ns, over a window that is extended to include all of hidden_ns. "
+                       "Lower bound of compute_pct: its value if the GPU was idle during hidden_ns "
+                       "and impossible_ns. The window is extended to include all of hidden_ns. "
                        "With several devices, the mean over them. Null without GPU events."},
     [COMPUTE_MOST] =
         {"compute_most_pct", TM_REAL, "%",
-         "Upper bound of compute_pct: as if the GPU computed during all of hidden_ns, or "
-         "for a sample during all of idle_pct. "
-         "With several devices, the mean over them. Null without GPU events."},
+         "Upper bound of compute_pct: its value if the GPU computed during all of hidden_ns. For a "
+         "sample: its value if the GPU also computed during all of its idle time. With several "
+         "devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
               "100 idle_ns of overlap.rank / the rank's window; with several devices, the mean "
               "over them. Null without GPU events."},
-    [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%",
-                    "Lower bound of idle_pct: as if the GPU was busy during hidden_ns; 0 for a "
-                    "sample. With "
-                    "several devices, the mean over them. Null without GPU events."},
+    [IDLE_LEAST] =
+        {"idle_least_pct", TM_REAL, "%",
+         "Lower bound of idle_pct: its value if the GPU was busy during hidden_ns; 0 for a sample. "
+         "With several devices, the mean over them. Null without GPU events."},
     [IDLE_MOST] =
         {"idle_most_pct", TM_REAL, "%",
-         "Upper bound of idle_pct: as if the GPU was idle during hidden_ns and impossible_ns. With "
-         "several devices, the mean over them. Null without GPU events."},
+         "Upper bound of idle_pct: its value if the GPU was idle during hidden_ns and "
+         "impossible_ns. With several devices, the mean over them. Null without GPU events."},
     [MOVES] = {"moves_pct", TM_REAL, "%",
-               "How far the rank's figures could be off: the maximum of 100 - recorded_pct, of the "
-               "distances of compute_pct and idle_pct from their bounds, and of 100 (compute_ns - "
-               "compute_least_ns) / compute_ns. Above 5, tmerge draws no conclusions from the "
-               "rank's figures."},
-    [BETWEEN] = {"between_pct", TM_REAL, "%",
-                 "The larger of two values: 100 (compute_ns - compute_least_ns) / compute_ns, and "
-                 "the percentage of launches lost between the first and the last launch with a "
-                 "recorded GPU event. For a sample it is moves_pct. Up to 5, the stretch between "
-                 "these two launches counts as "
-                 "complete, and waits in it can be blamed on ranks."},
-    [IMPOSSIBLE] =
-        {"impossible_kernels", TM_INT, "",
-         "Number of kernels whose recorded end is wrong, for one of three reasons. Three or more "
-         "later kernels of the same stream, not of the same graph, started and ended before it (a "
-         "stream is serial). Or the host had waited for the kernel's device before half of the "
-         "kernel's duration was over. Or the kernel ends after everything else in the recording, "
-         "by more than that recording took (profilers stop when the device has)."},
+               "How far the rank's figures could be off: the largest of these values. 100 - "
+               "recorded_pct. The distances of compute_pct and idle_pct from their bounds. 100 "
+               "(compute_ns - compute_least_ns) / compute_ns. If it is above 5, tmerge draws no "
+               "conclusions from the rank's figures."},
+    [BETWEEN] =
+        {"between_pct", TM_REAL, "%",
+         "The larger of two values: 100 (compute_ns - compute_least_ns) / compute_ns, and the "
+         "percentage of launches lost between the first and the last launch with a recorded GPU "
+         "event. For a sample it is moves_pct. If it is at most 5, the recording between these two "
+         "launches counts as complete, and ranks can be blamed for the waits in it."},
+    [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
+                    "Number of kernels whose recorded end must be wrong, for one of three reasons. "
+                    "(1) At least three later kernels of the same stream, from other launches, "
+                    "started and ended before this end, although a stream runs one kernel at a "
+                    "time. (2) The host had finished waiting for the device before half of the "
+                    "kernel's duration was over. (3) The kernel ends after everything else in the "
+                    "recording, by more than the length of everything else."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
-                           "Name of the kernel with a wrong end that has the most time in doubt; "
-                           "null if there is no such kernel."},
+                           "Name of the kernel with the most doubtful time among those in "
+                           "impossible_kernels; null if there are none."},
     [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                           "Aligned start of the kernel named in impossible_kernel, since the "
-                          "epoch; null if there is no such kernel."},
+                          "epoch; null if none is named."},
     [FOLLOWERS] = {"followers", TM_INT, "",
-                   "Number of kernels that started and ended before the end of the kernel named in "
-                   "impossible_kernel; null if there is no such kernel."},
-    [IMPOSSIBLE_NS] = {"impossible_ns", TM_INT, "ns",
-                       "Busy time that is due only to the doubtful part of kernels with a wrong "
-                       "end: the part after the next kernel on their stream started, or all of "
-                       "their time if no kernel follows."},
+                   "Number of later kernels of its stream that started and ended before the "
+                   "recorded end of the kernel named in impossible_kernel; null if none is named."},
+    [IMPOSSIBLE_NS] =
+        {"impossible_ns", TM_INT, "ns",
+         "Busy time that only the doubtful parts of the kernels in impossible_kernels account for. "
+         "The doubtful part of a kernel starts with the next kernel on its stream; if no kernel "
+         "follows, it is the whole kernel."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
                     "Time in which at least one compute kernel runs, as recorded."},
-    [COMPUTE_LEAST_NS] =
-        {"compute_least_ns", TM_INT, "ns",
-         "Time in which at least one compute kernel runs if kernels with a wrong end are cut where "
-         "the next kernel on their stream starts, and left out if no kernel follows."},
+    [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
+                          "compute_ns without the doubtful parts of kernels (see impossible_ns)."},
     [LATE] = {"late_kernels", TM_INT, "",
-              "Number of other kernels that end after the return of a device synchronisation that "
-              "was called after their launch had returned; 0 if the rank has several devices."},
+              "Number of kernels, other than those in impossible_kernels, that end after a device "
+              "synchronisation returned although they were launched before it was called. 0 if the "
+              "rank has several devices."},
     [LATEST] = {"latest_ns", TM_INT, "ns",
-                "Maximum time by which a kernel that late_kernels counts ends after the device "
-                "synchronisation returned; null if there is no such kernel. Above some 30 us, the "
-                "GPU's clock disagrees with its host's clock, or the ends of kernels are wrong."},
+                "Largest time from the return of the device synchronisation to the end of a kernel "
+                "in late_kernels; null if late_kernels is 0. If it is above some 30 us, the GPU's "
+                "clock disagrees with its host's clock, or the ends of kernels are wrong."},
 };
 
 const tm_table_def tm_integrity_table = {

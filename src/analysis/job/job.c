@@ -56,8 +56,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                "Aligned start of the rank's first duration event outside of the category Trace, "
                "since the epoch."},
     [END] = {"end_ns", TM_INT, tm_epoch_ns,
-             "begin_ns plus the recorded time until the last end of the rank's duration events, "
-             "since the epoch."},
+             "begin_ns plus the time on the rank's own clock from that start to the last end of "
+             "its duration events, since the epoch."},
     [SKIPPED] =
         {"skipped_events", TM_INT, "",
          "Number of events that were read but not kept; /ranks and /spans list the reasons."},
@@ -78,12 +78,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
                         "trace. Null if the log has no error or the rank has device events."},
-    [OPENING] = {"opening_ns", TM_INT, "ns",
-                 "Time left out at the start of the rank's recording because the ranks' profilers "
-                 "started one after another; windows, steps and waits exclude it. It ends when the "
-                 "last rank arrived at a collective in which some rank had waited since before "
-                 "another rank's recording started, if that part is at least half of the rank's "
-                 "wait and 5 % of its recording. Null if nothing is left out."},
+    [OPENING] =
+        {"opening_ns", TM_INT, "ns",
+         "Time left out at the start of the rank's recording because the ranks' profilers started "
+         "one after another; windows, steps and waits exclude it. It ends when the last rank "
+         "arrived at a certain collective: one in which a rank waited for another rank whose "
+         "recording had not yet started. The wait until that start must be at least half of the "
+         "rank's wait and 5 % of its recording. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -127,17 +128,17 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                     "Last end over all ranks minus begin_ns; null if the times of only some ranks "
                     "count from 0."},
     [J_RECORDINGS] = {"recordings", TM_INT, "",
-                      "Largest number of separate recordings (with gaps between them) of a rank; "
-                      "null if duration_ns is null."},
+                      "Number of recordings of the rank that has the most; recordings are "
+                      "separated by gaps. Null if duration_ns is null."},
     [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
                     "Recorded time of the rank that was recorded longest."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
                 "Kind of the devices, as in job.rank; the word device if ranks have devices of "
                 "several kinds."},
-    [J_INTEGRITY] =
-        {"integrity", TM_TEXT, "",
-         "What is unrecorded or impossible on the rank whose figures could be off most "
-         "(job.integrity), and the consequence; null if they could be off by under 1 %."},
+    [J_INTEGRITY] = {"integrity", TM_TEXT, "",
+                     "Sentence on what is missing or impossible in the recording of the rank with "
+                     "the largest moves_pct (job.integrity), and on the consequence. Null if "
+                     "moves_pct is under 1 on every rank."},
 };
 
 static const tm_table_def job_def = {

@@ -24,7 +24,7 @@ static const int64_t SKEW_NS = 1000000;
 /* A kernel that outlasts later kernels of its stream. */
 typedef struct cover {
     uint32_t row;
-    int64_t end_ns, least_ns; /* recorded end; earliest possible: the next kernel's begin */
+    int64_t end_ns, least_ns; /* recorded end; earliest possible: the next kernel's start */
     int64_t followers;
 } cover;
 
@@ -110,7 +110,7 @@ static bool survey(search *s) {
     return ok;
 }
 
-/* Whether it outlasts everything else in its recording by more than that recording took.
+/* Whether a kernel outlasts everything else in its recording by more than all of that took.
  * Profilers write a kernel when it has ended and stop when the device has. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
@@ -143,7 +143,7 @@ static const waited *wait_after(search *s, uint32_t row) {
     return i < s->waits.n ? &v[i] : NULL;
 }
 
-/* Whether the host had finished waiting for it before half of its duration was over. */
+/* Whether the host had finished waiting for a kernel before half of its duration was over. */
 static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) {
     const tm_timeline *timeline = s->view->timeline;
     const int64_t ns = timeline->duration_ns[c->row];

@@ -21,8 +21,8 @@ static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
     return tm_vec_append(marks, &found, 1) != NULL;
 }
 
-/* Collects the outermost autograd operators of all threads in @p marks, and in @p main the other
- * outermost operators of the thread with most of these. Calls are grouped by thread. */
+/* Collects in @p marks the outermost autograd operators of all threads, and in @p main the
+ * outermost other operators of the thread that has most of them. Calls are grouped by thread. */
 static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     const tm_timeline *timeline = view->timeline;
     const tm_calls *operators = view->operators;

@@ -164,8 +164,7 @@ static const tm_table_def *const defs[] = {
     &tm_memory_job_def,
     &device_def,
     &curve_def,
-    &tm_memory_operator_def,
-    &tm_memory_module_def,
+    &tm_memory_owner_def,
     &step_def,
     &tm_memory_category_def,
     &tm_memory_category_curve_def,
@@ -174,8 +173,7 @@ static const tm_table_def *const defs[] = {
     &tm_memory_snapshot_def,
     &tm_memory_site_def,
     &tm_memory_timeline_def,
-    &tm_memory_operator_part,
-    &tm_memory_module_part,
+    &tm_memory_owner_part,
 };
 
 /* Adds the rows of a device's steps. Collects the growth of all but the first, in which caches fill
@@ -315,7 +313,7 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
 typedef struct rank_memory {
     const tm_rank_view *view;
     tm_vec devices; /* of tm_device_levels */
-    tm_owners owners[TM_N_OWNER_TABLES];
+    tm_owners owners[TM_N_OWNER_LEVELS];
     tm_scopes scopes;
     tm_vec passes; /* of tm_backward_pass */
 } rank_memory;
@@ -323,8 +321,8 @@ typedef struct rank_memory {
 /* Leaves *m in a state that can be freed, also on failure. */
 static tm_status find(rank_memory *m, tm_error *err) {
     tm_status status = tm_memory_levels_find(m->view->timeline, &m->devices, err);
-    for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
-        status = tm_owners_find(m->view, tm_memory_owner_tables[o].is_owner, &m->owners[o], err);
+    for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
+        status = tm_owners_find(m->view, tm_owner_classes[o], &m->owners[o], err);
     if (status == TM_OK)
         status = tm_scopes_find(m->view, &m->scopes, err);
     return status;
@@ -332,7 +330,7 @@ static tm_status find(rank_memory *m, tm_error *err) {
 
 static void free_found(rank_memory *m) {
     tm_memory_levels_free(&m->devices);
-    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++)
+    for (size_t o = 0; o < TM_N_OWNER_LEVELS; o++)
         tm_owners_free(&m->owners[o]);
     tm_scopes_free(&m->scopes);
     tm_vec_free(&m->passes);
@@ -349,7 +347,7 @@ static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables
         status = tm_memory_add_categories(m->view->timeline, d, &blocks, out, err);
     if (status == TM_OK)
         status = tm_memory_add_live(&(tm_live){m->view, &m->scopes}, d, &blocks, out, err);
-    for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
+    for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
         tm_owners_count_peak(m->view->timeline, d, &blocks, &m->owners[o]);
     tm_blocks_free(&blocks);
     return status;
@@ -382,10 +380,9 @@ static tm_status add_records(rank_memory *m, tm_tables *out, tm_error *err) {
     tm_status status = find(m, err);
     if (status == TM_OK)
         status = add_devices(m, out, err);
-    for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
-        status =
-            tm_memory_add_owners(m->view->timeline, &m->owners[o],
-                                 tm_tables_find(out, tm_memory_owner_tables[o].part->name), err);
+    for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
+        status = tm_memory_add_owners(m->view->timeline, (tm_owner_level)o, &m->owners[o],
+                                      tm_tables_find(out, tm_memory_owner_part.name), err);
     return status;
 }
 
@@ -403,15 +400,8 @@ static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     return status;
 }
 
-static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++)
-        TM_TRY(tm_memory_merge_owners(names, &tm_memory_owner_tables[o], tables, err));
-    return TM_OK;
-}
-
 static tm_status memory_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++) /* largest first */
-        tm_table_top(tm_tables_find(out, tm_memory_owner_tables[o].shown->name), SIZE_MAX);
+    tm_table_top(tm_tables_find(out, tm_memory_owner_def.name), SIZE_MAX); /* largest first */
     tm_memory_split_preexisting(out);
     TM_TRY(tm_memory_add_snapshots(job->snapshots, out, err));
     return tm_memory_compare_ranks(out, err);
@@ -424,6 +414,6 @@ const tm_analysis tm_analysis_memory = {
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = memory_rank,
-    .merge = memory_merge,
+    .merge = tm_memory_merge_owners,
     .job = memory_job,
 };

@@ -1,113 +1,92 @@
-/* memory.operator and memory.module: memory by the operator or module that allocated it. */
+/* memory.owner: memory by the operator or module that allocated it. */
 #include "analysis/shared/over_ranks.h"
 #include "devices.h"
+#include "table/levels.h"
 #include "tables.h"
 
 /* Columns with an owner's sums, relative to the first of them, in the part and the shown table. */
 enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
 
-/* @p owner is the word for an owner; @p further describes nested ones. */
-#define SUM_COLUMNS(owner, further)                                                                \
+#define SUM_COLUMNS                                                                                \
     {"calls", TM_INT, "",                                                                          \
-     "Number of calls of the " owner " on all ranks, including calls that allocated nothing."},    \
+     "Number of calls on all ranks, including calls that allocated nothing."},                     \
         {"self_allocations", TM_INT, "",                                                           \
-         "Number of allocations in these calls, outside of any nested " owner "."},                \
+         "Number of allocations in these calls, outside of any nested call of the level."},        \
         {"self_bytes", TM_INT, "B", "Bytes of the allocations in self_allocations."},              \
         {"self_increase_bytes", TM_INT, "B",                                                       \
-         "self_bytes minus the bytes that the " owner " itself freed."},                           \
+         "self_bytes minus the bytes that the calls themselves freed."},                           \
         {"allocations", TM_INT, "",                                                                \
-         "Number of allocations in these calls, including " further "."},                          \
-        {"bytes", TM_INT, "B", "Bytes allocated in these calls, including " further "."}, {        \
+         "Number of allocations in these calls, including nested calls."},                         \
+        {"bytes", TM_INT, "B", "Bytes allocated in these calls, including nested calls."}, {       \
         "increase_bytes", TM_INT, "B", "bytes minus the bytes freed within these calls."           \
     }
 
-/* Columns after the sums. */
-#define PEAK_COLUMNS                                                                               \
-    {"peak_bytes", TM_INT, "B",                                                                    \
-     "Part of self_bytes that was allocated at a device's peak: the maximum over ranks. Null if "  \
-     "records have no addresses."},                                                                \
-    {                                                                                              \
-        "peak_rank", TM_INT, "", "Rank with peak_bytes; the lowest if there are several."          \
-    }
-
-enum { P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };
+enum { P_LEVEL, P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };
 
 static const tm_column part_columns[N_PART] = {
+    {"level", TM_INT, "", "tm_owner_level."},
     {"name", TM_INT, "", "Id of the owner's name."},
     {"device_type", TM_INT, "", "Type of the device."},
     {"rank", TM_INT, "", "Global rank."},
-    SUM_COLUMNS("owner", "nested owners"),
+    SUM_COLUMNS,
     {"peak_bytes", TM_INT, "B", "Part of self_bytes allocated at a device's peak."},
 };
 
-/* Keyed by name and device type; rows of all ranks are merged to one row of the shown table. */
-#define PART(table)                                                                                \
-    {                                                                                              \
-        .name = (table),                                                                           \
-        .doc = "A row for each owner, device type and rank: its part of the shown table.",         \
-        .columns = part_columns, .n_columns = N_PART, .n_keys = 3, .top = -1, .internal = true,    \
-        .n_merged = 2                                                                              \
-    }
-
-const tm_table_def tm_memory_operator_part = PART("memory.operator_part");
-const tm_table_def tm_memory_module_part = PART("memory.module_part");
-
-enum { O_OWNER, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_PEAK_RANK, N_SHOWN };
-
-static const tm_column operator_columns[N_SHOWN] = {
-    {"operator", TM_TEXT, "",
-     "Name of the operator or annotation; null for memory that was allocated outside of all."},
-    {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    {"ranks", TM_INT, "", "Number of ranks on which the operator allocated or freed memory."},
-    SUM_COLUMNS("operator", "nested operators"),
-    PEAK_COLUMNS,
+/* Rows of all ranks are merged to one row of the shown table. */
+const tm_table_def tm_memory_owner_part = {
+    .name = "memory.owner_part",
+    .doc = "A row for each owner, device type and rank: its part of the shown table.",
+    .columns = part_columns,
+    .n_columns = N_PART,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
 };
 
-static const tm_column module_columns[N_SHOWN] = {
-    {"module", TM_TEXT, "",
-     "Name of the module with the profiler's number; null for memory that was allocated outside of "
-     "all modules."},
+enum { O_LEVEL, O_NAME, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_PEAK_RANK, N_SHOWN };
+
+static const tm_column columns[N_SHOWN] = {
+    TM_LEVEL_COLUMN("operator or module"),
+    {"name", TM_TEXT, "",
+     "Name of the operator or annotation, or of the module with the profiler's number; null for "
+     "memory that was allocated outside of all of the level."},
     {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    {"ranks", TM_INT, "", "Number of ranks on which the module allocated or freed memory."},
-    SUM_COLUMNS("module", "nested modules"),
-    PEAK_COLUMNS,
+    {"ranks", TM_INT, "",
+     "Number of ranks on which the operator or module allocated or freed memory."},
+    SUM_COLUMNS,
+    {"peak_bytes", TM_INT, "B",
+     "Part of self_bytes that was allocated at a device's peak: the maximum over ranks. Null if "
+     "records have no addresses."},
+    {"peak_rank", TM_INT, "", "Rank with peak_bytes; the lowest if there are several."},
 };
 
-const tm_table_def tm_memory_operator_def = {
-    .name = "memory.operator",
+const tm_table_def tm_memory_owner_def = {
+    .name = "memory.owner",
     .doc = "A row for each operator and device type, over all ranks, if the operator allocated or "
            "freed memory; the largest self_bytes come first. Memory that an operator's result "
-           "keeps is freed elsewhere, so an increase is not a leak.",
-    .columns = operator_columns,
+           "keeps is freed elsewhere, so an increase is not a leak. If the profiler recorded "
+           "modules, the same memory also has a row for each module; increase_bytes then shows the "
+           "memory that a module's forward calls keep for the backward pass, in which no module is "
+           "open.",
+    .columns = columns,
     .n_columns = N_SHOWN,
-    .n_keys = 2,
+    .n_keys = O_DEVICE + 1,
     .top = O_SUMS + SELF_BYTES,
 };
 
-const tm_table_def tm_memory_module_def = {
-    .name = "memory.module",
-    .doc = "A row for each module and device type, over all ranks, if the module allocated or "
-           "freed memory in its forward calls; the largest self_bytes come first. Only if the "
-           "profiler recorded modules. increase_bytes shows the memory that a module's calls keep "
-           "for the backward pass, in which no module is open.",
-    .columns = module_columns,
-    .n_columns = N_SHOWN,
-    .n_keys = 2,
-    .top = O_SUMS + SELF_BYTES,
-};
+static const char *const level_words[TM_N_OWNER_LEVELS] = {
+    [TM_OWNERS_MODULE] = "module", [TM_OWNERS_OPERATOR] = "operator"};
 
-const tm_owner_table tm_memory_owner_tables[TM_N_OWNER_TABLES] = {
-    [TM_OWNERS_OPERATOR] = {&tm_memory_operator_part, &tm_memory_operator_def,
-                            tm_is_owning_operator},
-    [TM_OWNERS_MODULE] = {&tm_memory_module_part, &tm_memory_module_def, tm_is_owning_module},
-};
+tm_owner_class *const tm_owner_classes[TM_N_OWNER_LEVELS] = {
+    [TM_OWNERS_MODULE] = tm_is_owning_module, [TM_OWNERS_OPERATOR] = tm_is_owning_operator};
 
 /* Owners are merged over ranks by device type only, as device numbers differ between ranks. */
-tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *part,
-                               tm_error *err) {
+tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level,
+                               const tm_owners *owners, tm_table *part, tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;
     /* most traces have no modules: a row only for memory outside of modules would be useless */
-    bool any = part->def != &tm_memory_module_part;
+    bool any = level != TM_OWNERS_MODULE;
     for (size_t i = 0; i < owners->owners.n; i++)
         any = any || keys[i].name != TM_NO_NAME;
     for (size_t i = 0; any && i < owners->owners.n; i++) {
@@ -115,6 +94,7 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *own
         tm_cell *row = tm_table_add_row(part);
         if (!row)
             return tm_fail_memory(err);
+        tm_cell_set_int(&row[P_LEVEL], level);
         tm_cell_set_int(&row[P_NAME], keys[i].name);
         tm_cell_set_int(&row[P_TYPE], keys[i].device_type);
         tm_cell_set_int(&row[P_RANK], timeline->rank);
@@ -132,10 +112,9 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *own
 }
 
 /* A rank has one row per key, so the number of ranks is that of rows. */
-tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *which,
-                                 tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, which->part->name);
-    tm_table *table = tm_tables_find(tables, which->shown->name);
+tm_status tm_memory_merge_owners(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, tm_memory_owner_part.name);
+    tm_table *table = tm_tables_find(tables, tm_memory_owner_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         char type[32];
         tm_over_ranks peak;
@@ -154,10 +133,11 @@ tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *wh
         }
         tm_device_type_text(key[P_TYPE].value.i, type);
         TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
+        TM_TRY(tm_table_set_text(table, &row[O_LEVEL], level_words[key[P_LEVEL].value.i], err));
         tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
         /* the empty name stands for memory outside of all owners */
         if (name.size > 0)
-            TM_TRY(tm_table_set_bytes(table, &row[O_OWNER], name.bytes, name.size, err));
+            TM_TRY(tm_table_set_bytes(table, &row[O_NAME], name.bytes, name.size, err));
     }
     return TM_OK;
 }

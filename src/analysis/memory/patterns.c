@@ -49,11 +49,11 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
 
 /* Counts of steps with records: */
 typedef struct walk {
-    int64_t n;       /* all of them */
+    int64_t n;       /* all steps */
     int64_t growing; /* end with more allocated than the step before; without the first step */
     int64_t falls;   /* falls of what is allocated at step ends */
-    int64_t high;    /* peak over a fifth above the median; without the first step */
-    int64_t uneven;  /* peak over a twentieth off the median; without the first step */
+    int64_t high;    /* peak more than 20 % above the median; without the first step */
+    int64_t uneven;  /* peak more than 5 % off the median; without the first step */
     size_t highest;  /* index of the step with the highest peak, without the first */
 } walk;
 

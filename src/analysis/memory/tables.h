@@ -44,24 +44,24 @@ typedef struct tm_live {
 tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
                              const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** A table of owners over all ranks, and the internal part it is merged from. */
-typedef struct tm_owner_table {
-    const tm_table_def *part, *shown;
-    tm_owner_class *is_owner;
-} tm_owner_table;
+/** Levels of memory.owner, in the order of their words, and what an owner is. */
+typedef enum tm_owner_level {
+    TM_OWNERS_MODULE,
+    TM_OWNERS_OPERATOR,
+    TM_N_OWNER_LEVELS
+} tm_owner_level;
+extern tm_owner_class *const tm_owner_classes[TM_N_OWNER_LEVELS];
 
-/** Indices of memory.operator and memory.module. */
-enum { TM_OWNERS_OPERATOR, TM_OWNERS_MODULE, TM_N_OWNER_TABLES };
-extern const tm_table_def tm_memory_operator_def, tm_memory_operator_part, tm_memory_module_def,
-    tm_memory_module_part;
-extern const tm_owner_table tm_memory_owner_tables[TM_N_OWNER_TABLES];
+/** The table of owners over all ranks, and the internal part it is merged from. */
+extern const tm_table_def tm_memory_owner_def, tm_memory_owner_part;
 
-/** Adds a rank's rows. TM_OK; TM_ERR_FAULT. */
-tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *part,
+/** Adds a rank's rows of a level. TM_OK; TM_ERR_FAULT. */
+tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level,
+                               const tm_owners *owners, tm_table *part,
                                tm_error *err) TM_MUST_CHECK;
 
 /** Merges the rows of all ranks. TM_OK; TM_ERR_FAULT. */
-tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *which,
-                                 tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+tm_status tm_memory_merge_owners(const tm_names *names, tm_tables *tables,
+                                 tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -4,36 +4,172 @@
 #include <string.h>
 
 #include "analysis/shared/call_kinds.h"
+#include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/passes.h"
 #include "analysis/shared/tensor_cores.h"
 #include "base/keys.h"
 #include "base/sums.h"
+#include "table/levels.h"
 #include "timeline/host_comm.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-const tm_column tm_call_part_columns[TM_CALL_P_N_PASSES] = {
-    [TM_CALL_P_NAME] = {"name", TM_INT, "", "Name id."},
-    [TM_CALL_P_SHAPES] = {"shapes", TM_INT, "", "Id of the input shapes, 0 for all."},
-    [TM_CALL_P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [TM_CALL_P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
-    [TM_CALL_P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns", "Directly launched GPU time."},
-    [TM_CALL_P_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
-                                "GPU time of the work launched within the call."},
-    [TM_CALL_P_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "Host self time."},
-    [TM_CALL_P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Host time."},
-    [TM_CALL_P_TENSOR_SELF] = {"tensor_self_ns", TM_INT, "ns",
-                               "Tensor-core time in device_self_ns."},
-    [TM_CALL_P_TENSOR_TOTAL] = {"tensor_total_ns", TM_INT, "ns",
-                                "Tensor-core time in device_total_ns."},
-    [TM_CALL_P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "Kernel time in device_self_ns."},
-    [TM_CALL_P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "Kernel time in device_total_ns."},
-    [TM_CALL_P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could be used."},
-    [TM_CALL_P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns", "Its backward GPU time."},
-    [TM_CALL_P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns", "With nested calls."},
-    [TM_CALL_P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns", "Its backward host time."},
+/* The columns from P_BACKWARD_SELF on are only for modules. */
+enum {
+    P_LEVEL,
+    P_NAME,
+    P_SHAPES,
+    P_RANK,
+    P_CALLS,
+    P_DEVICE_SELF,
+    P_DEVICE_TOTAL,
+    P_HOST_SELF,
+    P_HOST_TOTAL,
+    P_TENSOR_SELF,
+    P_TENSOR_TOTAL,
+    P_KERNEL_SELF,
+    P_KERNEL_TOTAL,
+    P_FITS,
+    P_BACKWARD_SELF,
+    P_BACKWARD_TOTAL,
+    P_BACKWARD_HOST,
+    P_N
 };
+
+static const tm_column part_columns[P_N] = {
+    [P_LEVEL] = {"level", TM_INT, "", "tm_call_level."},
+    [P_NAME] = {"name", TM_INT, "", "Name id."},
+    [P_SHAPES] = {"shapes", TM_INT, "", "Id of the input shapes, or none."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
+    [P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns", "Directly launched GPU time."},
+    [P_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
+                        "GPU time of the work launched within the call."},
+    [P_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "Host self time."},
+    [P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Host time."},
+    [P_TENSOR_SELF] = {"tensor_self_ns", TM_INT, "ns", "Tensor-core time in device_self_ns."},
+    [P_TENSOR_TOTAL] = {"tensor_total_ns", TM_INT, "ns", "Tensor-core time in device_total_ns."},
+    [P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "Kernel time in device_self_ns."},
+    [P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "Kernel time in device_total_ns."},
+    [P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could be used."},
+    [P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns", "Its backward GPU time."},
+    [P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns", "With nested calls."},
+    [P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns", "Its backward host time."},
+};
+
+const tm_table_def tm_call_part = {
+    .name = "calls.call_part",
+    .doc = "A row for each level, name, input shapes and rank.",
+    .columns = part_columns,
+    .n_columns = P_N,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
+
+enum {
+    S_LEVEL,
+    S_NAME,
+    S_SHAPES,
+    S_CALLS,
+    S_DEVICE_SELF,
+    S_DEVICE_TOTAL,
+    S_HOST_SELF,
+    S_HOST_TOTAL,
+    S_TENSOR_SELF,
+    S_TENSOR_TOTAL,
+    S_RANKS,
+    S_DEVICE_MIN,
+    S_DEVICE_MEDIAN,
+    S_DEVICE_MAX,
+    S_DEVICE_MAX_RANK,
+    S_HOST_MIN,
+    S_HOST_MEDIAN,
+    S_HOST_MAX,
+    S_HOST_MAX_RANK,
+    S_FITS,
+    S_BACKWARD_SELF,
+    S_BACKWARD_TOTAL,
+    S_BACKWARD_HOST,
+    S_N
+};
+
+static const tm_column columns[S_N] = {
+    [S_LEVEL] =
+        {"level", TM_TEXT, "",
+         "What is called: operator; shape (an operator with its input shapes); module; or "
+         "annotation. The same time is in several levels, so add up only the rows of one level."},
+    [S_NAME] = {"name", TM_TEXT, "",
+                "Name of the operator; of the module with the profiler's number (nn.Module: "
+                "Linear_3); or text of the annotation."},
+    [S_SHAPES] = {"shapes", TM_TEXT, "",
+                  "Dimensions of the operator's inputs as in the trace, cut at 512 bytes; null "
+                  "except where level is shape."},
+    [S_CALLS] = {"calls", TM_INT, "", "Number of calls on all ranks; of modules, forward calls."},
+    [S_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
+                       "Total duration of the kernels, copies and sets that the calls launched "
+                       "directly, not through nested calls of the level."},
+    [S_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
+                        "Total duration of the kernels, copies and sets that the calls launched "
+                        "directly or through nested calls of the level; nested calls of the same "
+                        "name count once."},
+    [S_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
+                     "Host time of the calls without nested calls of the level and without their "
+                     "own runtime and driver calls."},
+    [S_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
+                      "Host time of the calls; nested calls of the same name count once."},
+    [S_TENSOR_SELF] = {"tensor_self_pct", TM_REAL, "%",
+                       "Percentage of the kernel time in device_self_ns that uses tensor cores, "
+                       "judged by kernel names."},
+    [S_TENSOR_TOTAL] = {"tensor_total_pct", TM_REAL, "%",
+                        "Percentage of the kernel time in device_total_ns that uses tensor cores, "
+                        "judged by kernel names."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have such calls."},
+    [S_DEVICE_MIN] = {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns of a rank."},
+    [S_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns", "Median of the ranks' device_self_ns."},
+    [S_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_self_ns of a rank."},
+    [S_DEVICE_MAX_RANK] = {"device_max_rank", TM_INT, "",
+                           "Rank with device_max_ns; the lowest if there are several."},
+    [S_HOST_MIN] = {"host_min_ns", TM_INT, "ns", "Smallest host_self_ns of a rank."},
+    [S_HOST_MEDIAN] = {"host_median_ns", TM_INT, "ns", "Median of the ranks' host_self_ns."},
+    [S_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_self_ns of a rank."},
+    [S_HOST_MAX_RANK] = {"host_max_rank", TM_INT, "",
+                         "Rank with host_max_ns; the lowest if there are several."},
+    [S_FITS] = {"tensor_cores_fit", TM_BOOL, "",
+                "Whether libraries have tensor-core kernels for the operator or for an operator "
+                "inside it, or whether the operator used such a kernel; null for modules and "
+                "annotations."},
+    [S_BACKWARD_SELF] =
+        {"backward_device_self_ns", TM_INT, "ns",
+         "GPU time of the backward pass for work that the module did directly, not in nested "
+         "modules, if autograd's numbers show it; null for other calls. device_self_ns does not "
+         "include it, unless a module was open when the backward pass ran."},
+    [S_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
+                          "GPU time of the backward pass for work of the module and of nested "
+                          "modules, if autograd's numbers show it; null for other calls."},
+    [S_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
+                         "Host time of the backward pass for work of the module and of nested "
+                         "modules, if autograd's numbers show it; null for other calls."},
+};
+
+const tm_table_def tm_call_table = {
+    .name = "calls.call",
+    .doc = "A row for each operator, for each operator with its input shapes (if the profiler "
+           "recorded shapes), for each module (if it recorded modules) and for each annotation of "
+           "the program or a framework on the CPU (without steps and without copies on the GPU), "
+           "over all ranks. Operators of a thread nest by time. Each level has the 1000 rows with "
+           "the largest device_self_ns, then host_self_ns, in this order; annotations are ordered "
+           "by device_total_ns, then host_total_ns.",
+    .columns = columns,
+    .n_columns = S_N,
+    .n_keys = S_SHAPES + 1,
+    .top = S_DEVICE_SELF,
+};
+
+static const char *const level_words[TM_N_CALL_LEVELS] = {"annotation", "module", "operator",
+                                                          "shape"};
 
 typedef struct call_key {
     uint32_t name, shapes;
@@ -59,10 +195,10 @@ typedef struct call_sum {
 
 /* One way to group a rank's calls. */
 typedef struct grouping {
-    tm_table *part; /* receives the sums; NULL: unused */
-    tm_keys keys;   /* of call_key */
-    tm_vec sums;    /* of call_sum, by key */
-    uint32_t *slot; /* [calls->n] key of each call, TM_NO_KEY if it is not summed */
+    tm_call_level level; /* of the sums */
+    tm_keys keys;        /* of call_key */
+    tm_vec sums;         /* of call_sum, by key */
+    uint32_t *slot;      /* [calls->n] key of each call, TM_NO_KEY if it is not summed */
 } grouping;
 
 enum { BY_NAME, BY_SHAPES, N_GROUPINGS };
@@ -72,6 +208,7 @@ typedef struct summing {
     const tm_rank_view *view;
     const tm_calls *calls;
     bool gpus;
+    int n_groupings;
     grouping by[N_GROUPINGS];
     device_time *total;      /* [calls->n] */
     backward_time *backward; /* [calls->n]; NULL if not requested */
@@ -177,7 +314,7 @@ static void add_event(summing *s, uint32_t call, uint32_t row) {
         kernel && tm_call_kinds_kernel(s->view->call_kinds, timeline->name[row])->tensor_cores;
     const device_time time = {duration, kernel ? duration : 0, tensor ? duration : 0};
     add_time(&s->total[call], &time);
-    for (int i = 0; i < N_GROUPINGS && s->by[i].part; i++)
+    for (int i = 0; i < s->n_groupings; i++)
         if (s->by[i].slot[call] != TM_NO_KEY)
             add_time(&sum_at(&s->by[i], s->by[i].slot[call])->self, &time);
 }
@@ -246,35 +383,36 @@ static void find_fitting(const summing *s, const grouping *g) {
 }
 
 static void set_row(tm_cell *row, const call_key *key, int64_t rank, const call_sum *sum) {
-    tm_cell_set_int(&row[TM_CALL_P_NAME], key->name);
-    tm_cell_set_int(&row[TM_CALL_P_SHAPES], key->shapes);
-    tm_cell_set_int(&row[TM_CALL_P_RANK], rank);
-    tm_cell_set_int(&row[TM_CALL_P_CALLS], sum->calls);
-    tm_cell_set_int(&row[TM_CALL_P_DEVICE_SELF], sum->self.all_ns);
-    tm_cell_set_int(&row[TM_CALL_P_DEVICE_TOTAL], sum->total.all_ns);
-    tm_cell_set_int(&row[TM_CALL_P_HOST_SELF], sum->host_self_ns);
-    tm_cell_set_int(&row[TM_CALL_P_HOST_TOTAL], sum->host_total_ns);
-    tm_cell_set_int(&row[TM_CALL_P_TENSOR_SELF], sum->self.tensor_ns);
-    tm_cell_set_int(&row[TM_CALL_P_TENSOR_TOTAL], sum->total.tensor_ns);
-    tm_cell_set_int(&row[TM_CALL_P_KERNEL_SELF], sum->self.kernels_ns);
-    tm_cell_set_int(&row[TM_CALL_P_KERNEL_TOTAL], sum->total.kernels_ns);
-    tm_cell_set_bool(&row[TM_CALL_P_FITS], sum->fits || sum->total.tensor_ns > 0);
+    tm_cell_set_int(&row[P_NAME], key->name);
+    tm_cell_set_int(&row[P_SHAPES], key->shapes);
+    tm_cell_set_int(&row[P_RANK], rank);
+    tm_cell_set_int(&row[P_CALLS], sum->calls);
+    tm_cell_set_int(&row[P_DEVICE_SELF], sum->self.all_ns);
+    tm_cell_set_int(&row[P_DEVICE_TOTAL], sum->total.all_ns);
+    tm_cell_set_int(&row[P_HOST_SELF], sum->host_self_ns);
+    tm_cell_set_int(&row[P_HOST_TOTAL], sum->host_total_ns);
+    tm_cell_set_int(&row[P_TENSOR_SELF], sum->self.tensor_ns);
+    tm_cell_set_int(&row[P_TENSOR_TOTAL], sum->total.tensor_ns);
+    tm_cell_set_int(&row[P_KERNEL_SELF], sum->self.kernels_ns);
+    tm_cell_set_int(&row[P_KERNEL_TOTAL], sum->total.kernels_ns);
+    tm_cell_set_bool(&row[P_FITS], sum->fits || sum->total.tensor_ns > 0);
 }
 
 /* Adds a row for each key of this rank, to be merged with other ranks. */
-static bool add_rows(const summing *s, const grouping *g) {
+static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     for (uint32_t i = 0; i < g->sums.n; i++) {
-        tm_cell *row = tm_table_add_row(g->part);
+        tm_cell *row = tm_table_add_row(part);
         if (!row)
             return false;
         const backward_time *backward = &sum_at(g, i)->backward;
         set_row(row, (const call_key *)g->keys.keys.data + i, s->view->timeline->rank,
                 sum_at(g, i));
+        tm_cell_set_int(&row[P_LEVEL], g->level);
         if (!s->backward)
             continue;
-        tm_cell_set_int(&row[TM_CALL_P_BACKWARD_SELF], backward->self_ns);
-        tm_cell_set_int(&row[TM_CALL_P_BACKWARD_TOTAL], backward->total_ns);
-        tm_cell_set_int(&row[TM_CALL_P_BACKWARD_HOST], backward->host_ns);
+        tm_cell_set_int(&row[P_BACKWARD_SELF], backward->self_ns);
+        tm_cell_set_int(&row[P_BACKWARD_TOTAL], backward->total_ns);
+        tm_cell_set_int(&row[P_BACKWARD_HOST], backward->host_ns);
     }
     return true;
 }
@@ -283,7 +421,7 @@ static bool add_rows(const summing *s, const grouping *g) {
  * totals are kept per call. */
 static bool make_groups(summing *s) {
     bool ok = true;
-    for (int i = 0; i < N_GROUPINGS && s->by[i].part && ok; i++) {
+    for (int i = 0; i < s->n_groupings && ok; i++) {
         grouping *g = &s->by[i];
         g->keys = TM_KEYS(call_key);
         g->sums = TM_VEC(call_sum);
@@ -293,26 +431,27 @@ static bool make_groups(summing *s) {
     return ok;
 }
 
-static bool sum_groups(const summing *s) {
+static bool sum_groups(const summing *s, tm_table *part) {
     bool ok = true;
-    for (int i = 0; i < N_GROUPINGS && s->by[i].part && ok; i++) {
+    for (int i = 0; i < s->n_groupings && ok; i++) {
         find_fitting(s, &s->by[i]);
         sum_calls(s, &s->by[i]);
-        ok = add_rows(s, &s->by[i]);
+        ok = add_rows(s, &s->by[i], part);
     }
     return ok;
 }
 
-tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *by_name,
-                       tm_table *by_shapes, tm_error *err) {
+tm_status tm_call_rows(const tm_rank_view *view, tm_call_level level, const tm_calls *calls,
+                       tm_tables *out, tm_error *err) {
     summing s = {.view = view,
                  .calls = calls,
                  .gpus = on_gpus(view),
-                 .by = {[BY_NAME] = {.part = by_name}, [BY_SHAPES] = {.part = by_shapes}}};
+                 .n_groupings = level == TM_CALLS_OPERATOR ? N_GROUPINGS : 1,
+                 .by = {[BY_NAME] = {.level = level}, [BY_SHAPES] = {.level = TM_CALLS_SHAPE}}};
     s.fits = malloc((calls->n + 1) * sizeof *s.fits);
     s.total = calloc(calls->n + 1, sizeof *s.total);
     bool ok = s.fits && s.total && make_groups(&s);
-    if (by_name->def->n_columns == TM_CALL_P_N_PASSES) {
+    if (level == TM_CALLS_MODULE) {
         s.backward = calloc(calls->n + 1, sizeof *s.backward);
         ok = ok && s.backward;
     }
@@ -320,8 +459,8 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table
         find_device(&s);
     if (ok && s.backward)
         find_backward(&s);
-    ok = ok && sum_groups(&s);
-    for (int i = 0; i < N_GROUPINGS; i++) {
+    ok = ok && sum_groups(&s, tm_tables_find(out, tm_call_part.name));
+    for (int i = 0; i < s.n_groupings; i++) {
         tm_keys_free(&s.by[i].keys);
         tm_vec_free(&s.by[i].sums);
         free(s.by[i].slot);
@@ -330,13 +469,6 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table
     free(s.total);
     free(s.backward);
     return ok ? TM_OK : tm_fail_memory(err);
-}
-
-/* Turns ids of names and shapes into text. */
-static tm_status set_key(const tm_names *names, tm_table *shown, tm_cell *cell, int64_t id,
-                         tm_error *err) {
-    tm_text text = tm_names_text(names, (uint32_t)id);
-    return tm_table_set_bytes(shown, cell, text.bytes, text.size, err);
 }
 
 /* Sets four adjacent columns: min, median, max and the rank of the max. */
@@ -351,54 +483,68 @@ static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
 static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_cell *cells,
                             tm_error *err) {
     tm_over_ranks device, host;
-#define SUM(column) tm_over_ranks_sum(part, first, end, TM_CALL_P_##column)
-    TM_TRY(tm_over_ranks_column(part, first, end, TM_CALL_P_DEVICE_SELF, &device, err));
-    TM_TRY(tm_over_ranks_column(part, first, end, TM_CALL_P_HOST_SELF, &host, err));
-    tm_cell_set_int(&cells[TM_CALL_CALLS], SUM(CALLS));
-    tm_cell_set_int(&cells[TM_CALL_DEVICE_SELF], device.sum);
-    tm_cell_set_int(&cells[TM_CALL_DEVICE_TOTAL], SUM(DEVICE_TOTAL));
-    tm_cell_set_int(&cells[TM_CALL_HOST_SELF], host.sum);
-    tm_cell_set_int(&cells[TM_CALL_HOST_TOTAL], SUM(HOST_TOTAL));
-    tm_cell_set_ratio(&cells[TM_CALL_TENSOR_SELF], 100, SUM(TENSOR_SELF), SUM(KERNEL_SELF));
-    tm_cell_set_ratio(&cells[TM_CALL_TENSOR_TOTAL], 100, SUM(TENSOR_TOTAL), SUM(KERNEL_TOTAL));
-    tm_cell_set_int(&cells[TM_CALL_RANKS], host.ranks);
-    set_spread(&cells[TM_CALL_DEVICE_MIN], &device);
-    set_spread(&cells[TM_CALL_HOST_MIN], &host);
+#define SUM(column) tm_over_ranks_sum(part, first, end, P_##column)
+    TM_TRY(tm_over_ranks_column(part, first, end, P_DEVICE_SELF, &device, err));
+    TM_TRY(tm_over_ranks_column(part, first, end, P_HOST_SELF, &host, err));
+    tm_cell_set_int(&cells[S_CALLS], SUM(CALLS));
+    tm_cell_set_int(&cells[S_DEVICE_SELF], device.sum);
+    tm_cell_set_int(&cells[S_DEVICE_TOTAL], SUM(DEVICE_TOTAL));
+    tm_cell_set_int(&cells[S_HOST_SELF], host.sum);
+    tm_cell_set_int(&cells[S_HOST_TOTAL], SUM(HOST_TOTAL));
+    tm_cell_set_ratio(&cells[S_TENSOR_SELF], 100, SUM(TENSOR_SELF), SUM(KERNEL_SELF));
+    tm_cell_set_ratio(&cells[S_TENSOR_TOTAL], 100, SUM(TENSOR_TOTAL), SUM(KERNEL_TOTAL));
+    tm_cell_set_int(&cells[S_RANKS], host.ranks);
+    set_spread(&cells[S_DEVICE_MIN], &device);
+    set_spread(&cells[S_HOST_MIN], &host);
 #undef SUM
     return TM_OK;
 }
 
-tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *shown,
-                        tm_error *err) {
-    int n_keys = shown->def->n_keys, fits = n_keys + TM_CALL_N_SHOWN;
-    bool passes = part->def->n_columns == TM_CALL_P_N_PASSES;
+/* Sets the keys, and the columns that only some levels have. */
+static tm_status set_own(const tm_names *names, const tm_table *part, size_t first, tm_table *shown,
+                         tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_table_row(part, first);
+    const size_t end = tm_over_ranks_end(part, first);
+    const int64_t level = key[P_LEVEL].value.i;
+    TM_TRY(tm_table_set_text(shown, &row[S_LEVEL], level_words[level], err));
+    TM_TRY(tm_set_named(names, key[P_NAME].value.i, shown, &row[S_NAME], err));
+    TM_TRY(tm_set_named(names, key[P_SHAPES].value.i, shown, &row[S_SHAPES], err));
+    if (level == TM_CALLS_OPERATOR || level == TM_CALLS_SHAPE)
+        tm_cell_set_bool(&row[S_FITS], tm_over_ranks_sum(part, first, end, P_FITS) > 0);
+    for (int c = 0; level == TM_CALLS_MODULE && c < P_N - P_BACKWARD_SELF; c++)
+        tm_cell_set_int(&row[S_BACKWARD_SELF + c],
+                        tm_over_ranks_sum(part, first, end, P_BACKWARD_SELF + c));
+    return TM_OK;
+}
+
+tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, tm_call_part.name);
+    tm_table *shown = tm_tables_find(tables, tm_call_table.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
-        const tm_cell *key = tm_table_row(part, first);
         tm_cell *row = tm_table_add_row(shown);
         end = tm_over_ranks_end(part, first);
         if (!row)
             return tm_fail_memory(err);
-        for (int k = 0; k < n_keys; k++)
-            TM_TRY(set_key(names, shown, &row[k], key[k].value.i, err));
-        TM_TRY(set_merged(part, first, end, row + n_keys, err));
-        for (int c = 0; passes && c < TM_CALL_P_N_PASSES - TM_CALL_P_N; c++)
-            tm_cell_set_int(&row[n_keys + TM_CALL_BACKWARD_SELF + c],
-                            tm_over_ranks_sum(part, first, end, TM_CALL_P_BACKWARD_SELF + c));
-        if (!passes && fits < shown->def->n_columns)
-            tm_cell_set_bool(&row[fits], tm_over_ranks_sum(part, first, end, TM_CALL_P_FITS) > 0);
+        TM_TRY(set_own(names, part, first, shown, row, err));
+        TM_TRY(set_merged(part, first, end, row, err));
     }
     /* This process has all rows of its keys, so the job's first TM_CALL_ROWS are among its own.
-     * Sorting by keys first makes ties be cut alike here and on the job. */
+     * Sorted by keys first, so that ties are cut in the same way here and in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;
 }
 
 void tm_call_order(tm_table *shown) {
-    /* Host first: the sort by device time keeps the order of ties. */
-    int top = shown->def->top; /* device column; the host column is at a fixed distance */
-    tm_table_rank(shown, top + TM_CALL_HOST_SELF - TM_CALL_DEVICE_SELF);
-    tm_table_rank(shown, top);
-    if (shown->n_rows > TM_CALL_ROWS)
-        shown->n_rows = TM_CALL_ROWS;
+    for (int l = 0; l < TM_N_CALL_LEVELS; l++) {
+        size_t end, first = tm_table_level(shown, level_words[l], &end);
+        tm_table rows = *shown;
+        int top = l == TM_CALLS_ANNOTATION ? S_DEVICE_TOTAL : S_DEVICE_SELF;
+        rows.cells = tm_table_row(shown, first);
+        rows.n_rows = end - first;
+        /* Host first: the sort by device time keeps the order of ties. */
+        tm_table_rank(&rows, top + S_HOST_SELF - S_DEVICE_SELF);
+        tm_table_rank(&rows, top);
+    }
+    tm_table_top_each(shown, S_LEVEL, TM_CALL_ROWS);
 }

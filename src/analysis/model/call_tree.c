@@ -9,7 +9,8 @@
 #include "base/sums.h"
 #include "timeline/host_comm.h"
 
-const tm_column tm_tree_part_columns[] = {
+static const tm_column part_columns[TM_TREE_P_N] = {
+    {"level", TM_INT, "", "tm_tree_level."},
     {"path", TM_INT, "", "Hash of the names from the root."},
     {"parent", TM_INT, "", "Hash of the parent; 0 for none."},
     {"depth", TM_INT, "", "Number of ancestors."},
@@ -24,6 +25,17 @@ const tm_column tm_tree_part_columns[] = {
     {"recomputed_device_ns", TM_INT, "ns", "Part of device_total_ns that is recomputed."},
     {"backward_device_ns", TM_INT, "ns", "Part of device_total_ns of the backward pass."},
     {"backward_host_ns", TM_INT, "ns", "Host time of the backward pass."},
+};
+
+const tm_table_def tm_tree_part = {
+    .name = "calls.tree_part",
+    .doc = "A row for each level, rank and path of calls.",
+    .columns = part_columns,
+    .n_columns = TM_TREE_P_N,
+    .n_keys = TM_TREE_P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = TM_TREE_P_RANK,
 };
 
 #define NO_NODE UINT32_MAX
@@ -47,6 +59,7 @@ typedef struct node_key {
 
 typedef struct tree {
     const tm_rank_view *view;
+    tm_tree_level level;
     const tm_calls *calls;
     const tm_passes *passes; /* or NULL */
     tm_keys keys;            /* of node_key */
@@ -283,6 +296,7 @@ static bool add_rows(const tree *t, tm_table *part) {
         }
         if (t->passes)
             tm_cell_set_int(&row[TM_TREE_P_BACKWARD_HOST], n->backward_host_ns);
+        tm_cell_set_int(&row[TM_TREE_P_LEVEL], t->level);
         tm_cell_set_int(&row[TM_TREE_P_PATH], (int64_t)n->path);
         tm_cell_set_int(&row[TM_TREE_P_PARENT],
                         n->parent == NO_NODE ? 0 : (int64_t)nodes[n->parent].path);
@@ -300,7 +314,7 @@ static bool add_rows(const tree *t, tm_table *part) {
     return true;
 }
 
-static tm_status make_rows(tree *t, tm_table *part, tm_error *err) {
+static tm_status make_rows(tree *t, tm_tables *out, tm_error *err) {
     t->keys = TM_KEYS(node_key);
     t->nodes = TM_VEC(node);
     t->hashes = calloc(t->view->n_names, sizeof *t->hashes);
@@ -310,7 +324,7 @@ static tm_status make_rows(tree *t, tm_table *part, tm_error *err) {
         add_backward_host(t);
     if (ok)
         sum_up(t);
-    ok = ok && add_rows(t, part);
+    ok = ok && add_rows(t, tm_tables_find(out, tm_tree_part.name));
     tm_keys_free(&t->keys);
     tm_vec_free(&t->nodes);
     free(t->hashes);
@@ -318,14 +332,14 @@ static tm_status make_rows(tree *t, tm_table *part, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-tm_status tm_tree_rows(const tm_rank_view *view, const tm_calls *calls,
-                       const struct tm_passes *passes, tm_table *part, tm_error *err) {
-    tree t = {.view = view, .calls = calls, .passes = passes};
-    return make_rows(&t, part, err);
+tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_calls *calls,
+                       const struct tm_passes *passes, tm_tables *out, tm_error *err) {
+    tree t = {.view = view, .level = level, .calls = calls, .passes = passes};
+    return make_rows(&t, out, err);
 }
 
-tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *part,
+tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_tables *out,
                              tm_error *err) {
-    tree t = {.view = view, .calls = calls, .stacks = true};
-    return make_rows(&t, part, err);
+    tree t = {.view = view, .level = TM_TREE_FUNCTIONS, .calls = calls, .stacks = true};
+    return make_rows(&t, out, err);
 }

@@ -9,10 +9,15 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "base/vec.h"
+#include "table/levels.h"
 
-const tm_column tm_tree_columns[TM_TREE_N_PASSES] = {
-    [TM_TREE_NODE] = {"node", TM_INT, "",
-                      "Number of the node; its descendants have the numbers that follow."},
+static const tm_column columns[TM_TREE_N] = {
+    [TM_TREE_LEVEL] = {"level", TM_TEXT, "",
+                       "What is called: function, module or operator. Each level is a tree of its "
+                       "own with the same GPU time, so add up only the rows of one level."},
+    [TM_TREE_NODE] =
+        {"node", TM_INT, "",
+         "Number of the node in its tree; its descendants have the numbers that follow."},
     [TM_TREE_PARENT] = {"parent", TM_INT, "", "Number of the parent node; null for a root."},
     [TM_TREE_DEPTH] = {"depth", TM_INT, "", "Number of ancestors of the node."},
     [TM_TREE_NAME] = {"name", TM_TEXT, "", "Name of the call, without addresses."},
@@ -45,7 +50,8 @@ const tm_column tm_tree_columns[TM_TREE_N_PASSES] = {
         {"forward_device_ns", TM_INT, "ns",
          "Part of device_total_ns that the forward pass launched; in rows in brackets, all work "
          "that the backward pass did not launch. forward_device_ns, recomputed_device_ns and "
-         "backward_device_ns add up to device_total_ns."},
+         "backward_device_ns add up to device_total_ns. These four columns are null except for "
+         "modules."},
     [TM_TREE_RECOMPUTED] =
         {"recomputed_device_ns", TM_INT, "ns",
          "Part of device_total_ns that the backward pass recomputed (activation checkpointing)."},
@@ -56,6 +62,29 @@ const tm_column tm_tree_columns[TM_TREE_N_PASSES] = {
         {"backward_host_ns", TM_INT, "ns",
          "Host time of the backward pass for what the calls computed, including recomputation."},
 };
+
+const tm_table_def tm_tree_table = {
+    .name = "calls.tree",
+    .doc = "A row for each path of nested calls, merged over ranks, as drawn in flame graphs. "
+           "Functions are Python's (with_stack=True); if only operators or runtime calls carry "
+           "stacks, their durations are the only known host time. Modules are there if the "
+           "profiler recorded them; backward work counts for the module whose gradient it "
+           "computes, if autograd's numbers show it. Backward work of operators is nested in "
+           "autograd's nodes on a separate thread. Each level has the 10000 nodes with the largest "
+           "host_total_ns, one node for all others, and rows in brackets for work that no such "
+           "call launched: device_self_ns of its rows adds up to the time of all streams of the "
+           "ranks with such calls.",
+    .columns = columns,
+    .n_columns = TM_TREE_N,
+    .n_keys = TM_TREE_NODE + 1,
+    .top = TM_TREE_DEVICE_TOTAL,
+};
+
+static const struct {
+    const char *word, *outside;
+} levels[TM_N_TREE_LEVELS] = {{"function", "(outside of any function)"},
+                              {"module", "(outside of any module)"},
+                              {"operator", "(outside of any operator)"}};
 
 #define NO_NODE UINT32_MAX
 
@@ -86,8 +115,9 @@ static tm_status set_plain(tm_text name, tm_table *shown, tm_cell *cell, tm_erro
     return status;
 }
 
-static tm_status set_name(const tm_names *names, const tm_cell *key, const char *outside,
-                          tm_table *shown, tm_cell *cell, tm_error *err) {
+static tm_status set_name(const tm_names *names, const tm_cell *key, tm_table *shown, tm_cell *cell,
+                          tm_error *err) {
+    const char *outside = levels[key[TM_TREE_P_LEVEL].value.i].outside;
     int64_t name = key[TM_TREE_P_NAME].value.i;
     if (name == TM_TREE_OUTSIDE || name == TM_TREE_UNKNOWN)
         return tm_table_set_text(shown, cell,
@@ -106,14 +136,16 @@ static void set_sums(const tm_table *part, size_t first, size_t end, tm_cell *ro
     for (int c = 0; c <= TM_TREE_DEVICE_SELF - TM_TREE_CALLS; c++)
         if (calls || c >= TM_TREE_DEVICE_TOTAL - TM_TREE_CALLS)
             tm_cell_set_int(&row[TM_TREE_CALLS + c], SUM(TM_TREE_P_CALLS + c));
-    for (int c = 0; TM_TREE_P_FORWARD + c < part->def->n_columns; c++)
+    const bool passes = tm_table_row(part, first)[TM_TREE_P_LEVEL].value.i == TM_TREE_MODULES;
+    for (int c = 0; passes && TM_TREE_P_FORWARD + c < TM_TREE_P_N; c++)
         if (calls || c < TM_TREE_BACKWARD_HOST - TM_TREE_FORWARD)
             tm_cell_set_int(&row[TM_TREE_FORWARD + c], SUM(TM_TREE_P_FORWARD + c));
 #undef SUM
 }
 
-tm_status tm_tree_merge(const tm_names *names, const tm_table *part, const char *outside,
-                        tm_table *shown, tm_error *err) {
+tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, tm_tree_part.name);
+    tm_table *shown = tm_tables_find(tables, tm_tree_table.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         const tm_cell *key = tm_table_row(part, first);
         tm_over_ranks host, device;
@@ -136,7 +168,9 @@ tm_status tm_tree_merge(const tm_names *names, const tm_table *part, const char 
         tm_cell_set_int(&row[TM_TREE_DEVICE_MEDIAN], device.median);
         tm_cell_set_int(&row[TM_TREE_DEVICE_MAX], device.max);
         tm_cell_set_int(&row[TM_TREE_DEVICE_RANK], device.max_rank);
-        TM_TRY(set_name(names, key, outside, shown, &row[TM_TREE_NAME], err));
+        TM_TRY(tm_table_set_text(shown, &row[TM_TREE_LEVEL],
+                                 levels[key[TM_TREE_P_LEVEL].value.i].word, err));
+        TM_TRY(set_name(names, key, shown, &row[TM_TREE_NAME], err));
     }
     return TM_OK;
 }
@@ -161,60 +195,66 @@ static int by_time(const void *a, const void *b) {
 
 /* Adds an omitted row to the row of others: self times always, totals only of roots and of nodes
  * whose parent is kept. */
-static void leave_out(tm_cell *others, const tm_cell *row, bool outermost, int n_columns) {
-    for (int c = TM_TREE_CALLS; c < n_columns; c++) {
+static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
+    for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
         bool total = c == TM_TREE_HOST_TOTAL || c == TM_TREE_DEVICE_TOTAL || c >= TM_TREE_FORWARD;
-        if (own || (total && outermost))
+        if (!row[c].null && (own || (total && outermost)))
             tm_cell_set_int(&others[c], tm_sum(others[c].value.i, row[c].value.i));
     }
 }
 
-/* Keeps the first n rows, and the rows that are not calls, which are last. */
-static tm_status cut(tm_table *shown, size_t n, tm_error *err) {
-    tm_cell others[TM_TREE_N_PASSES];
+/* Of rows [first, end) keeps the first n, and the rows that are not calls, which are last; moves
+ * the rows after them up, and adds a row for all others as the table's last. */
+static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
+    tm_cell others[TM_TREE_N];
     int64_t *paths = malloc((n + 1) * sizeof *paths);
-    size_t kept = n, n_cells = (size_t)shown->def->n_columns;
+    const size_t row_bytes = TM_TREE_N * sizeof *others;
+    size_t kept = first + n;
     if (!paths)
         return tm_fail_memory(err);
-    for (int c = 0; c < TM_TREE_N_PASSES; c++)
+    for (int c = 0; c < TM_TREE_N; c++)
         others[c] = (tm_cell){.null = true};
     for (size_t i = 0; i < n; i++)
-        paths[i] = tm_table_row(shown, i)[TM_TREE_NODE].value.i;
+        paths[i] = tm_table_row(shown, first + i)[TM_TREE_NODE].value.i;
     tm_sort_values(paths, n);
-    for (size_t i = n; i < shown->n_rows; i++) {
+    for (size_t i = first + n; i < end; i++) {
         tm_cell *row = tm_table_row(shown, i);
         int64_t parent = row[TM_TREE_PARENT].value.i;
         size_t at = tm_lower_bound(paths, n, parent);
         if (row[TM_TREE_HOST_TOTAL].null)
-            memmove(tm_table_row(shown, kept++), row, n_cells * sizeof *row);
+            memmove(tm_table_row(shown, kept++), row, row_bytes);
         else
-            leave_out(others, row, parent == 0 || (at < n && paths[at] == parent), (int)n_cells);
+            leave_out(others, row, parent == 0 || (at < n && paths[at] == parent));
     }
     free(paths);
-    shown->n_rows = kept;
+    others[TM_TREE_LEVEL] = tm_table_row(shown, first)[TM_TREE_LEVEL];
+    memmove(tm_table_row(shown, kept), tm_table_row(shown, end), (shown->n_rows - end) * row_bytes);
+    shown->n_rows -= end - kept;
     tm_cell_set_int(&others[TM_TREE_NODE], TM_TREE_OTHERS);
     tm_cell_set_int(&others[TM_TREE_PARENT], 0);
     tm_cell_set_int(&others[TM_TREE_DEPTH], 0);
     tm_cell *row = tm_table_add_row(shown);
     if (!row)
         return tm_fail_memory(err);
-    memcpy(row, others, n_cells * sizeof *row);
+    memcpy(row, others, row_bytes);
     return tm_table_set_text(shown, &row[TM_TREE_NAME], TM_LAUNCHED_OTHERS, err);
 }
 
 /* A parent is at least as long as its children, so the longest nodes form a tree. */
-static tm_status keep_longest(tm_table *shown, tm_error *err) {
-    size_t n = TM_TREE_NODES;
-    if (shown->n_rows <= n)
+static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err) {
+    size_t n = TM_TREE_NODES, end, first = tm_table_level(shown, level, &end);
+    tm_table rows = *shown;
+    if (end - first <= n)
         return TM_OK;
-    tm_table_sort(shown);
-    tm_table_rank(shown, TM_TREE_HOST_TOTAL);
+    rows.cells = tm_table_row(shown, first);
+    rows.n_rows = end - first;
+    tm_table_rank(&rows, TM_TREE_HOST_TOTAL);
     /* Drops all ties, because they may include a child without its parent. */
-    int64_t least = tm_table_row(shown, n)[TM_TREE_HOST_TOTAL].value.i;
-    while (n > 0 && tm_table_row(shown, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
+    int64_t least = tm_table_row(&rows, n)[TM_TREE_HOST_TOTAL].value.i;
+    while (n > 0 && tm_table_row(&rows, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;
-    return cut(shown, n, err);
+    return cut(shown, first, end, n, err);
 }
 
 static bool find_parents(place *places, size_t n) {
@@ -261,24 +301,35 @@ static void number_nodes(tm_table *shown, place *places, size_t n) {
     }
 }
 
-tm_status tm_tree_number(tm_table *shown, tm_error *err) {
-    TM_TRY(keep_longest(shown, err));
-    size_t n = shown->n_rows;
+/* Numbers the nodes of rows [first, end). */
+static tm_status number_rows(tm_table *shown, size_t first, size_t end, tm_error *err) {
+    size_t n = end - first;
     place *places = malloc((n + 1) * sizeof *places);
     bool ok = places != NULL;
     for (size_t i = 0; i < n && ok; i++) {
-        const tm_cell *row = tm_table_row(shown, i);
+        const tm_cell *row = tm_table_row(shown, first + i);
         places[i] = (place){.path = row[TM_TREE_NODE].value.i,
                             .parent = row[TM_TREE_PARENT].value.i,
                             .total_ns = row[TM_TREE_HOST_TOTAL].value.i,
-                            .row = (uint32_t)i,
+                            .row = (uint32_t)(first + i),
                             .first = NO_NODE};
     }
     ok = ok && find_parents(places, n);
-    if (ok) {
+    if (ok)
         number_nodes(shown, places, n);
-        tm_table_sort(shown);
-    }
     free(places);
     return ok ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_tree_number(tm_table *shown, tm_error *err) {
+    tm_table_sort(shown);
+    for (int l = 0; l < TM_N_TREE_LEVELS; l++)
+        TM_TRY(keep_longest(shown, levels[l].word, err));
+    tm_table_order(shown, TM_TREE_LEVEL, true);
+    for (int l = 0; l < TM_N_TREE_LEVELS; l++) {
+        size_t end, first = tm_table_level(shown, levels[l].word, &end);
+        TM_TRY(number_rows(shown, first, end, err));
+    }
+    tm_table_sort(shown);
+    return TM_OK;
 }

@@ -19,7 +19,8 @@ enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 2
     X(COPY, "copy_ns", "Time in copies and sets.")                                                 \
     X(COMM, "comm_ns", "Time in communication kernels that were not matched between ranks.")       \
     X(TRANSFER, "transfer_ns",                                                                     \
-      "Time from the start of an operation's last rank to the end of a member.")                   \
+      "Time in transfers: from the start of the last rank's kernel of an operation to the end of " \
+      "a rank's kernel.")                                                                          \
     X(LAUNCH, "launch_ns",                                                                         \
       "Time from the start of a call to the start of the event that it launched.")                 \
     X(GAP, "gap_ns",                                                                               \
@@ -67,7 +68,9 @@ static const tm_column step_columns[] = {
      "this step, over all ranks. The first step starts at the job's first GPU event, or at the "
      "last rank's first launch in the step if the GPUs had finished all earlier work by then. The "
      "parts of the critical path add up to step_ns."},
-    {"hops", TM_INT, "", "Number of stretches of the step's critical path, each on one rank."},
+    {"hops", TM_INT, "",
+     "Number of stretches of the step's critical path. A stretch ends where the path continues on "
+     "another rank."},
     {"pieces", TM_INT, "", "Number of edges on the step's critical path."},
     {"rank", TM_INT, "",
      "Rank with most of the step's critical path; the lowest if there are several."},

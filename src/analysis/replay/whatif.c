@@ -34,6 +34,7 @@ enum {
     J_UNMATCHED,
     J_INFERRED,
     J_SURE,
+    J_DOUBT,
     J_FIX,
     J_FIX_PCT,
     J_HEADLINE,
@@ -52,7 +53,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "value: the job's mean for computation, the median for communication."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
                     "step_ns / ideal_ns. In traces of operations, step_ns is used without the time "
-                    "that nothing recorded explains."},
+                    "that has no recorded cause."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
     [J_WORKER] =
         {"worker_share", TM_REAL, "",
@@ -62,8 +63,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "Saving from fixing the last pipeline stage / (step_ns - ideal_ns). This is M_s "
                  "in the literature. Null without a pipeline, or if waste_pct is under 1."},
     [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
-                 "Change of the duration of all steps in a replay without the time that nothing "
-                 "recorded explains; negative if the steps get shorter."},
+                 "Change of the total duration of the steps in a replay that leaves out the time "
+                 "without a recorded cause; negative if the steps get shorter."},
     [J_UNMATCHED] =
         {"unmatched_pct", TM_REAL, "%",
          "Percentage of the time of communication kernels in kernels that are not matched between "
@@ -71,23 +72,27 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were not recorded but inferred from "
                     "order and times."},
-    [J_SURE] =
-        {"sure", TM_BOOL, "",
-         "Whether the figures in this table hold. They do if replay_error_pct is within 5, "
-         "slowdown is at least 0.99, half of the communication is matched between ranks, "
-         "nine tenths of the ranks were read and nine tenths of the marked steps were "
-         "replayed (the replay starts at the job's first GPU event), and twice the clock "
-         "uncertainty is within 5 % of a step. If no waits for the device are recorded, a "
-         "host may also make no call for at most 5 % of the time in which its device ran, as "
-         "it may then have worked or waited."},
+    [J_SURE] = {"sure", TM_BOOL, "",
+                "Whether the figures in this table hold. All of these must be true: "
+                "replay_error_pct is between -5 and 5; slowdown is at least 0.99; half of the "
+                "communication is matched between ranks; nine tenths of the ranks were read; nine "
+                "tenths of the marked steps were replayed (the replay starts at the job's first "
+                "GPU event); twice the clock uncertainty is at most 5 % of a step. If no waits for "
+                "the device are recorded, hosts must also make calls in at least 95 % of the time "
+                "in which their devices ran: a host without calls may have worked or waited."},
+    [J_DOUBT] =
+        {"doubt", TM_TEXT, "",
+         "First condition of sure that fails: unmatched (communication), missing_ranks, clocks, "
+         "not_replayed (marked steps), unexplained (replay_error_pct), host_waits (not recorded), "
+         "slowdown, or not_recorded (see job.integrity). Null if sure is true."},
     [J_FIX] = {"mend_ns", TM_INT, "ns",
                "Time that fixing the ranks named in stragglers.finding takes off a mean step. Null "
                "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
     [J_FIX_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "The saving from fixing the ranks named in stragglers.finding, or what else "
-                    "would help, in a sentence. If a kind of work leads, it follows the headline "
-                    "of stragglers.job. Null if unknown."},
+                    "Sentence on the saving from fixing the ranks named in stragglers.finding, or "
+                    "on what else would help. Null if unknown. If a kind of work saves most, the "
+                    "sentence continues the headline of stragglers.job."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "Basis and limits of the figures in this table."},
 };
 
@@ -131,29 +136,30 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
                 "shows which one is slow; for a split, the stages that differ. Some kinds: stall "
                 "is host time over 1 ms and 5 times that of the other ranks; input is the host "
                 "waiting in the data loader; gc is Python's garbage collection; launch is the lag "
-                "from a call or an end to a start."},
+                "from a launch call, or from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item covers."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time taken off a mean step if the item performs as on the other ranks; negative "
                  "if the step gets longer. Null if the fix takes under 0.05 % off the critical "
                  "path, which limits the saving."},
     [I_MOST] = {"saved_most_ns", TM_INT, "ns",
-                "saved_ns in a replay without the time that nothing recorded explains."},
+                "saved_ns in a replay that leaves out the time without a recorded cause."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
                 "Part of a mean step's critical path that lies on the item. For a rank of the plan "
                 "it is the time that the rank takes off the remaining path."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
-    [I_SLOWDOWN] =
-        {"slowdown", TM_REAL, "",
-         "Duration of a mean step with the item as recorded and everything else as on its peers / "
-         "ideal_ns. A diagnosis, not a saving. Only for ranks, hosts and stages; for a rank of a "
-         "trace of operations, the lower of the values of its data rank and its stage."},
-    [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "", "24 x the job's ranks x saved_ns / step_ns."},
+    [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
+                    "Duration of a mean step if the item takes its recorded time and all other "
+                    "work takes as long as on its peers, divided by ideal_ns. A diagnosis, not a "
+                    "saving. Only for ranks, hosts and stages; for a rank of a trace of "
+                    "operations, the lower of the values of its data rank and its stage."},
+    [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "",
+                 "GPU hours saved per day: 24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank with most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
                 "Whether saved_ns holds: sure in whatif.job is true, saved_most_ns differs by at "
-                "most 5 % of step_ns, and saved_ns exceeds twice the clock uncertainty for each "
-                "change of rank on the path."},
+                "most 5 % of step_ns, and saved_ns exceeds the uncertainty of the path: twice the "
+                "clock uncertainty for each change of rank on it."},
 };
 
 static const tm_table_def item_def = {
@@ -196,8 +202,8 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
     [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the stage."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
                 "Time of the compute kernels of one of the stage's ranks in a mean step; for "
-                "several ranks, their lower median. If any stage has a single rank it is usual_ns, "
-                "because a slow GPU would look like more work."},
+                "several ranks, their lower median. If any stage has only one rank, all stages "
+                "have usual_ns here, because a slow GPU would otherwise look like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
                  "Time of the stage's compute kernels in a mean step if each kernel takes the "
                  "median over the job's ranks for its name and launch shape."},
@@ -206,11 +212,12 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
                   "Number of times that a pass repeats one sequence of kernels, if at least four "
                   "fifths of the stage's passes agree; otherwise null. A pass is the work that the "
                   "host launches between two transfers."},
-    [P_DIFFERS] = {"differs", TM_BOOL, "",
-                   "Whether the stage has more work than others: it is at least half as far above "
-                   "the mean as the largest stage, and above all others by 3 % and by three times "
-                   "the difference between ranks of one stage. If most stages have more work, the "
-                   "stages with less work are marked instead."},
+    [P_DIFFERS] =
+        {"differs", TM_BOOL, "",
+         "Whether the stage has more work than the others. Its excess over the mean is at least "
+         "half of the largest excess, and its work exceeds that of every unmarked stage by 3 % and "
+         "by three times the usual difference between ranks of one stage. If most stages have more "
+         "work, the stages with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
                  "Mean work of the stages that differ / mean work of the other stages; null for "
                  "stages that do not differ."},
@@ -247,16 +254,16 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
     [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of each operation."},
     [N_HOSTS] = {"hosts", TM_INT, "", "Number of hosts of each operation."},
     [N_COUNT] = {"count", TM_INT, "",
-                 "Number of operations that cross the slow host in whatif.item."},
+                 "Number of operations that involve the slow host named in whatif.item."},
     [N_TIME] = {"median_ns", TM_INT, "ns",
-                "Duration of operations that cross the slow host: the median over their groups of "
-                "the group's median. The duration of an operation is that of its shortest kernel, "
+                "Duration of operations that involve the slow host: the median over groups of the "
+                "group's median. The duration of an operation is that of its shortest kernel, "
                 "which belongs to the last rank to arrive."},
-    [N_OTHERS] =
-        {"others_ns", TM_INT, "ns",
-         "Duration of comparable operations that do not cross the slow host, computed as "
-         "median_ns. Every group across the host is slower: its lower quartile exceeds the upper "
-         "quartiles of all other groups, and its median exceeds their medians by 30 % and 10 us."},
+    [N_OTHERS] = {"others_ns", TM_INT, "ns",
+                  "Duration of operations of the class that do not involve the slow host, computed "
+                  "as median_ns. Every group with the host is slower than every group without it: "
+                  "its lower quartile exceeds their upper quartiles, and median_ns exceeds "
+                  "others_ns by 30 % and 10 us."},
     [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s",
@@ -265,8 +272,9 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
 
 static const tm_table_def network_def = {
     .name = "whatif.network",
-    .doc = "A row for each class of operations that is slow across a host, if transfers across the "
-           "host are slow: all comparable classes from 1 MiB are then slow.",
+    .doc = "A row for each class of operations (kind, size, ranks and hosts) that is slow if it "
+           "involves a certain host. There are rows only if all comparable classes of at least 1 "
+           "MiB are slow with this host.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,
@@ -318,72 +326,106 @@ static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
 
-/* Returns the time [%] in which hosts may have worked or waited. */
+/* Returns the time [%] of all steps in which hosts may have worked or waited. */
 static double blocked_pct(const tm_replay_result *r) {
-    return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->total_ns) : 0.0;
+    return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }
 
-static bool is_sure(const tm_replay_result *r) {
-    return fabs(error_pct(r)) <= DOUBT_PCT && slowdown(r) >= LEAST_SLOWDOWN && is_matched(r) &&
-           !lacks_ranks(r) && is_timed(r) && replayed_pct(r) >= LEAST_REPLAYED_PCT &&
-           blocked_pct(r) <= DOUBT_PCT;
+/* Reasons to doubt the figures; the first that applies is reported. */
+typedef enum doubt {
+    DOUBT_MATCH,
+    DOUBT_RANKS,
+    DOUBT_CLOCKS,
+    DOUBT_REPLAYED,
+    DOUBT_UNEXPLAINED,
+    DOUBT_HOSTS,
+    DOUBT_SLOWDOWN,
+    DOUBT_NONE
+} doubt;
+
+static const char *const doubts[] = {
+    [DOUBT_MATCH] = "unmatched",         [DOUBT_RANKS] = "missing_ranks",
+    [DOUBT_CLOCKS] = "clocks",           [DOUBT_REPLAYED] = "not_replayed",
+    [DOUBT_UNEXPLAINED] = "unexplained", [DOUBT_HOSTS] = "host_waits",
+    [DOUBT_SLOWDOWN] = "slowdown"};
+
+static doubt first_doubt(const tm_replay_result *r) {
+    return !is_matched(r)                         ? DOUBT_MATCH
+           : lacks_ranks(r)                       ? DOUBT_RANKS
+           : !is_timed(r)                         ? DOUBT_CLOCKS
+           : replayed_pct(r) < LEAST_REPLAYED_PCT ? DOUBT_REPLAYED
+           : fabs(error_pct(r)) > DOUBT_PCT       ? DOUBT_UNEXPLAINED
+           : blocked_pct(r) > DOUBT_PCT           ? DOUBT_HOSTS
+           : slowdown(r) < LEAST_SLOWDOWN         ? DOUBT_SLOWDOWN
+                                                  : DOUBT_NONE;
 }
 
-/* Writes the first reason for doubt, else the basis of the figures. */
+/* Writes the reason for doubt, else the basis of the figures. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
-    if (!is_matched(r))
+    switch (first_doubt(r)) {
+    case DOUBT_MATCH:
         snprintf(out, size,
                  "%.0f %% of the communication is not matched between ranks: it is unknown how "
                  "ranks delay one another, and so how much fixing a rank saves.",
                  unmatched);
-    else if (lacks_ranks(r))
+        return;
+    case DOUBT_RANKS:
         snprintf(out, size,
                  "%" PRId64 " of %" PRId64
                  " ranks were read: a rank that was not read may be as late.",
                  r->n_ranks, r->world_size);
-    else if (!is_timed(r)) {
+        return;
+    case DOUBT_CLOCKS:
         tm_shown_duration(r->uncertainty_ns, clocks, sizeof clocks);
         snprintf(out, size,
                  "Clocks are known only to %s, which is a large part of a step: times between "
                  "ranks of different hosts are unknown.",
                  clocks);
-    } else if (replayed_pct(r) < LEAST_REPLAYED_PCT)
+        return;
+    case DOUBT_REPLAYED:
         snprintf(out, size,
                  "Only %.0f %% of the marked steps' time is replayed, from the job's first GPU "
                  "event on. The time before that event, in which only hosts work, is not part of "
                  "these figures.",
                  replayed_pct(r));
-    else if (fabs(error) > DOUBT_PCT)
+        return;
+    case DOUBT_UNEXPLAINED:
         snprintf(out, size,
-                 "%.1f %% of the steps' time is not explained by anything recorded (a host that "
-                 "waits without a recorded call, a full queue): the saving may be any amount "
-                 "between the smallest and the largest shown.",
+                 "%.1f %% of the steps' time has no recorded cause (a host that waits without a "
+                 "recorded call, or a full queue): the saving may be any amount between the "
+                 "smallest and the largest shown.",
                  fabs(error));
-    else if (blocked_pct(r) > DOUBT_PCT)
+        return;
+    case DOUBT_HOSTS:
         snprintf(out, size,
                  "While devices ran, hosts made no call for much of the time, and no waits for the "
-                 "devices are recorded: hosts may have worked or waited, so how much quicker "
-                 "kernels or less host work save is not known.");
-    else if (slowdown(r) < LEAST_SLOWDOWN)
+                 "devices are recorded: hosts may have worked or waited, so it is unknown what "
+                 "quicker kernels or less host work would save.");
+        return;
+    case DOUBT_SLOWDOWN:
         snprintf(out, size,
                  "If all ranks took the time of their peers, steps would be longer: the ranks do "
                  "not run the same program.");
-    else if (r->operations)
+        return;
+    case DOUBT_NONE:
+        break;
+    }
+    if (r->operations)
         snprintf(out, size,
                  "Operations are replayed in the order of the pipeline's schedule, without the "
-                 "%.1f %% of the steps' time that nothing recorded explains; ideal is the usual "
-                 "time of each type of operation in this job. Not modelled: contention, a "
-                 "different course of the program.",
+                 "%.1f %% of the steps' time that has no recorded cause. In the ideal, each "
+                 "operation takes the usual time of its type in this job. Not modelled: "
+                 "contention, a different course of the program.",
                  fabs(error));
     else
-        snprintf(out, size,
-                 "Replayed as recorded, every event has its recorded time; %.1f %% of the steps' "
-                 "time is not explained by anything recorded, %s of the communication is not "
-                 "matched between ranks. Not modelled: contention, queues that fill up, a "
-                 "different course of the program.",
-                 fabs(error), tm_shown_percent(unmatched, 1).text);
+        snprintf(
+            out, size,
+            "Replayed as recorded, every event has its recorded time; %.1f %% of the steps' time "
+            "has no recorded cause, and %s of the communication is not matched between ranks. Not "
+            "modelled: contention, queues that fill up, a different course of the program.",
+            fabs(error), tm_shown_percent(unmatched, 1).text);
 }
 
 static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *err) {
@@ -397,7 +439,10 @@ static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *er
     tm_cell_set_real(&row[J_ERROR], error_pct(r));
     tm_cell_set_real(&row[J_UNMATCHED], percent(r->unmatched_ns, r->comm_ns));
     tm_cell_set_int(&row[J_INFERRED], r->n_inferred);
-    tm_cell_set_bool(&row[J_SURE], is_sure(r));
+    const doubt why = first_doubt(r);
+    tm_cell_set_bool(&row[J_SURE], why == DOUBT_NONE);
+    if (why != DOUBT_NONE)
+        TM_TRY(tm_table_set_text(table, &row[J_DOUBT], doubts[why], err));
     if (is_matched(r)) {
         tm_cell_set_int(&row[J_IDEAL], mean(r, r->ideal_ns));
         tm_cell_set_real(&row[J_SLOWDOWN], slowdown(r));
@@ -421,7 +466,7 @@ static bool item_is_sure(const tm_replay_result *r, const tm_whatif_item *item) 
     int64_t hops = 0;
     for (size_t k = 0; k < r->path_steps.n; k++)
         hops += ((const tm_path_step *)r->path_steps.data)[k].hops - 1;
-    return is_sure(r) &&
+    return first_doubt(r) == DOUBT_NONE &&
            percent(llabs(item->saved_most_ns - item->saved_ns), r->total_ns) <= DOUBT_PCT &&
            (hops == 0 || llabs(item->saved_ns) >= 2 * r->uncertainty_ns * hops);
 }
@@ -608,6 +653,8 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_cell_set_bool(&row[J_SURE], false);
     tm_doubt_text(out, what);
     snprintf(text, sizeof text, "In doubt: %s.", what);
+    TM_TRY(
+        tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_DOUBT], "not_recorded", err));
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 

@@ -131,7 +131,7 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
     if (n > 1)
         snprintf(more, sizeof more, ", and %" PRId64 " more do", n - 1);
     if (passed > 0)
-        snprintf(how, sizeof how, "ends after the next %" PRId64 " of its stream", passed);
+        snprintf(how, sizeof how, "ends after the next %" PRId64 " kernels of its stream", passed);
     snprintf(text, sizeof text, "a kernel (%.80s) %s%s: %s are in doubt",
              name->null ? "" : name->value.text, how, more, times[0].text);
     append(out, text);
@@ -160,8 +160,8 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     out[0] = '\0';
     append_who(table, worst, n, out);
     if (is_sampled(table, worst))
-        append(out, "most CUDA calls are missing, as the numbers of the others show, so the GPU "
-                    "may have worked in every gap");
+        append(out, "most CUDA calls are missing (the numbers of the recorded calls are far "
+                    "apart), so the GPU may have worked in every gap");
     else if (lost)
         append_lost(table, worst, out);
     if (count(table, worst, "impossible_kernels") > 0) {

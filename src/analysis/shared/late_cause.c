@@ -22,13 +22,13 @@ typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* Returns whether its idle time is the longest and mostly accounts for its lateness. */
+/* Returns whether a rank's idle time is the longest and mostly accounts for its lateness. */
 static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
     return late_ns > 0 && c->idle_ns > most_idle_ns &&
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
 }
 
-/* Returns whether it is late because it computes longer and not because it idles longer.
+/* Returns whether a rank is late because it computes longer and not because it idles longer.
  * @param far  its idle time outweighs slower kernels */
 static bool computes_longer(double speed, double slower_ns, double idle_ns, bool far) {
     return (speed < SLOW && !far) || (speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0));
@@ -311,7 +311,7 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Returns whether a rank has as many of the steps and is in the given stage (-1: any). */
+/* Returns whether `other` has as many steps as `own` and is in the given stage (-1: any). */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

@@ -44,7 +44,7 @@ typedef struct tm_late_cause {
 typedef struct tm_late_window {
     int64_t rank, late_ns; /* excess_ns; 0: unknown */
     bool throughout;
-    bool steps;       /* else from and to number operations */
+    bool steps;       /* false: from and to are numbers of operations */
     int64_t from, to; /* not used if throughout */
     const char *work; /* that was found to take longer; "" if no replay says */
 } tm_late_window;

@@ -2,6 +2,29 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/keys.h"
+
+uint32_t *tm_launch_shapes_alike(const tm_timeline *timeline, size_t size) {
+    tm_keys keys = {.keys = {.size = size}};
+    tm_vec firsts = TM_VEC(uint32_t); /* by key: index + 1 */
+    uint32_t *alike = malloc((timeline->n_shapes + 1) * sizeof *alike);
+    bool ok = alike != NULL;
+    for (size_t i = 0; i < timeline->n_shapes && ok; i++) {
+        uint32_t *first = tm_keys_value(&keys, &firsts, &timeline->shapes[i]);
+        ok = first != NULL;
+        if (ok && *first == 0)
+            *first = (uint32_t)i + 1;
+        alike[i] = ok ? *first - 1 : 0;
+    }
+    tm_keys_free(&keys);
+    tm_vec_free(&firsts);
+    if (ok)
+        return alike;
+    free(alike);
+    return NULL;
+}
 
 void tm_launch_shape_text(const int64_t axes[3], char out[TM_LAUNCH_SHAPE_MAX]) {
     out[0] = '\0';

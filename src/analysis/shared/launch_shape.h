@@ -1,10 +1,24 @@
-/* Formats the three dimensions of a grid or a block for tables. */
+/* Launch shapes of kernels: which are alike, and their grids and blocks as text for tables. */
 #ifndef TMERGE_LAUNCH_SHAPE_H
 #define TMERGE_LAUNCH_SHAPE_H
 
 #include "tmerge/table.h"
+#include "tmerge/timeline.h"
 
 enum { TM_LAUNCH_SHAPE_MAX = 64 };
+
+/** A kernel's name and the first launch shape of the rank that is alike. */
+typedef struct tm_named_shape {
+    uint32_t name, shape;
+} tm_named_shape;
+
+/**
+ * Finds shapes that are equal in their first bytes.
+ * @param size  of these bytes: the end of a field of tm_launch_shape
+ * @return      owned, for each of the timeline's shapes the index of the first one that is alike;
+ *              NULL if out of memory
+ */
+uint32_t *tm_launch_shapes_alike(const tm_timeline *timeline, size_t size);
 
 /** Writes a text such as "132,1,1"; "" if they are negative (not recorded). */
 void tm_launch_shape_text(const int64_t axes[3], char out[TM_LAUNCH_SHAPE_MAX]);

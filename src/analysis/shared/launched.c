@@ -8,24 +8,95 @@
 #include "calls.h"
 #include "named.h"
 #include "over_ranks.h"
+#include "table/levels.h"
 
-/* Number of rows shown; the others become one row. */
+/* Number of rows shown of a level; the others become one row. */
 enum { LISTED = 5000 };
 
 /* Values in place of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
-const tm_column tm_launched_part_columns[] = {
-    {"first", TM_INT, "", "Name id of the GPU event or operator."},
-    {"second", TM_INT, "", "Name id of the operator or GPU event, respectively."},
-    {"inside", TM_INT, "", "Name id of the code location."},
-    {"rank", TM_INT, "", "Global rank."},
-    {"calls", TM_INT, "", "Number of events."},
-    {"total_ns", TM_INT, "ns", "Sum of durations."},
+/* Levels, in the order of their words, and the keys of a part row. */
+enum { BY_KERNEL, BY_OPERATOR, N_LEVELS };
+enum { P_LEVEL, P_KERNEL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_TOTAL, N_PART };
+
+static const char *const level_words[N_LEVELS] = {"kernel", "operator"};
+
+static const tm_column part_columns[N_PART] = {
+    [P_LEVEL] = {"level", TM_INT, "", "Number of the level."},
+    [P_KERNEL] = {"kernel", TM_INT, "", "Name id of the GPU event."},
+    [P_OPERATOR] = {"operator", TM_INT, "", "Name id of the operator."},
+    [P_INSIDE] = {"inside", TM_INT, "", "Name id of the code location."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_CALLS] = {"calls", TM_INT, "", "Number of events."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
+};
+
+const tm_table_def tm_launched_part = {
+    .name = "kernels.launched_part",
+    .doc = "A row for each rank, GPU event and operator or code location that launched it.",
+    .columns = part_columns,
+    .n_columns = N_PART,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
+
+enum {
+    S_LEVEL,
+    S_KERNEL,
+    S_OPERATOR,
+    S_INSIDE,
+    S_CALLS,
+    S_TOTAL,
+    S_MEAN,
+    S_SHARE,
+    S_RANKS,
+    S_MEDIAN_RANK,
+    S_MAX_RANK_TIME,
+    S_MAX_RANK,
+    N_SHOWN
+};
+
+static const tm_column columns[N_SHOWN] = {
+    [S_LEVEL] =
+        TM_LEVEL_COLUMN("kernel (with its operator and place) or operator (with its kernel)"),
+    [S_KERNEL] = {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
+    [S_OPERATOR] = {"operator", TM_TEXT, "",
+                    "Innermost operator that launched the event, or why there is none: the launch "
+                    "was outside of any operator, or is not in the trace."},
+    [S_INSIDE] = {"inside", TM_TEXT, "",
+                  "Innermost of the program's own Python functions, modules and annotations "
+                  "(except steps) around the launch; null if none was recorded, and where level is "
+                  "operator, whose rows are sums over all places."},
+    [S_CALLS] = {"calls", TM_INT, "", "Number of GPU events of the row."},
+    [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the GPU events."},
+    [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
+    [S_SHARE] = {"share_pct", TM_REAL, "%",
+                 "100 total_ns / the total_ns of all rows of this kernel; where level is operator, "
+                 "of this operator."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks on which the row's events ran."},
+    [S_MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns", "Median of the ranks' total_ns."},
+    [S_MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
+    [S_MAX_RANK] = {"max_rank", TM_INT, "",
+                    "Rank with max_rank_ns; the lowest if there are several."},
+};
+
+const tm_table_def tm_launched_table = {
+    .name = "kernels.launched",
+    .doc =
+        "A row for each kernel, copy or set and its launcher, over all ranks. Each level has the "
+        "5000 rows with the largest total_ns, and one row for the rest; its rows add up to the "
+        "time of all streams.",
+    .columns = columns,
+    .n_columns = N_SHOWN,
+    .n_keys = S_INSIDE + 1,
+    .top = S_TOTAL,
 };
 
 typedef struct launch_key {
-    int64_t parts[TM_LAUNCHED_P_KEYS];
+    int64_t parts[P_RANK];
 } launch_key;
 
 typedef struct launch_sum {
@@ -51,11 +122,11 @@ static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *sums, tm_
         tm_cell *row = tm_table_add_row(part);
         if (!row)
             return false;
-        for (int k = 0; k < TM_LAUNCHED_P_KEYS; k++)
+        for (int k = 0; k < P_RANK; k++)
             tm_cell_set_int(&row[k], key->parts[k]);
-        tm_cell_set_int(&row[TM_LAUNCHED_P_RANK], rank);
-        tm_cell_set_int(&row[TM_LAUNCHED_P_CALLS], sum->calls);
-        tm_cell_set_int(&row[TM_LAUNCHED_P_TOTAL], sum->total_ns);
+        tm_cell_set_int(&row[P_RANK], rank);
+        tm_cell_set_int(&row[P_CALLS], sum->calls);
+        tm_cell_set_int(&row[P_TOTAL], sum->total_ns);
     }
     return true;
 }
@@ -71,7 +142,7 @@ static bool sum_events(const tm_rank_view *view, tm_keys *keys, tm_vec *sums) {
             if (timeline->role[row] == TM_ROLE_NONE)
                 continue;
             const launch_key key = {
-                {timeline->name[row], operator_of(view, row), place_of(view, row)}};
+                {BY_KERNEL, timeline->name[row], operator_of(view, row), place_of(view, row)}};
             launch_sum *sum = tm_keys_value(keys, sums, &key);
             if (!sum)
                 return false;
@@ -82,12 +153,12 @@ static bool sum_events(const tm_rank_view *view, tm_keys *keys, tm_vec *sums) {
     return true;
 }
 
-/* Regroups these sums by operator and event. */
+/* Sums these over code locations. */
 static bool sum_places(const tm_keys *keys, const tm_vec *sums, tm_keys *into, tm_vec *into_sums) {
     for (size_t i = 0; i < sums->n; i++) {
         const int64_t *parts = ((const launch_key *)keys->keys.data)[i].parts;
         const launch_sum *one = (const launch_sum *)sums->data + i;
-        const launch_key key = {{parts[1], parts[0], TM_NO_NAME}};
+        const launch_key key = {{BY_OPERATOR, parts[P_KERNEL], parts[P_OPERATOR], TM_NO_NAME}};
         launch_sum *sum = tm_keys_value(into, into_sums, &key);
         if (!sum)
             return false;
@@ -97,14 +168,14 @@ static bool sum_places(const tm_keys *keys, const tm_vec *sums, tm_keys *into, t
     return true;
 }
 
-tm_status tm_launched_rows(const tm_rank_view *view, tm_table *by_event, tm_table *by_operator,
-                           tm_error *err) {
+tm_status tm_launched_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_table *part = tm_tables_find(out, tm_launched_part.name);
     tm_keys keys = TM_KEYS(launch_key), operator_keys = TM_KEYS(launch_key);
     tm_vec sums = TM_VEC(launch_sum), operator_sums = TM_VEC(launch_sum);
     bool ok = sum_events(view, &keys, &sums) &&
               sum_places(&keys, &sums, &operator_keys, &operator_sums) &&
-              add_parts(view->timeline->rank, &keys, &sums, by_event) &&
-              add_parts(view->timeline->rank, &operator_keys, &operator_sums, by_operator);
+              add_parts(view->timeline->rank, &keys, &sums, part) &&
+              add_parts(view->timeline->rank, &operator_keys, &operator_sums, part);
     tm_keys_free(&keys);
     tm_vec_free(&sums);
     tm_keys_free(&operator_keys);
@@ -120,28 +191,33 @@ static tm_status set_key(const tm_names *names, int64_t id, tm_table *shown, tm_
                              err);
 }
 
-tm_status tm_launched_merge(const tm_names *names, const tm_table *part, tm_table *shown,
-                            tm_error *err) {
-    int n_keys = shown->def->n_keys;
+static tm_status set_keys(const tm_names *names, const tm_cell *key, tm_table *shown, tm_cell *row,
+                          tm_error *err) {
+    TM_TRY(tm_table_set_text(shown, &row[S_LEVEL], level_words[key[P_LEVEL].value.i], err));
+    for (int k = P_KERNEL; k <= P_INSIDE; k++)
+        TM_TRY(set_key(names, key[k].value.i, shown, &row[k], err));
+    return TM_OK;
+}
+
+tm_status tm_launched_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, tm_launched_part.name);
+    tm_table *shown = tm_tables_find(tables, tm_launched_table.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
-        const tm_cell *key = tm_table_row(part, first);
         tm_over_ranks total;
         end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, TM_LAUNCHED_P_TOTAL, &total, err));
-        int64_t calls = tm_over_ranks_sum(part, first, end, TM_LAUNCHED_P_CALLS);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
+        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
         tm_cell *row = tm_table_add_row(shown);
         if (!row)
             return tm_fail_memory(err);
-        for (int k = 0; k < n_keys; k++)
-            TM_TRY(set_key(names, key[k].value.i, shown, &row[k], err));
-        row += n_keys;
-        tm_cell_set_int(&row[TM_LAUNCHED_CALLS], calls);
-        tm_cell_set_int(&row[TM_LAUNCHED_TOTAL], total.sum);
-        tm_cell_set_int(&row[TM_LAUNCHED_MEAN], tm_round_ratio(total.sum, calls));
-        tm_cell_set_int(&row[TM_LAUNCHED_RANKS], total.ranks);
-        tm_cell_set_int(&row[TM_LAUNCHED_MEDIAN_RANK], total.median);
-        tm_cell_set_int(&row[TM_LAUNCHED_MAX_RANK_TIME], total.max);
-        tm_cell_set_int(&row[TM_LAUNCHED_MAX_RANK], total.max_rank);
+        TM_TRY(set_keys(names, tm_table_row(part, first), shown, row, err));
+        tm_cell_set_int(&row[S_CALLS], calls);
+        tm_cell_set_int(&row[S_TOTAL], total.sum);
+        tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total.sum, calls));
+        tm_cell_set_int(&row[S_RANKS], total.ranks);
+        tm_cell_set_int(&row[S_MEDIAN_RANK], total.median);
+        tm_cell_set_int(&row[S_MAX_RANK_TIME], total.max);
+        tm_cell_set_int(&row[S_MAX_RANK], total.max_rank);
     }
     return TM_OK;
 }
@@ -151,41 +227,58 @@ static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Rows are sorted by key, so rows with the same first key are adjacent. */
-static void set_shares(tm_table *shown) {
-    int at = shown->def->n_keys;
-    for (size_t first = 0, end; first < shown->n_rows; first = end) {
+/* Sets the shares of a level, whose rows are sorted by the column. */
+static void set_shares(tm_table *shown, const char *level, int column) {
+    size_t last;
+    for (size_t end, first = tm_table_level(shown, level, &last); first < last; first = end) {
         int64_t total = 0;
-        const tm_cell *name = tm_table_row(shown, first);
-        for (end = first; end < shown->n_rows && same_text(tm_table_row(shown, end), name); end++)
-            total = tm_sum(total, tm_table_row(shown, end)[at + TM_LAUNCHED_TOTAL].value.i);
+        const tm_cell *name = tm_table_row(shown, first) + column;
+        for (end = first; end < last && same_text(tm_table_row(shown, end) + column, name); end++)
+            total = tm_sum(total, tm_table_row(shown, end)[S_TOTAL].value.i);
         for (size_t i = first; i < end; i++) {
-            tm_cell *row = tm_table_row(shown, i) + at;
-            tm_cell_set_ratio(&row[TM_LAUNCHED_SHARE], 100.0, row[TM_LAUNCHED_TOTAL].value.i,
-                              total);
+            tm_cell *row = tm_table_row(shown, i);
+            tm_cell_set_ratio(&row[S_SHARE], 100.0, row[S_TOTAL].value.i, total);
         }
     }
 }
 
-tm_status tm_launched_order(tm_table *shown, tm_error *err) {
-    int at = shown->def->n_keys;
+/* Sums the rows of a level after the first LISTED. */
+static launch_sum rest_of(const tm_table *shown, const char *level) {
     launch_sum rest = {0};
-    set_shares(shown);
-    tm_table_top(shown, SIZE_MAX);
-    for (size_t i = LISTED; i < shown->n_rows; i++) {
-        const tm_cell *row = tm_table_row(shown, i) + at;
-        rest.calls += row[TM_LAUNCHED_CALLS].value.i;
-        rest.total_ns = tm_sum(rest.total_ns, row[TM_LAUNCHED_TOTAL].value.i);
+    size_t end;
+    for (size_t i = tm_table_level(shown, level, &end) + LISTED; i < end; i++) {
+        rest.calls += tm_table_row(shown, i)[S_CALLS].value.i;
+        rest.total_ns = tm_sum(rest.total_ns, tm_table_row(shown, i)[S_TOTAL].value.i);
     }
-    if (rest.calls == 0)
-        return TM_OK;
-    shown->n_rows = LISTED;
-    tm_cell *row = tm_table_add_row(shown);
+    return rest;
+}
+
+static tm_status add_rest(tm_table *shown, const char *level, launch_sum rest, tm_error *err) {
+    tm_cell *row = rest.calls > 0 ? tm_table_add_row(shown) : NULL;
     if (!row)
-        return tm_fail_memory(err);
-    tm_cell_set_int(&row[at + TM_LAUNCHED_CALLS], rest.calls);
-    tm_cell_set_int(&row[at + TM_LAUNCHED_TOTAL], rest.total_ns);
-    tm_cell_set_int(&row[at + TM_LAUNCHED_MEAN], tm_round_ratio(rest.total_ns, rest.calls));
-    TM_TRY(tm_table_set_text(shown, &row[0], TM_LAUNCHED_OTHERS, err));
-    return tm_table_set_text(shown, &row[1], TM_LAUNCHED_OTHERS, err);
+        return rest.calls > 0 ? tm_fail_memory(err) : TM_OK;
+    tm_cell_set_int(&row[S_CALLS], rest.calls);
+    tm_cell_set_int(&row[S_TOTAL], rest.total_ns);
+    tm_cell_set_int(&row[S_MEAN], tm_round_ratio(rest.total_ns, rest.calls));
+    TM_TRY(tm_table_set_text(shown, &row[S_LEVEL], level, err));
+    TM_TRY(tm_table_set_text(shown, &row[S_KERNEL], TM_LAUNCHED_OTHERS, err));
+    return tm_table_set_text(shown, &row[S_OPERATOR], TM_LAUNCHED_OTHERS, err);
+}
+
+tm_status tm_launched_order(tm_tables *out, tm_error *err) {
+    tm_table *shown = tm_tables_find(out, tm_launched_table.name);
+    launch_sum rests[N_LEVELS];
+    tm_table_order(shown, S_OPERATOR, true);
+    tm_table_order(shown, S_LEVEL, true);
+    set_shares(shown, level_words[BY_OPERATOR], S_OPERATOR);
+    tm_table_sort(shown);
+    set_shares(shown, level_words[BY_KERNEL], S_KERNEL);
+    tm_table_top(shown, SIZE_MAX);
+    for (int l = 0; l < N_LEVELS; l++)
+        rests[l] = rest_of(shown, level_words[l]);
+    tm_table_top(shown, LISTED);
+    for (int l = 0; l < N_LEVELS; l++)
+        TM_TRY(add_rest(shown, level_words[l], rests[l], err));
+    tm_table_order(shown, S_LEVEL, true);
+    return TM_OK;
 }

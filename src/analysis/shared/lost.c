@@ -320,8 +320,8 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* If few launches are lost between others that ran, the losses at the edges are expected; otherwise
- * these are lost as well. */
+/* Decides which launches count as lost: none if all losses away from the edges are explained;
+ * without those at the edges, which are expected there, if few of the others are unexplained. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);

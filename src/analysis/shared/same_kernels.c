@@ -103,8 +103,8 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 }
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
-    /* Not quite all: work that does not grow with the data, such as the optimizer, is a few per
-     * cent. A single kernel may be slow for its own reasons; several are not. */
+    /* Below 1, because work that does not grow with the data, such as the optimizer, takes a few
+     * per cent. A single kernel may be slow for its own reasons; several are not. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

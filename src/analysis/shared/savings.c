@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan with at most half of the ranks: a plan of most ranks singles out
- * none. n_rows without a plan. */
+/* Returns the last row of the plan with at most half of the ranks, because a plan with most ranks
+ * singles out none. Returns n_rows if there is no plan. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -75,7 +75,7 @@ static bool is_known(const topic *t) {
 }
 
 /* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if time that
- * nothing recorded explains may be saved too; "may save ..." if the figures are unsure. */
+ * nothing recorded explains may be saved too; "may save ..." if there is any other doubt. */
 static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -95,8 +95,10 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     tm_shown_durations((const int64_t[]){least->value.i, most->value.i}, 2, times);
-    snprintf(out, size, "saves %.1f to %.1f %% of %s (%s to %s)", fmax(saved_pct(t, item), 0.0),
-             most_pct, t->whole, least->value.i > 0 ? times[0].text : "0", times[1].text);
+    const bool holds = is_known(t) || is_text(t->job, 0, "doubt", "unexplained");
+    snprintf(out, size, "%s %.1f to %.1f %% of %s (%s to %s)", holds ? "saves" : "may save",
+             fmax(saved_pct(t, item), 0.0), most_pct, t->whole,
+             least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
 /* Names the work to improve in traces of operations, whose ideal is shared by all ranks. */
@@ -120,15 +122,15 @@ static void split_text(const topic *t, char *out, size_t size) {
 static void network_text(const topic *t, char *out, size_t size) {
     char transfers[TM_NETWORK_TEXT_MAX];
     tm_network_text(t->tables, transfers);
-    snprintf(out, size, "%.270s; a network as fast as theirs", transfers);
+    snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
 /* Names the reference that work is brought to. The median of two others is the smaller one
  * (replay/job/peers.h). */
 static const char *usual_text(const topic *t) {
-    static const char *const of[][2] = {{"the median rank's", "the median step's"},
-                                        {"the other rank's", "the other step's"},
-                                        {"the quickest rank's", "the quickest step's"}};
+    static const char *const of[][2] = {{"on the median rank", "in the median step"},
+                                        {"on the other rank", "in the other step"},
+                                        {"on the quickest rank", "in the quickest step"}};
     const int64_t steps = (int64_t)tm_tables_find(t->tables, "whatif.step")->n_rows;
     const tm_table *job = tm_tables_find(t->tables, "job.job");
     const int64_t ranks = job->n_rows > 0 ? tm_table_cell(job, 0, "ranks")->value.i : 0;
@@ -152,16 +154,16 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     else if (is_text(t->items, item, "what", "network"))
         network_text(t, out, size);
     else if (is_text(t->items, item, "what", "kernel"))
-        snprintf(out, size, "Bringing kernel %.60s%s to %s", name, strlen(name) > 60 ? "..." : "",
-                 where);
+        snprintf(out, size, "Making kernel %.60s%s as short as %s", name,
+                 strlen(name) > 60 ? "..." : "", where);
     else if (strcmp(name, "stall") == 0)
-        snprintf(out, size, "Removing host stalls that do not occur on %s",
-                 t->alone ? "the other steps" : "the other ranks");
+        snprintf(out, size, "Removing host stalls that do not occur %s",
+                 t->alone ? "in the other steps" : "on the other ranks");
     else
         snprintf(out, size, "Bringing transfers to the usual time of their group and size");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (is_text(t->items, item, "what", "kind") && strcmp(name, kinds[k].kind) == 0)
-            snprintf(out, size, "Bringing %s to %s", kinds[k].text, where);
+            snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
 /* Returns whether an item is not work of all or of one rank: an uneven split or the network. */
@@ -194,10 +196,14 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the plan if it is worth fixing; n_rows if not. */
+/* Returns the row of the plan if it saves enough; n_rows if not, or if ranks are missing, any of
+ * which may be as late. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
-    return plan < none && saved_pct(t, plan) >= TM_FIX_LEAST_PCT ? plan : none;
+    return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
+                   saved_pct(t, plan) >= TM_FIX_LEAST_PCT
+               ? plan
+               : none;
 }
 
 /* Writes the combined saving of the ranks of the plan; empty if it is not worth it. */
@@ -266,10 +272,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         if (waste >= TM_FIX_LEAST_PCT)
             snprintf(all, sizeof all, "; all of it together saves %s",
                      tm_shown_percent(waste, 1).text);
-        snprintf(out, size,
-                 "Bringing any one %skind of work to %s saves under 1 %% of "
-                 "%s%s",
-                 t->alone ? "" : "rank or ", usual_text(t), t->whole, all);
+        snprintf(out, size, "Making any one kind of work%s as short as %s saves under 1 %% of %s%s",
+                 t->alone ? "" : ", or all work of one rank,", usual_text(t), t->whole, all);
     }
 }
 
@@ -318,7 +322,7 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
     const tm_cell *after = tm_table_cell(t->items, item, "next_rank");
     amount_text(t, item, t->items->n_rows, amount, sizeof amount);
     if (!after->null)
-        snprintf(next, sizeof next, ", since rank %" PRId64 " is nearly as late", after->value.i);
+        snprintf(next, sizeof next, ", because rank %" PRId64 " is nearly as late", after->value.i);
     snprintf(out, size, "Fixing only %s saves %s%s%s%s", it, amount, next, instead[0] ? ". " : "",
              instead);
 }
@@ -456,8 +460,8 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s", it, saves, more);
 }
 
-/* Writes the part about ranks after the leading kind of work: the named ranks by number, and the
- * plan. Ranks have no part in an uneven split or a slow network. */
+/* Writes what follows the leading kind of work: the named ranks and the plan. No plan if an uneven
+ * split or a slow network leads, because no rank causes these. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))

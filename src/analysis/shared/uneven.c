@@ -121,9 +121,9 @@ void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
     const bool known = s.differ.least > 0 && s.other.least > 0;
     if (usual / more < much)
         snprintf(out, TM_UNEVEN_MAX,
-                 "The same number of the same kernels takes %s time in %.90s: %s layers than "
-                 "launch shapes show, or %s GPUs",
-                 more > 0.0 ? "more" : "less", s.names, more > 0.0 ? "larger" : "smaller",
+                 "The same kernels run as often in %.90s but take %s time: the layers there are %s "
+                 "than launch shapes show, or the GPUs are %s",
+                 s.names, more > 0.0 ? "more" : "less", more > 0.0 ? "larger" : "smaller",
                  more > 0.0 ? "slower" : "faster");
     else if (more > 0.0 && s.differ.own_ns >= much * more * s.other.usual_ns / (double)s.other.n) {
         tm_shown_duration(llround(s.differ.own_ns / (double)s.differ.n), own, sizeof own);
@@ -162,10 +162,10 @@ void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {
         return;
     const double own = tm_table_cell(slow, 0, "busbw_gbps")->value.r;
     const double others = tm_table_cell(slow, 0, "others_busbw_gbps")->value.r;
-    snprintf(
-        out, TM_NETWORK_TEXT_MAX,
-        "Transfers %s %.120s run at %.2f of the bandwidth of other transfers (%.1f, not %.1f GB/s)",
-        strstr(hosts, " and ") ? "between" : "that cross", hosts, own / others, own, others);
+    snprintf(out, TM_NETWORK_TEXT_MAX,
+             "Transfers %s %.120s run at %.2f times the bandwidth of other transfers (%.1f instead "
+             "of %.1f GB/s)",
+             strstr(hosts, " and ") ? "between" : "that cross", hosts, own / others, own, others);
 }
 
 void tm_network_look(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {

@@ -55,7 +55,7 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* a loop's nested event of its own stays in its self time */
+            return true; /* a nested event of the same loop counts in the loop's self time */
         if (holder)
             holder->self_ns -= op.self_ns;
     }

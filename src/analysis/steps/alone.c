@@ -32,7 +32,7 @@ static const part causes[] = {
     {"input_ns", "the host waited for its next batch"},
     {"host_comm_ns", "the host was in a call that communicates"},
     {"alloc_ns", "the host allocated or freed memory, or loaded code"},
-    {"sync_ns", "the host had waited for the device, whose queue then ran empty"},
+    {"sync_ns", "the host had waited for the device, and the device's queue was empty"},
     {"host_work_ns", "the host launched too late"},
     {"kernel_wait_ns", "it is the device's own time between kernels"},
     {"turns_ns", "another device of the rank was busy"},
@@ -40,7 +40,7 @@ static const part causes[] = {
                  "not recorded"},
 };
 
-/* Of other_ns nearly all, if queued_ns says so. */
+/* In place of other_ns, if queued_ns is nearly all of it. */
 static const part queued = {"queued_ns",
                             "the next work was already queued and waited for something else"};
 enum { QUEUED_PCT = 95 };
@@ -159,19 +159,21 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* Writes the part of the steps before the device's first work and after its last, if it is large:
- * the shares above do not cover it. */
-static void add_outside(const tm_tables *tables, int64_t window_ns, char out[TM_ALONE_MAX]) {
+/* Writes how much of the steps is before the device's first work or after its last, which the
+ * shares of the window leave out. Empty if it is little. */
+static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), n = number(job, 0, "steps");
     tm_shown_text times[2];
+    *out = '\0';
     if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 ||
         steps_ns - window_ns < steps_ns / 10)
         return;
     tm_shown_durations((const int64_t[]){steps_ns, steps_ns - window_ns}, 2, times);
-    snprintf(out, TM_ALONE_MAX,
-             "The step%s %s; %s of that is before its first recorded work or after its last",
-             n == 1 ? " takes" : "s take", times[0].text, times[1].text);
+    snprintf(out, size,
+             "%s of the step%s %s (%s) is before its first recorded %s work or after its last",
+             times[1].text, n == 1 ? "'s" : "s'", times[0].text,
+             share(steps_ns - window_ns, steps_ns).text, tm_words_device(tables));
 }
 
 bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
@@ -183,7 +185,8 @@ bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
     if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0 ||
         tm_steps_all_capture(tm_tables_find(tables, "steps.mark")))
         return false;
-    char beside[128] = "", window[32], whose[WHOSE_TEXT], each[256];
+    char beside[128] = "", window[32], whose[WHOSE_TEXT], each[256], outside[192];
+    char inside[TM_ALONE_MAX];
     const bool several = whose_text(tables, whose, each, sizeof each);
     const part *rest = largest_beside(tables, several, &ns);
     const bool of_cpu = strcmp(tm_words_device(tables), "CPU") == 0;
@@ -193,11 +196,13 @@ bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
         snprintf(beside, sizeof beside, ", and for %s %s%s", share(ns, window_ns).text,
                  several ? "" : "it ", no_work ? "runs no operator" : rest->what);
     bool doubted = tm_doubt_of_job(tables);
-    snprintf(headline, TM_ALONE_MAX,
-             "One rank: %s%s for %s of the %s from its first work to its last%s%s",
+    outside_text(tables, window_ns, outside, sizeof outside);
+    snprintf(inside, sizeof inside, "%s%s for %s of the %s from its first work to its last%s%s",
              doubted ? "in what was recorded, " : "", whose,
              share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each, beside);
-    add_outside(tables, window_ns, evidence);
+    snprintf(headline, TM_ALONE_MAX, "One rank: %.300s", *outside ? outside : inside);
+    if (*outside)
+        snprintf(evidence, TM_ALONE_MAX, "In between, %.600s", inside);
     if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
         add_idle(idle, several, of_cpu, evidence);
     return true;

@@ -16,7 +16,7 @@ typedef struct tm_gpu_use {
     int64_t tensor_ns;   /* summed time of those on tensor cores, judged by name */
 } tm_gpu_use;
 
-/** Computes the figures of a rank. @param within a normalised set @return false if memory is out */
+/** Computes the figures of a rank. @param within a normalised set @return false if out of memory */
 bool tm_gpu_use_find(const tm_rank_view *view, const tm_intervals *within, tm_gpu_use *out);
 
 #endif

@@ -59,7 +59,7 @@ static const tm_column job_columns[] = {
      "Number of ranks that are compared: ranks with GPU events and a step that is not partial. "
      "Ranks whose trace was cut short are left out if at least two others remain."},
     {"steps", TM_INT, "",
-     "Number of steps that all compared ranks have whole: only these steps are compared."},
+     "Number of steps that all compared ranks recorded completely. Only these steps are compared."},
     {"partial_steps", TM_INT, "",
      "Number of partial steps of ranks, in which the recording started or ended; they are not "
      "compared."},
@@ -67,8 +67,8 @@ static const tm_column job_columns[] = {
 
 static const tm_table_def step_def = {
     .name = "imbalance.step",
-    .doc = "A row for each step, over the ranks that have the whole step (not partial in "
-           "overlap.step). Comparisons are null if only one of several ranks has the whole step.",
+    .doc = "A row for each step, over the ranks that recorded it completely (not partial in "
+           "overlap.step). Comparisons are null if only one of several ranks did.",
     .columns = step_columns,
     .n_columns = 1 + N_SHARED,
     .n_keys = 1,
@@ -78,7 +78,7 @@ static const tm_table_def step_def = {
 static const tm_table_def job_def = {
     .name = "imbalance.job",
     .doc = "One row: the columns of imbalance.step, computed from each rank's sums over the steps "
-           "that all ranks have whole.",
+           "that all compared ranks recorded completely.",
     .columns = job_columns,
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,

@@ -106,7 +106,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         set_times(&row[S_TIMES], &t, view->busy->any && !view->busy->comm_alone);
-        /* The first of equal steps stays; none without loading. */
+        /* Keeps the first of equally slow steps, and no step if none loads. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
             slowest_step = step->number;

@@ -31,9 +31,10 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
-     "Length of the window: the step, or for a rank the time from the first start to the last "    \
-     "end of its GPU events (summed over the parts of its recording). For ranks with only "        \
-     "communication recorded, compute_ns and all columns derived from it are null."},              \
+     "Length of the window. In overlap.step it is the step. In the other tables it is the time "   \
+     "from the first start to the last end of the GPU events, summed over separate recordings. "   \
+     "For ranks with only communication recorded, compute_ns and all columns derived from it are " \
+     "null."},                                                                                     \
         {"compute_ns", TM_INT, "ns", "Time in which at least one compute kernel runs."},           \
         {"comm_ns", TM_INT, "ns", "Time in which at least one communication kernel runs."},        \
         {"memory_ns", TM_INT, "ns", "Time in which at least one copy or set runs."},               \
@@ -146,10 +147,10 @@ static const tm_column device_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_INT, "", "Number of the device on its host, as counted by the profiler."},
     {"works", TM_BOOL, "",
-     "Whether the device is busy for over 1 % of the busy time of the rank's busiest device. A "
-     "device that hardly works has a row only if the rank is the whole job and other devices work, "
-     "or if it computes in at least half of the tenths of the recording; otherwise the rank merely "
-     "touched it."},
+     "Whether the device is busy for over 1 % of the busy time of the rank's busiest device. Other "
+     "devices have a row in two cases. The rank is the whole job and several of its devices work. "
+     "Or the device computes in at least half of the tenths of the recording, and the rank is the "
+     "whole job or several of its devices work."},
     TIME_COLUMNS,
 };
 
@@ -157,7 +158,7 @@ static const tm_table_def device_def = {
     .name = "overlap.device",
     .doc = "A row for each device of a rank that has several devices: the columns of overlap.rank "
            "for the device. In overlap.rank the rank is busy while any device is busy; to average "
-           "over devices, use the rows with works.",
+           "over devices, use the rows in which works is true.",
     .columns = device_columns,
     .n_columns = D_TIMES + N_DEVICE_TIMES,
     .n_keys = 2,
@@ -249,7 +250,7 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     }
 }
 
-/* Returns the rank's sum, then its steps' in ascending order; NULL if memory is out. */
+/* Returns the rank's sum, then its steps' in ascending order; NULL when out of memory. */
 static wait_sum *sum_waits(const tm_timeline *timeline) {
     size_t n = timeline->n_steps;
     wait_sum *all = calloc(n + 1, sizeof *all);
@@ -336,7 +337,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
     return TM_OK;
 }
 
-/* Collects the union and number of one kind's kernels. Returns false if memory is out. */
+/* Collects the union and number of one kind's kernels. Returns false when out of memory. */
 static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *out, int64_t *n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     *n = 0;
@@ -467,8 +468,8 @@ static void mark_partial(const compared *rows, size_t n) {
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* window < 0.8 median, that is 5 window < 2 twice, without overflow: the difference to 2
-         * (twice / 5) decides unless it is 0 or 1. */
+        /* window < 0.8 median, that is, 5 window < 2 twice. Computed so that nothing overflows:
+         * the sign of `over` decides unless `over` is 0 or 1. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];
@@ -505,7 +506,8 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_overlap = {
     .name = "overlap",
-    .summary = "how much communication is hidden by computation, AllReduce above all",
+    .summary =
+        "how much communication is hidden by computation, in total and by kind of collective",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = overlap_rank,

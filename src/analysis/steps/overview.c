@@ -27,11 +27,11 @@ enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
         {"runtime_ns", TM_INT, "ns",                                                               \
          "Time in calls of the CUDA or HIP runtime and driver during which the GPU is idle."},     \
         {"input_ns", TM_INT, "ns",                                                                 \
-         "Time in which the host waits for the next batch, without work on the GPU and without "   \
-         "runtime or driver calls."},                                                              \
+         "Time in which the host waits for the next batch, the GPU is idle, and the host makes "   \
+         "no runtime or driver calls."},                                                           \
         {"cpu_ns", TM_INT, "ns",                                                                   \
-         "Time in operators and annotations on the CPU, without work on the GPU, runtime or "      \
-         "driver calls, or waits for a batch."},                                                   \
+         "Time in operators and annotations on the CPU during which the GPU is idle and the host " \
+         "neither makes runtime or driver calls nor waits for a batch."},                          \
     {                                                                                              \
         "other_ns", TM_INT, "ns", "Rest of the step: time without recorded activity."              \
     }
@@ -130,20 +130,21 @@ static const tm_column job_columns[] = {
      "Number of tokens in a step of the whole job, as given by --tokens-per-step. Null if not "
      "given; columns derived from it are null too."},
     {"samples_per_s", TM_REAL, "",
-     "samples_per_step / mean_step_ns: it relies on the given number, not on the traces. Null if "
-     "no step is marked, no step is whole, or there are several kinds of steps."},
+     "samples_per_step / mean_step_ns. samples_per_step is given by the user, not measured. Null "
+     "if no step is marked, no step is whole, or there are several kinds of steps."},
     {"tokens_per_s", TM_REAL, "",
-     "tokens_per_step / mean_step_ns: it relies on the given number, not on the traces. Null if no "
-     "step is marked, no step is whole, or there are several kinds of steps."},
+     "tokens_per_step / mean_step_ns. tokens_per_step is given by the user, not measured. Null if "
+     "no step is marked, no step is whole, or there are several kinds of steps."},
     {"device_samples_per_s", TM_REAL, "",
      "samples_per_s / number of ranks of the job, including ranks without a trace."},
     {"device_tokens_per_s", TM_REAL, "",
      "tokens_per_s / number of ranks of the job, including ranks without a trace."},
     {"headline", TM_TEXT, "",
-     "What the device did, in a sentence, for a job of one rank, which cannot be compared with "
-     "others. Null for several ranks, and without device events."},
+     "Sentence on what the device did, for a job of one rank: it has no other rank to be compared "
+     "with. Null for several ranks, and without device events."},
     {"evidence", TM_TEXT, "",
-     "Why the device idles, and which part of the steps is outside of its work."},
+     "Why the device idles, and how much of the steps lies before its first recorded work or after "
+     "its last."},
 };
 
 static const tm_table_def step_def = {

@@ -22,9 +22,9 @@ static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* Returns whether a call is part of DDP's work in backward, averaging and copying gradients, for
- * the case that the thread that calls backward runs it. *asks is set for calls that start a
- * collective, which are no other work. */
+/* Returns whether a call averages or copies gradients for DDP in backward, for the case that the
+ * thread that calls backward runs it. Sets *asks to whether a call starts a collective: such a call
+ * belongs to no set. */
 static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     static const char *const starts[] = {"torch::distributed::reducer::",
                                          "torch.distributed.ddp.reducer::"};
@@ -187,7 +187,7 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
 }
 
 /* Gives each phase the time not taken by those before it, in the order documented in the header.
- * NONE stays empty: a union with it copies. */
+ * NONE stays empty: a union with it is a copy of the other set. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;

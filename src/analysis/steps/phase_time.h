@@ -34,7 +34,7 @@ typedef struct tm_phase_time {
 } tm_phase_time;
 
 /** Computes the sets of a rank. Release them with tm_phase_time_free even if the call fails.
- * Returns TM_OK; TM_ERR_FAULT if memory is out. */
+ * Returns TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_phase_time_find(const tm_rank_view *view, tm_phase_time *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_phase_time_free(tm_phase_time *phases);

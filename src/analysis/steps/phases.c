@@ -45,12 +45,13 @@ static const tm_column columns[N_COLUMNS] = {
     [HOST + TM_PHASE_FORWARD] =
         {"host_forward_ns", TM_INT, "ns",
          "Host time of the forward phase: from the main thread's first call to its last call "
-         "before the backward phase starts, without other phases; without a backward phase, all of "
-         "its calls. host_forward_ns, host_backward_ns, host_optimizer_ns, host_data_ns and "
-         "host_other_ns add up to step_ns."},
-    [HOST + TM_PHASE_BACKWARD] = {"host_backward_ns", TM_INT, "ns",
-                                  "Host time of the backward phase: autograd's threads work; gaps "
-                                  "in which the main thread calls nothing count too."},
+         "before the backward phase, without other phases. Without a backward phase, from its "
+         "first call to its last. The five host columns (forward, backward, optimizer, data, "
+         "other) add up to step_ns."},
+    [HOST + TM_PHASE_BACKWARD] =
+        {"host_backward_ns", TM_INT, "ns",
+         "Host time of the backward phase: the time in which autograd's threads work, including "
+         "gaps in which the main thread makes no calls."},
     [HOST + TM_PHASE_OPTIMIZER] = {"host_optimizer_ns", TM_INT, "ns",
                                    "Host time in Optimizer.step and Optimizer.zero_grad."},
     [HOST + TM_PHASE_DATA] =
@@ -79,7 +80,7 @@ static const tm_table_def step_def = {
     .doc = "A row for each step of a rank: its phases, by the activity of its threads and by the "
            "work that they launched. There are no rows for ranks whose trace shows no phase, or "
            "for ranks with an XSpace, because XLA compiles all phases into one program "
-           "(hlo.category and pod.step show its work).",
+           "(hlo.work and pod.step show its work).",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

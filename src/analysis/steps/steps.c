@@ -46,8 +46,8 @@ static const tm_column mark_columns[N_MARK] = {
                   "Batch size for which the graph of the step was captured. Null if the annotation "
                   "does not have it."},
     [M_TOKENS] = {"tokens", TM_INT, "",
-                  "Number of tokens computed; in SGLang decodes that do not give the number, one "
-                  "for each request. Null if the annotation does not have it."},
+                  "Number of tokens computed. For decode steps of SGLang whose annotation does not "
+                  "give it, the number of requests. Null if the annotation gives neither."},
     [M_PREFILLS] =
         {"prefill_batch", TM_INT, "",
          "Number of requests of the batch in prefill. Null if the annotation does not have it."},
@@ -114,8 +114,9 @@ static const tm_column kind_columns[N_KIND] = {
 
 static const tm_table_def kind_def = {
     .name = "steps.kind",
-    .doc = "A row for each kind of steps: how long they take. There are no rows if there are more "
-           "than 8 kinds, because the words then do not describe kinds.",
+    .doc =
+        "A row for each kind of steps: how long they take. There are no rows if there are more "
+        "than 8 kinds, because the words of the annotations then do not stand for kinds of steps.",
     .columns = kind_columns,
     .n_columns = N_KIND,
     .n_keys = 1,

@@ -49,8 +49,9 @@ static const tm_column columns[N_COLUMNS] = {
                     "Number of backward passes of all ranks / number of updates of all ranks."},
     [AGAIN] = {"recomputed_ns", TM_INT, "ns",
                "GPU time of all ranks for work that the backward pass recomputed (activation "
-               "checkpointing): operators that ran within a node of autograd's graph in the same "
-               "way as in the forward pass. Recomputation in a compiled graph is not visible."},
+               "checkpointing): operators that ran within a node of autograd's graph and recorded "
+               "for autograd, as only a forward pass does. Recomputation in a compiled graph is "
+               "not visible."},
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
                    "100 recomputed_ns / the time of all kernels, copies and sets launched in the "
                    "step, without communication."},

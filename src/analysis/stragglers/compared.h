@@ -1,4 +1,5 @@
-/* Tests the groups of a process one by one and passes ranks that stand out to the job in rows. */
+/* Tests the groups of a process one by one, and adds rows for the job with the ranks that stand
+ * out. */
 #ifndef TMERGE_COMPARED_H
 #define TMERGE_COMPARED_H
 

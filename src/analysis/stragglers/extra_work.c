@@ -14,19 +14,18 @@ static const tm_column columns[N_X] = {
     [X_STEP] = {"step", TM_INT, "", "Number of the step."},
     [X_KERNELS] =
         {"kernels", TM_INT, "",
-         "Number of extra kernels, copies and sets (on CPUs, operators): for each name, those that "
-         "the rank runs beyond the other ranks of its role, or of its pipeline stage, in the same "
-         "stretch of the step. A stretch is the time between two launches of communication. Only "
-         "events that most of these ranks do not run count."},
+         "Number of extra kernels, copies and sets (on CPUs, operators). An event is extra if most "
+         "peers do not run it: they run the name less often in the same stretch of the step. A "
+         "stretch is the time between two launches of communication."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
-                 "Time of the extra kernels, copies and sets beyond the median of the kernels that "
-                 "others run in this step and that not all ranks run, so that a different choice "
-                 "of kernels does not count as extra work. At most the time of all kernels of the "
-                 "rank beyond the others' median."},
+                 "Time of the extra kernels, copies and sets, minus what peers spend on other "
+                 "work: the median over the peers of the time of events that not all ranks run. So "
+                 "a different choice of kernels is not extra work. At most the time by which all "
+                 "the rank's events exceed the peers' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
                 "Host time of the extra work: its launch calls and the host work before them, "
-                "beyond the others' median. At most the host's own work in the whole step beyond "
-                "the others' median, because host work before other kernels is not extra."},
+                "minus the peers' median. At most the time by which the host's own work in the "
+                "whole step exceeds the peers' median."},
     [X_NAME] = {"name", TM_TEXT, "", "Name of the kernel with most of extra_ns."},
     [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of extra kernels with this name."},
     [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Part of extra_ns in kernels with this name."},
@@ -34,8 +33,10 @@ static const tm_column columns[N_X] = {
 
 const tm_table_def tm_extras_def = {
     .name = "stragglers.extra",
-    .doc = "A row for each rank and step in which the rank runs work that its peers do not. Steps "
-           "whose numbers differ by a multiple of 255 share one mean.",
+    .doc =
+        "A row for each rank and step in which the rank runs work that its peers do not run. Peers "
+        "are the other ranks of its pipeline stage, or of the job if there is no pipeline. If the "
+        "numbers of steps differ by a multiple of 255, each of these steps has the mean of them.",
     .columns = columns,
     .n_columns = N_X,
     .n_keys = 2,

@@ -162,15 +162,22 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     return out;
 }
 
-/* Counts the found ranks of a place. */
+/* Counts the found ranks of a place; returns 0 if one of them is late by many times more than
+ * another, because then no common cause explains both. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
+    enum { ALIKE = 4 };
+    int64_t least_ns = INT64_MAX, most_ns = 0;
     size_t found = 0;
     for (size_t k = first; k < end; k++)
         for (size_t i = 0; i < all->n; i++) {
             const tm_finding *f = (const tm_finding *)all->data + i;
-            found += f->level == TM_CULPRIT_RANK && f->rank == t->ranks[t->places[k].rank].rank;
+            if (f->level != TM_CULPRIT_RANK || f->rank != t->ranks[t->places[k].rank].rank)
+                continue;
+            least_ns = f->excess_ns < least_ns ? f->excess_ns : least_ns;
+            most_ns = f->excess_ns > most_ns ? f->excess_ns : most_ns;
+            found++;
         }
-    return found;
+    return found > 0 && most_ns / ALIKE > least_ns ? 0 : found;
 }
 
 /* Finds the place whose ranks are found: hosts before groups, then the one with most ranks. */

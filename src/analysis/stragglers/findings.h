@@ -73,7 +73,7 @@ typedef struct tm_findings {
     bool open;            /* half of all waiting was for one rank, with an unsure replay */
     bool unsteady;        /* a rank stands out by amounts that differ between few steps */
     bool spared;          /* ranks stand out but are not named, because fixing them saves little */
-    tm_finding spared_of; /* the one of these that would save most */
+    tm_finding spared_of; /* among these, the finding whose fix would save most */
 } tm_findings;
 
 /** "throughout", "episode", "alternation", "event" or "bubble". */

@@ -53,33 +53,33 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                 "Time that the rank waited in its collectives, from the start of its kernel until "
                 "the last rank started (at most until the kernel's end). Null if the rank has no "
                 "complete synchronising collective."},
-    [R_CAUSED] =
-        {"caused_wait_ns", TM_INT, "ns",
-         "Wait of other ranks that the rank caused. At each gap between two arrivals, the ranks "
-         "that have arrived wait for the ranks that have not; the latter share the blame equally."},
+    [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
+                  "Wait of other ranks that the rank caused. Between two successive arrivals, the "
+                  "ranks that have arrived wait for the ranks that have not. The blame for this "
+                  "time is shared equally among the ranks that have not arrived."},
     [R_CAUSED_SHARE] =
         {"caused_share", TM_REAL, "",
          "(direct_ns + indirect_ns) / the sum of both over all ranks, as in stragglers.finding: "
          "the rank's share of all waiting as its root cause. In contrast, caused_wait_ns counts "
          "all waiting for the rank's late arrivals."},
     [R_DIRECT] = {"direct_ns", TM_INT, "ns",
-                  "Part of caused_wait_ns that the rank caused by itself. It excludes the part due "
-                  "to its own waiting, in operations of other groups or for a sender, since the "
-                  "rank's group last met."},
+                  "Part of caused_wait_ns that the rank caused by itself. The rest is due to its "
+                  "own waiting, in operations of other groups or for a sender, since the previous "
+                  "operation of the group."},
     [R_INDIRECT] =
         {"indirect_ns", TM_INT, "ns",
          "Wait that the rank caused through others: the part of their caused wait that is due to "
          "their waiting for this rank. Summed over ranks, direct_ns + indirect_ns equals wait_ns."},
     [R_SPEED] = {"relative_speed", TM_REAL, "",
-                 "Median over the steps of the ranks' median compute_ns divided by this rank's "
-                 "compute_ns; below 1 is slow."},
+                 "For each step, the median compute_ns of all ranks divided by the compute_ns of "
+                 "this rank; then the median over the steps. Below 1 is slow."},
     [R_LED] = {"steps_led", TM_INT, "",
                "Number of steps in which direct_ns + indirect_ns of the rank is larger than that "
                "of every other rank."},
-    [R_P] =
-        {"p", TM_REAL, "",
-         "Probability that one of several equal ranks stands out as much by chance, in any window "
-         "and group; null if too little is recorded for a test. See stragglers.finding."},
+    [R_P] = {"p", TM_REAL, "",
+             "Probability that, if all ranks were equal, one of them would stand out this much by "
+             "chance in some window of some group; null if too little is recorded for a test. See "
+             "stragglers.finding."},
     [R_EXCESS] =
         {"excess_ns", TM_INT, "ns",
          "Own time of the rank, without waits, minus the median own time of the other ranks of its "
@@ -110,9 +110,8 @@ static const tm_column pair_columns[] = {
 
 static const tm_table_def pair_def = {
     .name = "stragglers.pair",
-    .doc =
-        "A row for each pair of a late rank and a waiting rank with a wait: the waits split by who "
-        "caused them, as in caused_wait_ns of stragglers.rank. Empty for jobs of over 512 ranks.",
+    .doc = "A row for each late rank and each rank that waited for it: the waits, split by who "
+           "caused them as in caused_wait_ns of stragglers.rank. Empty for jobs of over 512 ranks.",
     .columns = pair_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -395,8 +394,8 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
 
 const tm_analysis tm_analysis_stragglers = {
     .name = "stragglers",
-    .summary =
-        "which ranks come last to collectives, how long the others wait, and whether it lasts",
+    .summary = "which ranks come last to collectives, how long the others wait for them, and in "
+               "which steps",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = stragglers_rank,

@@ -40,7 +40,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
                                                       tm_suspect_word((tm_suspect_work)f->work)});
 }
 
-enum { IDLE_MAX = 112, THAN_MAX = 32 };
+enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
 /* Names the reference of a speed: "rank 1's", of several ranks "the median". */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
@@ -54,8 +54,8 @@ static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){c->idle_ns, c->median_idle_ns}, 2, times);
     if (c->peer >= 0)
-        snprintf(out, IDLE_MAX, "its GPU idles %s (rank %" PRId64 "'s %s)", times[0].text, c->peer,
-                 times[1].text);
+        snprintf(out, IDLE_MAX, "its GPU idles %s (that of rank %" PRId64 ": %s)", times[0].text,
+                 c->peer, times[1].text);
     else
         snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", times[0].text,
                  times[1].text);
@@ -87,7 +87,7 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
         snprintf(out, size, "%sits kernels run at normal speed (%.2fx) while %s: %s", when,
                  c->speed, idle, look);
     else
-        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx %s speed) take: %s",
+        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx %s speed) explain: %s",
                  when, idle, c->speed, than_text(c, than), look);
     if (!input)
         call_text(c, out, size);
@@ -102,8 +102,9 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
     idle_text(&c, idle);
     than_text(&c, than);
     if (c.kind == TM_LATE_GPU)
-        snprintf(out, size, "%s%s at %.2fx %s speed: look at its GPU (clock, heat, neighbours)%s",
-                 when, c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed, than,
+        snprintf(out, size,
+                 "%s%s at %.2fx %s speed: look at its GPU (clock, heat, other processes)%s", when,
+                 c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed, than,
                  c.same_kernels ? "" : " or its share of the work");
     else if (c.kind == TM_LATE_WORK)
         snprintf(out, size,
@@ -156,17 +157,18 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
 }
 
 /* Says why no rank waited if no operation has a wait. */
-static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
+static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
+                         char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     if (tm_no_devices_text(tables, NULL, out))
         return;
     if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
-    else if (tm_tables_find(tables, "job.rank")->n_rows == 1)
+    else if (tm_tables_find(tables, "job.rank")->n_rows == 1 && !e->sized)
         snprintf(out, TM_SENTENCE_MAX,
                  "Only the trace of one rank was given: if the job had more ranks, give all their "
                  "traces");
-    else if (!aligned)
+    else if (!e->aligned)
         snprintf(out, TM_SENTENCE_MAX,
                  "Clocks are not compared (--align=none): merge again without it");
     else if (count_of(check, "transfers_alone") > 0)
@@ -359,7 +361,7 @@ static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e
         snprintf(out, size,
                  "nearly all kernels of rank %" PRId64
                  " run at %.2fx the speed of the same kernels on other ranks: look at its GPU "
-                 "(clock, heat, neighbours)",
+                 "(clock, heat, other processes)",
                  e->blames->ranks[slowest].rank, speed);
         return;
     }
@@ -535,8 +537,8 @@ static void excess_text(const tm_blames *t, const tm_finding *f, char *out, size
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* Parts of a host's work overlap the device's and are not share of the steps. */
-    const bool beside = f->unit == TM_UNIT_PART && f->work == TM_SUSPECT_HOST;
+    /* A host works partly while its device does, so its time is not a share of the steps. */
+    const bool beside = f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
@@ -712,12 +714,12 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
         char rest[32];
         share_text(1.0 - j->matched_share, rest, sizeof rest);
         snprintf(out, TM_SENTENCE_MAX,
-                 "In the part that could be compared, waiting is %s of the ranks' windows: %s of "
-                 "GPU time. %s of the communication is not matched between ranks: it is unknown "
+                 "In the part that could be compared, ranks wait %s of their windows (%s of GPU "
+                 "time). %s of the communication is not matched between ranks, so it is unknown "
                  "who waits there",
                  share, time, rest);
     } else if (tm_waits_little(t->wait_ns, j->window_ns))
-        snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait only %s of their windows (%s of GPU time)",
                  share, time);
     else if (j->found.spared) {
         char who[WHO_MAX], excess[448];
@@ -730,7 +732,7 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
             share, time, who + 1, excess,
             j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else
-        /* With a replay it is already said that fixing one rank saves nothing. */
+        /* With a replay, another sentence already says that fixing one rank saves nothing. */
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time)%s", share,
                  time,
                  j->found.replayed ? ""
@@ -755,7 +757,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     for (size_t i = 0; i < ranks->n_rows; i++)
         collectives += tm_table_cell(ranks, i, "collectives")->value.i;
     if (collectives == 0) {
-        nothing_text(tables, e->aligned, out);
+        nothing_text(tables, e, out);
         return;
     }
     if (j->withheld) {

@@ -64,9 +64,9 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                  "Number of units in the window; for blocks, the units in all blocks; for an "
                  "event, its operations."},
     [F_P] = {"p", TM_REAL, "",
-             "Probability that one of several equal ranks stands out as much by chance in any "
-             "window, from permutations of the ranks in each unit, corrected for the number of "
-             "groups tested. Null for an event or bubble."},
+             "Probability that, if all ranks were equal, one of them would stand out this much by "
+             "chance in some window. It comes from permutations of the ranks in each unit, and is "
+             "corrected for the number of groups tested. Null for an event or bubble."},
     [F_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "confident if p <= 0.001. likely if p <= 0.01, if less than half of the "
                      "communication could be compared, or if only parts of one step were compared. "
@@ -75,17 +75,18 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
         {"excess_ns", TM_INT, "ns",
          "Own time of the rank minus the median own time of the other ranks, summed over the "
          "window; for several ranks, the median of their excesses. Null for an event or bubble."},
-    [F_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
-                      "100 excess_ns / the sum over all steps of the longest window of a rank. At "
-                      "least 1, unless a replay gives saved_pct."},
+    [F_EXCESS_PCT] =
+        {"excess_pct", TM_REAL, "%",
+         "100 excess_ns / the sum over all steps of the longest window of a rank. Without a "
+         "replay, findings under 1 are left out; with a replay, saved_pct decides."},
     [F_CAUSED_SHARE] =
         {"caused_share", TM_REAL, "",
          "direct_ns + indirect_ns of the finding's ranks in its steps / the waiting of all ranks. "
          "For an event, the share of its operations in all waiting. Null for a bubble."},
-    [F_SAVED] =
-        {"saved_pct", TM_REAL, "%",
-         "Percentage of a mean step that fixing the finding saves (whatif.item). If it helps only "
-         "together with the findings before it, the saving of all of them. Null without a replay."},
+    [F_SAVED] = {"saved_pct", TM_REAL, "%",
+                 "Percentage of a mean step that fixing the finding saves (whatif.item). If it "
+                 "helps only together with the findings before it, the saving is that of fixing "
+                 "all of them. Null without a replay."},
     [F_WORK] = {"work", TM_TEXT, "",
                 "Kind of work that takes longer: device (kernels and copies), host (calls and the "
                 "host work before them) or queue (kernels and copies start late for no recorded "
@@ -115,16 +116,17 @@ enum {
 };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_VERDICT] = {"verdict", TM_TEXT, "",
-                   "Summary of stragglers.finding. persistent (shape throughout), episode, event, "
-                   "bubble: a single finding of that shape. alternating: two findings that do not "
-                   "overlap. several: more findings. none: there is no finding, and all waits are "
-                   "under 1 % of all windows, or no rank's excess (with a replay, no rank's "
-                   "saving) reaches 1 % of the steps. inconclusive: all other cases, also if over "
-                   "5 % of the data is in doubt (job.integrity). Null if nothing can be compared."},
+    [J_VERDICT] =
+        {"verdict", TM_TEXT, "",
+         "Summary of stragglers.finding. persistent (shape throughout), episode, event, bubble: a "
+         "single finding of that shape. alternating: two findings that do not overlap. several: "
+         "more findings. none: there is no finding, and either all waits are under 1 % of all "
+         "windows, or no rank's excess (with a replay: no rank's saving) reaches 1 % of the steps. "
+         "inconclusive: all other cases, also if over 5 % of the data is in doubt (job.integrity). "
+         "Null if nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
-                "Rank that is named, by the first finding if there are several; for a host or "
-                "group, the lowest rank. Null if no rank is named."},
+                "Rank that the first finding names; for a host or group, its lowest rank. Null if "
+                "no rank is named."},
     [J_HOST] = {"host", TM_TEXT, "",
                 "Host of the rank in the column rank; null if no rank is named."},
     [J_LEVEL] = {"level", TM_TEXT, "",
@@ -138,11 +140,11 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "Certainty of the first finding in stragglers.finding; null without a finding."},
     [J_MATCHED] = {"matched_share", TM_REAL, "",
                    "Share of the time of all communication kernels that is in operations that are "
-                   "complete or have a wait. Below 0.9, tmerge clears no rank; below 0.5, no "
-                   "finding is more than likely."},
+                   "complete or have a wait. If it is below 0.9, no rank gets the verdict ok. If "
+                   "it is below 0.5, no finding is confident."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "The largest saving in a sentence: the verdict on ranks, or a kind of work on "
-                    "all ranks. In the latter case the evidence starts with the verdict."},
+                    "Sentence on the largest saving: the verdict on ranks, or a kind of work on "
+                    "all ranks. In the second case the evidence starts with the verdict."},
     [J_EVIDENCE] =
         {"evidence", TM_TEXT, "",
          "Reasons for the headline, with figures that can be checked in the tables of stragglers."},

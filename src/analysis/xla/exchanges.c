@@ -28,9 +28,10 @@ static const tm_column columns[N_COLUMNS] = {
     [OPERATION] = {"operation", TM_TEXT, "",
                    "Name of the operation in the program; for a GPU profile without operations, "
                    "the name of the kernel."},
-    [GROUP] = {"group", TM_TEXT, "",
-               "Replica group as numbers of the job's cores or devices. A group within one process "
-               "is given as numbers of the process, plus the host. Null if unknown."},
+    [GROUP] =
+        {"group", TM_TEXT, "",
+         "Replica group as numbers of the job's cores or devices. For a group within one process, "
+         "the numbers count within the process, and the host is added. Null if unknown."},
     [KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, barrier, ..."},
     [RANKS] = {"ranks", TM_INT, "",
                "Number of recorded ranks of the group that ran the operation."},

@@ -9,6 +9,7 @@
 #include "analysis/shared/xla_ops.h"
 #include "base/keys.h"
 #include "base/sums.h"
+#include "table/levels.h"
 
 /* Maximum number of operators shown per side. */
 enum { LISTED = 500 };
@@ -29,7 +30,7 @@ static const tm_column part_columns[N_PART] = {
 };
 
 static const tm_table_def part_def = {
-    .name = "framework.operator_part",
+    .name = "framework.work_part",
     .doc = "A row for each rank, side and operator.",
     .columns = part_columns,
     .n_columns = N_PART,
@@ -39,71 +40,65 @@ static const tm_table_def part_def = {
     .n_merged = 2,
 };
 
-#define SIDE                                                                                       \
-    {                                                                                              \
-        "side", TM_TEXT, "",                                                                       \
-            "host: the operator ran on threads of the host. device: work on a device that the "    \
-            "operator launched."                                                                   \
-    }
-#define TYPE_DOC                                                                                   \
-    "Type of the operator: for TensorFlow the part of its name after the colon, for JAX the last " \
-    "part of its name."
-#define TOTAL_DOC "Sum of the durations of all runs, including nested operators."
-#define SELF_DOC "Sum of the durations of all runs, without nested operators."
-#define SHARE_DOC                                                                                  \
-    "100 self_ns / the sum of self_ns over all operators of the same side (host or device)."
-
-enum { SIDE_, OPERATOR, TYPE, OCCURRENCES, TOTAL, SELF, SHARE, RANKS, MAX_RANK_TIME, MAX_RANK };
-
-static const tm_column operator_columns[] = {
-    SIDE,
-    {"operator", TM_TEXT, "",
-     "Name of the operator; null for device work without an operator, such as copies."},
-    {"type", TM_TEXT, "", TYPE_DOC},
-    {"occurrences", TM_INT, "",
-     "Number of runs of the operator over all ranks; on a device, number of its kernels."},
-    {"total_ns", TM_INT, "ns", TOTAL_DOC},
-    {"self_ns", TM_INT, "ns", SELF_DOC},
-    {"share_pct", TM_REAL, "%", SHARE_DOC},
-    {"ranks", TM_INT, "", "Number of ranks that ran the operator."},
-    {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
-    {"max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several."},
+enum {
+    LEVEL,
+    SIDE_,
+    OPERATOR,
+    TYPE,
+    OPERATORS,
+    OCCURRENCES,
+    TOTAL,
+    SELF,
+    SHARE,
+    RANKS,
+    MAX_RANK_TIME,
+    MAX_RANK,
+    N_COLUMNS
 };
 
-static const tm_table_def operator_def = {
-    .name = "framework.operator",
-    .doc = "A row for each operator of TensorFlow or JAX on the host and on devices, over all "
-           "ranks: the 500 of each side with the largest self_ns.",
-    .columns = operator_columns,
-    .n_columns = sizeof operator_columns / sizeof *operator_columns,
-    .n_keys = 2,
+static const tm_column columns[N_COLUMNS] = {
+    [LEVEL] = TM_LEVEL_COLUMN("operator or type"),
+    [SIDE_] = {"side", TM_TEXT, "",
+               "host: the operator ran on threads of the host. device: work on a device that the "
+               "operator launched."},
+    [OPERATOR] = {"operator", TM_TEXT, "",
+                  "Name of the operator; null for device work without an operator, such as copies, "
+                  "and where level is type."},
+    [TYPE] = {"type", TM_TEXT, "",
+              "Type of the operator: for TensorFlow the part of its name after the colon, for JAX "
+              "the last part of its name."},
+    [OPERATORS] = {"operators", TM_INT, "",
+                   "Number of different operators of this type; null where level is operator."},
+    [OCCURRENCES] = {"occurrences", TM_INT, "",
+                     "Number of runs over all ranks; on a device, number of kernels."},
+    [TOTAL] = {"total_ns", TM_INT, "ns",
+               "Sum of the durations of all runs, including nested operators."},
+    [SELF] = {"self_ns", TM_INT, "ns",
+              "Sum of the durations of all runs, without nested operators."},
+    [SHARE] = {"share_pct", TM_REAL, "%",
+               "100 self_ns / the sum of self_ns over all operators of the same side (host or "
+               "device)."},
+    [RANKS] = {"ranks", TM_INT, "",
+               "Number of ranks that ran the operator; like the next two columns, null where level "
+               "is type."},
+    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
+    [MAX_RANK] = {"max_rank", TM_INT, "",
+                  "Rank with max_rank_ns; the lowest if there are several."},
+};
+
+static const tm_table_def work_def = {
+    .name = "framework.work",
+    .doc =
+        "A row for each operator of TensorFlow or JAX on the host and on devices, over all ranks: "
+        "the 500 of each side with the largest self_ns; and a row for each type of operators, over "
+        "all of them.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = TYPE + 1,
     .top = SELF,
 };
 
-enum { T_SIDE, T_TYPE, T_OPERATORS, T_OCCURRENCES, T_TOTAL, T_SELF, T_SHARE };
-
-static const tm_column type_columns[] = {
-    SIDE,
-    {"type", TM_TEXT, "", TYPE_DOC},
-    {"operators", TM_INT, "", "Number of different operators of this type."},
-    {"occurrences", TM_INT, "",
-     "Number of runs of these operators over all ranks; on a device, number of their kernels."},
-    {"total_ns", TM_INT, "ns", TOTAL_DOC},
-    {"self_ns", TM_INT, "ns", SELF_DOC},
-    {"share_pct", TM_REAL, "%", SHARE_DOC},
-};
-
-static const tm_table_def type_def = {
-    .name = "framework.type",
-    .doc = "A row for each type of operators of TensorFlow or JAX on the host and on devices, over "
-           "all ranks and all operators.",
-    .columns = type_columns,
-    .n_columns = sizeof type_columns / sizeof *type_columns,
-    .n_keys = 2,
-    .top = T_SELF,
-};
-
-static const tm_table_def *const defs[] = {&operator_def, &type_def, &part_def};
+static const tm_table_def *const defs[] = {&work_def, &part_def};
 
 /* Keys without padding. */
 typedef struct operator_key {
@@ -230,7 +225,7 @@ static tm_text type_of(tm_text name) {
 
 static tm_status framework_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, operator_def.name);
+    tm_table *table = tm_tables_find(tables, work_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         tm_over_ranks self;
         const tm_cell *from = tm_table_row(part, first);
@@ -245,6 +240,7 @@ static tm_status framework_merge(const tm_names *names, tm_tables *tables, tm_er
         tm_cell_set_int(&row[RANKS], self.ranks);
         tm_cell_set_int(&row[MAX_RANK_TIME], self.max);
         tm_cell_set_int(&row[MAX_RANK], self.max_rank);
+        TM_TRY(tm_table_set_text(table, &row[LEVEL], "operator", err));
         TM_TRY(tm_table_set_text(table, &row[SIDE_], side_words[from[P_SIDE].value.i], err));
         TM_TRY(tm_set_named(names, from[P_OPERATOR].value.i, table, &row[OPERATOR], err));
         if (row[OPERATOR].null)
@@ -259,13 +255,12 @@ static side side_of(const tm_cell *row) {
     return strcmp(row[SIDE_].value.text, side_words[HOST]) == 0 ? HOST : DEVICE;
 }
 
-/* Returns a type's row; adds one of zeros if it is new. */
-static tm_cell *row_of_type(tm_table *types, tm_names *texts, tm_vec *rows, const tm_cell *from,
+/* Returns the row of the type of row @p of; adds one of zeros if it is new. */
+static tm_cell *row_of_type(tm_table *table, tm_names *texts, tm_vec *rows, size_t of,
                             tm_error *err) {
-    char none = '\0';
-    const char *type = from[TYPE].null ? &none : from[TYPE].value.text;
-    uint32_t id = tm_names_intern_string(texts, type);
-    size_t at = (size_t)id * N_SIDES + side_of(from);
+    const tm_cell from[] = {tm_table_row(table, of)[SIDE_], tm_table_row(table, of)[TYPE]};
+    uint32_t id = tm_names_intern_string(texts, from[1].null ? "" : from[1].value.text);
+    size_t at = (size_t)id * N_SIDES + side_of(tm_table_row(table, of));
     const uint32_t absent = UINT32_MAX;
     while (id != TM_NAME_FAILED && rows->n <= at)
         if (!tm_vec_append(rows, &absent, 1))
@@ -274,32 +269,32 @@ static tm_cell *row_of_type(tm_table *types, tm_names *texts, tm_vec *rows, cons
         return NULL;
     uint32_t *number = (uint32_t *)rows->data + at;
     if (*number != absent)
-        return tm_table_row(types, *number);
-    *number = (uint32_t)types->n_rows;
-    tm_cell *row = tm_table_add_row(types);
-    for (int c = T_OPERATORS; row && c <= T_SELF; c++)
-        tm_cell_set_int(&row[c], 0);
-    if (!row || tm_table_set_text(types, &row[T_SIDE], from[SIDE_].value.text, err) != TM_OK ||
-        tm_table_set_text(types, &row[T_TYPE], from[TYPE].null ? NULL : type, err) != TM_OK)
+        return tm_table_row(table, *number);
+    *number = (uint32_t)table->n_rows;
+    tm_cell *row = tm_table_add_row(table);
+    if (!row || tm_table_set_text(table, &row[LEVEL], "type", err) != TM_OK)
         return NULL;
+    row[SIDE_] = from[0];
+    row[TYPE] = from[1];
+    for (int c = OPERATORS; c <= SELF; c++)
+        tm_cell_set_int(&row[c], 0);
     return row;
 }
 
-static bool sum_types(const tm_table *operators, tm_table *types, int64_t all_ns[N_SIDES],
-                      tm_error *err) {
+static bool sum_types(tm_table *table, int64_t all_ns[N_SIDES], tm_error *err) {
     tm_names *texts = tm_names_create();
     tm_vec rows = TM_VEC(uint32_t);
     bool ok = texts != NULL;
-    for (size_t i = 0; i < operators->n_rows && ok; i++) {
-        const tm_cell *from = tm_table_row(operators, i);
-        tm_cell *row = row_of_type(types, texts, &rows, from, err);
+    for (size_t i = 0, n = table->n_rows; i < n && ok; i++) {
+        tm_cell *row = row_of_type(table, texts, &rows, i, err);
+        const tm_cell *from = tm_table_row(table, i);
         ok = row != NULL;
         if (!ok)
             break;
-        row[T_OPERATORS].value.i += !from[OPERATOR].null;
-        row[T_OCCURRENCES].value.i = tm_sum(row[T_OCCURRENCES].value.i, from[OCCURRENCES].value.i);
-        row[T_TOTAL].value.i = tm_sum(row[T_TOTAL].value.i, from[TOTAL].value.i);
-        row[T_SELF].value.i = tm_sum(row[T_SELF].value.i, from[SELF].value.i);
+        row[OPERATORS].value.i += !from[OPERATOR].null;
+        row[OCCURRENCES].value.i = tm_sum(row[OCCURRENCES].value.i, from[OCCURRENCES].value.i);
+        row[TOTAL].value.i = tm_sum(row[TOTAL].value.i, from[TOTAL].value.i);
+        row[SELF].value.i = tm_sum(row[SELF].value.i, from[SELF].value.i);
         all_ns[side_of(from)] = tm_sum(all_ns[side_of(from)], from[SELF].value.i);
     }
     tm_names_destroy(texts);
@@ -318,6 +313,8 @@ static bool any_is_told(const tm_table *operators) {
 static bool is_listed(const tm_table *table, const tm_cell *row, void *context) {
     size_t *left = context;
     (void)table;
+    if (tm_row_has_level(row, "type"))
+        return true;
     side of = side_of(row);
     left[of] -= left[of] > 0;
     return left[of] > 0;
@@ -325,26 +322,20 @@ static bool is_listed(const tm_table *table, const tm_cell *row, void *context) 
 
 static tm_status framework_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
-    tm_table *operators = tm_tables_find(out, operator_def.name);
-    tm_table *types = tm_tables_find(out, type_def.name);
+    tm_table *table = tm_tables_find(out, work_def.name);
     int64_t all_ns[N_SIDES] = {0};
     size_t left[N_SIDES] = {LISTED + 1, LISTED + 1};
-    if (!any_is_told(operators))
+    if (!any_is_told(table))
         left[HOST] = left[DEVICE] = 0;
-    else if (!sum_types(operators, types, all_ns, err))
+    else if (!sum_types(table, all_ns, err))
         return tm_fail_memory(err);
-    for (size_t i = 0; i < operators->n_rows; i++) {
-        tm_cell *row = tm_table_row(operators, i);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        tm_cell *row = tm_table_row(table, i);
         tm_cell_set_ratio(&row[SHARE], 100.0, row[SELF].value.i, all_ns[side_of(row)]);
     }
-    for (size_t i = 0; i < types->n_rows; i++) {
-        tm_cell *row = tm_table_row(types, i);
-        tm_cell_set_ratio(&row[T_SHARE], 100.0, row[T_SELF].value.i, all_ns[side_of(row)]);
-    }
-    tm_table_sort(types);
-    tm_table_top(types, SIZE_MAX);
-    tm_table_top(operators, SIZE_MAX);
-    tm_table_filter(operators, is_listed, left);
+    tm_table_sort(table);
+    tm_table_top(table, SIZE_MAX);
+    tm_table_filter(table, is_listed, left);
     return TM_OK;
 }
 

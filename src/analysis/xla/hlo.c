@@ -40,14 +40,15 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [TOLD] = {"told_pct", TM_REAL, "%",
               "Percentage of self_ns in operations whose FLOP and bytes are known. The rates cover "
               "only these operations."},
-    [FLOP] = {"flop", TM_REAL, "FLOP",
-              "FLOP of all operations, as in hlo.op; null if they are unknown for all operations."},
+    [FLOP] =
+        {"flop", TM_REAL, "FLOP",
+         "FLOP of all operations, as in hlo.work; null if they are unknown for all operations."},
     [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
               "flop / self_ns of the operations whose FLOP and bytes are known."},
     [PEAK] = {"peak_pct", TM_REAL, "%", "100 achieved_tflops / peak_tflops."},
     [BYTES] =
         {"bytes", TM_REAL, "B",
-         "Bytes that operations read from and write to the device's main memory, as in hlo.op."},
+         "Bytes that operations read from and write to the device's main memory, as in hlo.work."},
     [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
                    "bytes / self_ns of the operations whose FLOP and bytes are known."},
     [BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%", "100 bw_gbps / peak_bw_gbps."},
@@ -64,9 +65,7 @@ static const tm_table_def rank_def = {
     .form = TM_FORM_BARS,
 };
 
-static const tm_table_def *const defs[] = {
-    &rank_def,       &tm_hlo_op_table,      &tm_hlo_category_table, &tm_hlo_program_table,
-    &tm_hlo_op_part, &tm_hlo_category_part, &tm_hlo_program_part};
+static const tm_table_def *const defs[] = {&rank_def, &tm_hlo_work_table, &tm_hlo_work_part};
 
 /* Sets a cell to a quotient of two others; null if one of them is null. */
 static void set_quotient(tm_cell *row, int cell, double scale, int of, int by) {

@@ -1,17 +1,22 @@
 #include "hlo_rows.h"
 
-#include <math.h>
-
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/rank_sums.h"
 #include "analysis/shared/xla_ops.h"
 #include "base/sums.h"
+#include "table/levels.h"
 
-/* Maximum number of operations shown. */
+/* Maximum number of operations, categories or programs shown. */
 enum { LISTED = 1000 };
 
+/* What a row is a sum for, and its word in the column `level`; in the order of the words. */
+typedef enum hlo_level { BY_CATEGORY, BY_OP, BY_PROGRAM, N_LEVELS } hlo_level;
+
+static const char *const level_words[N_LEVELS] = {"category", "op", "program"};
+
 enum {
+    P_LEVEL,
     P_PROGRAM,
     P_OP,
     P_CATEGORY,
@@ -29,6 +34,7 @@ enum {
 };
 
 static const tm_column part_columns[N_PART] = {
+    [P_LEVEL] = {"level", TM_INT, "", "hlo_level."},
     [P_PROGRAM] = {"program", TM_INT, "", "Id of the name."},
     [P_OP] = {"op", TM_INT, "", "Id of the name."},
     [P_CATEGORY] = {"category", TM_INT, "", "Id of the name."},
@@ -45,18 +51,24 @@ static const tm_column part_columns[N_PART] = {
     [P_SHAPE] = {"shape", TM_INT, "", "Id of the text."},
 };
 
-#define PART(name_)                                                                                \
-    {                                                                                              \
-        .name = name_, .doc = "A row for each rank and key.", .columns = part_columns,             \
-        .n_columns = N_PART, .n_keys = 4, .top = -1, .internal = true, .n_merged = 3               \
-    }
+const tm_table_def tm_hlo_work_part = {
+    .name = "hlo.work_part",
+    .doc = "A row for each rank and key.",
+    .columns = part_columns,
+    .n_columns = N_PART,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
 
-const tm_table_def tm_hlo_op_part = PART("hlo.op_part");
-const tm_table_def tm_hlo_category_part = PART("hlo.category_part");
-const tm_table_def tm_hlo_program_part = PART("hlo.program_part");
-
-/* Columns after the names. */
 enum {
+    S_LEVEL,
+    S_PROGRAM,
+    S_OP,
+    S_CATEGORY,
+    S_ORIGIN,
+    S_SHAPE,
     S_OCCURRENCES,
     S_SELF,
     S_SHARE,
@@ -77,106 +89,93 @@ enum {
     N_SHOWN
 };
 
-#define SHOWN_COLUMNS                                                                              \
-    {"occurrences", TM_INT, "", "Number of runs over all ranks."},                                 \
-        {"self_ns", TM_INT, "ns",                                                                  \
-         "Sum of the durations of the runs, without operations nested in a loop, call or branch. " \
-         "For operations that wait for a transfer (-done), the wait."},                            \
-        {"share_pct", TM_REAL, "%", "100 self_ns / the self_ns of all operations."},               \
-        {"async_ns", TM_INT, "ns",                                                                 \
-         "Time from the start to the end of asynchronous operations. They overlap other "          \
-         "operations, so this time is not part of self_ns. It counts at the operation that "       \
-         "starts them (-start); null for other operations."},                                      \
-        {"told_pct", TM_REAL, "%",                                                                 \
-         "Percentage of self_ns in operations whose FLOP and bytes are known. If it is under "     \
-         "100, flop and bytes are too small, and rates cover only the known operations."},         \
-        {"flop", TM_REAL, "FLOP",                                                                  \
-         "FLOP as the compiler counts them; the FLOP of a loop, call or branch count at the "      \
-         "nested operations. GPU profiles have no such counts; there, FLOP of matrix products "    \
-         "are computed from shapes (multiply and add count as two) if the profile has the "        \
-         "program. Null if FLOP and bytes are unknown, and for operations that only wait; "        \
-         "columns derived from flop or bytes are then null too."},                                 \
-        {"achieved_tflops", TM_REAL, "TFLOP/s",                                                    \
-         "flop / self_ns of the operations whose FLOP and bytes are known; null for asynchronous " \
-         "operations."},                                                                           \
-        {"peak_pct", TM_REAL, "%",                                                                 \
-         "100 achieved_tflops / hlo.rank.peak_tflops (16 bit); null if ranks have different "      \
-         "peaks. Wider types cannot reach 100."},                                                  \
-        {"bytes", TM_REAL, "B",                                                                    \
-         "Bytes that are read from and written to the device's main memory, as the compiler "      \
-         "counts them. For matrix products on GPUs, operands and results count once each. Bytes "  \
-         "of asynchronous operations count at their start."},                                      \
-        {"bw_gbps", TM_REAL, "GB/s",                                                               \
-         "bytes / self_ns of the operations whose FLOP and bytes are known; for asynchronous "     \
-         "operations bytes / async_ns."},                                                          \
-        {"peak_bw_pct", TM_REAL, "%",                                                              \
-         "100 bw_gbps / hlo.rank.peak_bw_gbps; null if ranks have different peaks. Null also for " \
-         "copies and communication, which are limited by other links."},                           \
-        {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},              \
-        {"bound", TM_TEXT, "",                                                                     \
-         "What limits the operation by the roofline model: compute if flop_per_byte is at least "  \
-         "hlo.rank.ridge_flop_per_byte, otherwise memory. communication and copy are named by "    \
-         "the kind of operation. Null if FLOP, bytes or peaks are unknown, for operations that "   \
-         "only wait, and for programs."},                                                          \
-        {"ranks", TM_INT, "", "Number of ranks with this row."},                                   \
-        {"median_rank_ns", TM_INT, "ns",                                                           \
-         "Median of the ranks' self_ns, over the ranks with this row."},                           \
-        {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."}, {                             \
-        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several."          \
-    }
-
-#define CATEGORY_DOC                                                                               \
-    "Category of the operation by the compiler. On GPUs it is taken from the program in the "      \
-    "profile, without -start (the kernel is the whole operation); null if the profile has no "     \
-    "program."
-
-enum { OP_TEXTS = 5, GROUP_TEXTS = 1 };
-
-static const tm_column op_columns[] = {
-    {"program", TM_TEXT, "",
-     "Name of the compiled program (module), with its fingerprint if the trace has it."},
-    {"op", TM_TEXT, "", "Name of the operation in the program."},
-    {"category", TM_TEXT, "", CATEGORY_DOC},
-    {"origin", TM_TEXT, "", "Operator in the source code that the operation originates from."},
-    {"shape", TM_TEXT, "",
-     "Types and shapes of the operation's results. If several programs have operations of this "
-     "name, the results of the first."},
-    SHOWN_COLUMNS,
+static const tm_column columns[N_SHOWN] = {
+    [S_LEVEL] = TM_LEVEL_COLUMN("category, op or program"),
+    [S_PROGRAM] = {"program", TM_TEXT, "",
+                   "Name of the compiled program (module), with its fingerprint if the trace has "
+                   "it; null for categories."},
+    [S_OP] = {"op", TM_TEXT, "",
+              "Name of the operation in the program; null for categories and programs."},
+    [S_CATEGORY] = {"category", TM_TEXT, "",
+                    "Category of the operation by the compiler; null for programs. On GPUs it is "
+                    "taken from the program in the profile, without -start (the kernel is the "
+                    "whole operation); null if the profile has no program."},
+    [S_ORIGIN] = {"origin", TM_TEXT, "",
+                  "Operator in the source code that the operation originates from; null for "
+                  "categories and programs."},
+    [S_SHAPE] = {"shape", TM_TEXT, "",
+                 "Types and shapes of the operation's results; null for categories and programs. "
+                 "If several programs have operations of this name, the results of the first."},
+    [S_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs over all ranks."},
+    [S_SELF] =
+        {"self_ns", TM_INT, "ns",
+         "Sum of the durations of the runs, without operations nested in a loop, call or branch. "
+         "For operations that wait for a transfer (-done), the wait."},
+    [S_SHARE] = {"share_pct", TM_REAL, "%", "100 self_ns / the self_ns of all operations."},
+    [S_ASYNC] = {"async_ns", TM_INT, "ns",
+                 "Time from the start to the end of asynchronous operations. They overlap other "
+                 "operations, so this time is not part of self_ns. It counts at the operation that "
+                 "starts them (-start); null for other operations."},
+    [S_TOLD] =
+        {"told_pct", TM_REAL, "%",
+         "Percentage of self_ns in operations whose FLOP and bytes are known. If it is under "
+         "100, flop and bytes are too small, and rates cover only the known operations."},
+    [S_FLOP] =
+        {"flop", TM_REAL, "FLOP",
+         "FLOP as the compiler counts them; the FLOP of a loop, call or branch count at the "
+         "nested operations. GPU profiles have no such counts; there, FLOP of matrix products "
+         "are computed from shapes (multiply and add count as two) if the profile has the "
+         "program. Null if FLOP and bytes are unknown, and for operations that only wait; "
+         "columns derived from flop or bytes are then null too."},
+    [S_RATE] =
+        {"achieved_tflops", TM_REAL, "TFLOP/s",
+         "flop / self_ns of the operations whose FLOP and bytes are known; null for asynchronous "
+         "operations."},
+    [S_PEAK] = {"peak_pct", TM_REAL, "%",
+                "100 achieved_tflops / hlo.rank.peak_tflops (16 bit); null if ranks have different "
+                "peaks. Wider types cannot reach 100."},
+    [S_BYTES] =
+        {"bytes", TM_REAL, "B",
+         "Bytes that are read from and written to the device's main memory, as the compiler "
+         "counts them. For matrix products on GPUs, operands and results count once each. Bytes "
+         "of asynchronous operations count at their start."},
+    [S_BANDWIDTH] =
+        {"bw_gbps", TM_REAL, "GB/s",
+         "bytes / self_ns of the operations whose FLOP and bytes are known; for asynchronous "
+         "operations bytes / async_ns."},
+    [S_BANDWIDTH_PEAK] =
+        {"peak_bw_pct", TM_REAL, "%",
+         "100 bw_gbps / hlo.rank.peak_bw_gbps; null if ranks have different peaks. Null also for "
+         "copies and communication, which are limited by other links."},
+    [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
+    [S_BOUND] =
+        {"bound", TM_TEXT, "",
+         "What limits the operation by the roofline model: compute if flop_per_byte is at least "
+         "hlo.rank.ridge_flop_per_byte, otherwise memory. communication and copy are named by "
+         "the kind of operation. Null if FLOP, bytes or peaks are unknown, for operations that "
+         "only wait, and for programs."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks with this row."},
+    [S_MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns",
+                       "Median of the ranks' self_ns, over the ranks with this row."},
+    [S_MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
+    [S_MAX_RANK] = {"max_rank", TM_INT, "",
+                    "Rank with max_rank_ns; the lowest if there are several."},
 };
 
-static const tm_column category_columns[] = {
-    {"category", TM_TEXT, "", CATEGORY_DOC},
-    SHOWN_COLUMNS,
+const tm_table_def tm_hlo_work_table = {
+    .name = "hlo.work",
+    .doc = "A row for each category and each program compiled by XLA, and for each operation (HLO) "
+           "by program, name and category, over all ranks; of the operations the 1000 with the "
+           "largest self_ns.",
+    .columns = columns,
+    .n_columns = N_SHOWN,
+    .n_keys = S_CATEGORY + 1,
+    .top = S_SELF,
 };
-
-static const tm_column program_columns[] = {
-    {"program", TM_TEXT, "",
-     "Name of the compiled program (module), with its fingerprint if the trace has it."},
-    SHOWN_COLUMNS,
-};
-
-#define SHOWN(name_, doc_, columns_, texts, keys)                                                  \
-    {                                                                                              \
-        .name = name_, .doc = doc_, .columns = columns_, .n_columns = (texts) + N_SHOWN,           \
-        .n_keys = (keys), .top = (texts) + S_SELF                                                  \
-    }
-
-const tm_table_def tm_hlo_op_table =
-    SHOWN("hlo.op",
-          "A row for each operation compiled by XLA (HLO), by program, name and category, over all "
-          "ranks: the 1000 with the largest self_ns.",
-          op_columns, OP_TEXTS, 3);
-const tm_table_def tm_hlo_category_table =
-    SHOWN("hlo.category",
-          "A row for each category of operations compiled by XLA, over all operations and ranks.",
-          category_columns, GROUP_TEXTS, 1);
-const tm_table_def tm_hlo_program_table =
-    SHOWN("hlo.program", "A row for each program compiled by XLA, over all operations and ranks.",
-          program_columns, GROUP_TEXTS, 1);
 
 /* Keys without padding. */
 typedef struct hlo_key {
-    uint32_t program, op, category;
+    uint32_t level, program, op, category;
 } hlo_key;
 
 static void count(const tm_timeline *timeline, const tm_xla_op *op, tm_hlo_sum *sum) {
@@ -210,6 +209,7 @@ static bool add(const tm_timeline *timeline, tm_rank_sums *sums, hlo_key key, co
 static void set_cells(const void *of, const void *value, int64_t *cells) {
     const hlo_key *key = of;
     const tm_hlo_sum *sum = value;
+    cells[P_LEVEL] = key->level;
     cells[P_PROGRAM] = key->program;
     cells[P_OP] = key->op;
     cells[P_CATEGORY] = key->category;
@@ -224,41 +224,29 @@ static void set_cells(const void *of, const void *value, int64_t *cells) {
     cells[P_SHAPE] = sum->shape;
 }
 
-static const tm_table_def *const parts[] = {&tm_hlo_op_part, &tm_hlo_category_part,
-                                            &tm_hlo_program_part};
-static const tm_table_def *const tables[] = {&tm_hlo_op_table, &tm_hlo_category_table,
-                                             &tm_hlo_program_table};
-enum { N_TABLES = sizeof tables / sizeof *tables };
-
 tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_tables *out,
                            tm_hlo_sum *all, tm_error *err) {
-    tm_rank_sums sums[N_TABLES];
+    tm_rank_sums sums = TM_RANK_SUMS(hlo_key, tm_hlo_sum);
     tm_hlo_sum total = {0};
-    tm_status status = TM_OK;
     bool ok = true;
-    for (int i = 0; i < N_TABLES; i++)
-        sums[i] = TM_RANK_SUMS(hlo_key, tm_hlo_sum);
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
         if (attr->hlo == TM_NO_NAME) /* run by TensorFlow itself, not compiled */
             continue;
-        const hlo_key keys[N_TABLES] = {{attr->program, attr->hlo, attr->category},
-                                        {TM_NO_NAME, TM_NO_NAME, attr->category},
-                                        {attr->program, TM_NO_NAME, TM_NO_NAME}};
-        for (int k = 0; k < N_TABLES && ok; k++)
-            ok = add(view->timeline, &sums[k], keys[k], op);
+        const hlo_key keys[N_LEVELS] = {
+            {BY_CATEGORY, TM_NO_NAME, TM_NO_NAME, attr->category},
+            {BY_OP, attr->program, attr->hlo, attr->category},
+            {BY_PROGRAM, attr->program, TM_NO_NAME, TM_NO_NAME},
+        };
+        for (int k = 0; k < N_LEVELS && ok; k++)
+            ok = add(view->timeline, &sums, keys[k], op);
         count(view->timeline, op, &total);
     }
-    for (int i = 0; i < N_TABLES; i++) {
-        tm_table *part = tm_tables_find(out, parts[i]->name);
-        tm_status put_one =
-            tm_rank_sums_put(&sums[i], ok, view->timeline->rank, set_cells, part, err);
-        status = status == TM_OK ? put_one : status;
-    }
-    if (status == TM_OK)
-        *all = total;
-    return status;
+    TM_TRY(tm_rank_sums_put(&sums, ok, view->timeline->rank, set_cells,
+                            tm_tables_find(out, tm_hlo_work_part.name), err));
+    *all = total;
+    return TM_OK;
 }
 
 /* Sums of FLOP over many ranks exceed int64; rows are ordered by rank. */
@@ -300,7 +288,7 @@ static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_tabl
     TM_TRY(tm_over_ranks_column(part, first, end, P_SELF, &self, err));
     int64_t async_ns = tm_over_ranks_sum(part, first, end, P_ASYNC);
     int64_t told_ns = tm_over_ranks_sum(part, first, end, P_TOLD);
-    bool program = table->def == &tm_hlo_program_table;
+    bool program = tm_table_row(part, first)[P_LEVEL].value.i == BY_PROGRAM;
     tm_role role = program ? TM_ROLE_COMPUTE : role_of(part, first, end);
     tm_cell_set_int(&row[S_OCCURRENCES], tm_over_ranks_sum(part, first, end, P_OCCURRENCES));
     tm_cell_set_int(&row[S_SELF], self.sum);
@@ -320,29 +308,31 @@ static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_tabl
                              err);
 }
 
-static tm_status merge(const tm_names *names, const tm_table *part, tm_table *table,
-                       const int *texts, int n_texts, tm_error *err) {
+/* Sets the keys of a row, and origin and shape, which only operations have. */
+static tm_status set_names(const tm_names *names, const tm_cell *from, tm_table *table,
+                           tm_cell *row, tm_error *err) {
+    const int64_t level = from[P_LEVEL].value.i;
+    TM_TRY(tm_table_set_text(table, &row[S_LEVEL], level_words[level], err));
+    TM_TRY(tm_set_named(names, from[P_PROGRAM].value.i, table, &row[S_PROGRAM], err));
+    TM_TRY(tm_set_named(names, from[P_OP].value.i, table, &row[S_OP], err));
+    TM_TRY(tm_set_named(names, from[P_CATEGORY].value.i, table, &row[S_CATEGORY], err));
+    if (level != BY_OP)
+        return TM_OK;
+    TM_TRY(tm_set_named(names, from[P_ORIGIN].value.i, table, &row[S_ORIGIN], err));
+    return tm_set_named(names, from[P_SHAPE].value.i, table, &row[S_SHAPE], err);
+}
+
+tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err) {
+    const tm_table *part = tm_tables_find(all, tm_hlo_work_part.name);
+    tm_table *table = tm_tables_find(all, tm_hlo_work_table.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         end = tm_over_ranks_end(part, first);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
-        for (int k = 0; k < n_texts; k++)
-            TM_TRY(tm_set_named(names, tm_table_row(part, first)[texts[k]].value.i, table, &row[k],
-                                err));
-        TM_TRY(set_row(part, first, end, table, row + n_texts, err));
+        TM_TRY(set_names(names, tm_table_row(part, first), table, row, err));
+        TM_TRY(set_row(part, first, end, table, row, err));
     }
-    return TM_OK;
-}
-
-tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err) {
-    static const int op[OP_TEXTS] = {P_PROGRAM, P_OP, P_CATEGORY, P_ORIGIN, P_SHAPE};
-    static const int category[GROUP_TEXTS] = {P_CATEGORY}, program[GROUP_TEXTS] = {P_PROGRAM};
-    static const int *const texts[N_TABLES] = {op, category, program};
-    static const int n_texts[N_TABLES] = {OP_TEXTS, GROUP_TEXTS, GROUP_TEXTS};
-    for (int i = 0; i < N_TABLES; i++)
-        TM_TRY(merge(names, tm_tables_find(all, parts[i]->name),
-                     tm_tables_find(all, tables[i]->name), texts[i], n_texts[i], err));
     return TM_OK;
 }
 
@@ -363,23 +353,21 @@ static tm_status hold_against(const tm_hlo_peaks *peaks, tm_table *table, tm_cel
         tm_cell_set_real(&row[S_PEAK], 100.0 * row[S_RATE].value.r / peaks->tflops);
     if (!row[S_BANDWIDTH].null && row[S_ASYNC].null && peaks->bw_gbps > 0.0)
         tm_cell_set_real(&row[S_BANDWIDTH_PEAK], 100.0 * row[S_BANDWIDTH].value.r / peaks->bw_gbps);
-    bool program = table->def == &tm_hlo_program_table;
-    return tm_table_set_text(table, &row[S_BOUND], program ? NULL : bound_of(peaks, row), err);
+    return tm_table_set_text(table, &row[S_BOUND],
+                             tm_row_has_level(row, "program") ? NULL : bound_of(peaks, row), err);
 }
 
 tm_status tm_hlo_complete_rows(const tm_hlo_peaks *peaks, tm_tables *out, tm_error *err) {
-    for (int i = 0; i < N_TABLES; i++) {
-        tm_table *table = tm_tables_find(out, tables[i]->name);
-        int texts = table->def->n_columns - N_SHOWN;
-        int64_t all_ns = 0;
-        for (size_t r = 0; r < table->n_rows; r++)
-            all_ns = tm_sum(all_ns, tm_table_row(table, r)[texts + S_SELF].value.i);
-        for (size_t r = 0; r < table->n_rows; r++) {
-            tm_cell *row = tm_table_row(table, r) + texts;
-            tm_cell_set_ratio(&row[S_SHARE], 100.0, row[S_SELF].value.i, all_ns);
-            TM_TRY(hold_against(peaks, table, row, err));
-        }
-        tm_table_top(table, i == 0 ? LISTED : SIZE_MAX);
+    tm_table *table = tm_tables_find(out, tm_hlo_work_table.name);
+    int64_t all_ns = 0;
+    for (size_t r = 0; r < table->n_rows; r++)
+        if (tm_row_has_level(tm_table_row(table, r), "program"))
+            all_ns = tm_sum(all_ns, tm_table_row(table, r)[S_SELF].value.i);
+    for (size_t r = 0; r < table->n_rows; r++) {
+        tm_cell *row = tm_table_row(table, r);
+        tm_cell_set_ratio(&row[S_SHARE], 100.0, row[S_SELF].value.i, all_ns);
+        TM_TRY(hold_against(peaks, table, row, err));
     }
+    tm_table_top(table, LISTED);
     return TM_OK;
 }

@@ -5,9 +5,8 @@
 #include "base/vec.h"
 #include "tmerge/analysis.h"
 
-/** Shown tables, and the internal parts they are merged from. */
-extern const tm_table_def tm_hlo_op_table, tm_hlo_category_table, tm_hlo_program_table;
-extern const tm_table_def tm_hlo_op_part, tm_hlo_category_part, tm_hlo_program_part;
+/** The shown table, and the internal part that it is merged from. */
+extern const tm_table_def tm_hlo_work_table, tm_hlo_work_part;
 
 /** Sums over operations of a rank. */
 typedef struct tm_hlo_sum {
@@ -25,7 +24,7 @@ typedef struct tm_hlo_peaks {
 } tm_hlo_peaks;
 
 /**
- * Adds a rank's rows to the parts.
+ * Adds a rank's rows to the part.
  * @param ops  of tm_xla_op
  * @param all  sum over all of them; set only on TM_OK
  * @return     TM_OK; TM_ERR_FAULT
@@ -33,7 +32,7 @@ typedef struct tm_hlo_peaks {
 tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_tables *out,
                            tm_hlo_sum *all, tm_error *err) TM_MUST_CHECK;
 
-/** Merges the parts into the shown tables. TM_OK; TM_ERR_FAULT. */
+/** Merges the part into the shown table. TM_OK; TM_ERR_FAULT. */
 tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err) TM_MUST_CHECK;
 
 /** Compares the rows of all ranks with the peaks and keeps those with the largest time. TM_OK;

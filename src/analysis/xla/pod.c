@@ -33,15 +33,16 @@ enum {
 #define TIME_COLUMNS                                                                               \
     {"step_ns", TM_INT, "ns",                                                                      \
      "Window of the step; for a rank, the sum over its steps. The parts compute_16_ns to "         \
-     "other_ns add up to it. Overlapping time counts for the first of this order: compute, "       \
-     "infeed, output, copies, collectives, waiting for input, launches, copies to the device, "    \
-     "compilation, host."},                                                                        \
+     "other_ns add up to it. If several parts overlap, the time counts for the first of them in "  \
+     "this order: compute, infeed, output, copies, collectives, waiting for input, launches, "     \
+     "copies to the device, compilation, host."},                                                  \
         {"compute_16_ns", TM_INT, "ns",                                                            \
          "Time in which the device computes with types of at most 16 bits. The type is that of "   \
          "the shape in the profile (for XLA of the result, for TensorFlow of the input), or else " \
          "follows from the kernel's name."},                                                       \
         {"compute_32_ns", TM_INT, "ns",                                                            \
-         "Time in which the device computes with other types that are known from a shape."},       \
+         "Time in which the device computes with types of more than 16 bits that are known from "  \
+         "a shape."},                                                                              \
         {"compute_untyped_ns", TM_INT, "ns",                                                       \
          "Time in which the device computes with unknown types; XProf counts it as 32 bit. "       \
          "Unlike in XProf, copies with names from CUDA's tracer do not count as 32-bit "           \
@@ -110,7 +111,7 @@ static const tm_column step_columns[] = {
     {"slow", TM_TEXT, "",
      "Reason why the device is slow in this step: compute, input, launch or copies take longer "
      "than the median of the devices with the same step and program, by at least 5 % of the step. "
-     "If several do, the reason with the largest excess. Null if the device is not slow."},
+     "If several parts do, the one with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
      "Time beyond that median for the reason in slow; null if slow is null."},
 };

@@ -120,7 +120,7 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* Within the folder of one rank, and of several. */
+/* Paths in the folder of one rank, and in a folder of several ranks. */
 static const char *const in_folders[] = {"ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          "*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          NULL};

@@ -412,7 +412,7 @@ bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrom
     }
 }
 
-/* Copies on streams with parts of collectives are such parts themselves. */
+/* Counts copies as parts of collectives if their stream has such parts. */
 static void settle_copies(tm_ascend_emitter *e) {
     tm_raw_event *events = e->trace->events.data;
     const uint32_t *unsure = e->unsure.data;

@@ -60,13 +60,14 @@ static int32_t pass(const task **v, size_t *n, int sort) {
     return passed;
 }
 
-/* Returns the peers shown by the first tasks of a stream in an operation; 0 if they do not. Further
- * waits are for as many peers each time; what is sent to other hosts is for others. */
+/* Returns the number of peers shown by an operation's first tasks on a stream; 0 if they show none.
+ * The number of all waits must be a multiple of it. Sends to other hosts involve other ranks, so an
+ * operation with sends shows none. */
 static int32_t peers_of(const task *v, size_t n) {
     int32_t counts[N_SORTS] = {0};
     for (size_t i = 0; i < n; i++)
         counts[v[i].sort]++;
-    (void)pass(&v, &n, COPIES); /* of its own part */
+    (void)pass(&v, &n, COPIES); /* copies of the rank's own part */
     const int32_t peers = pass(&v, &n, SIGNALS);
     return peers >= PEERS_LEAST && pass(&v, &n, WAITS) == peers && pass(&v, &n, COPIES) == peers &&
                    counts[WAITS] % peers == 0 && counts[SENDS] == 0
@@ -74,7 +75,7 @@ static int32_t peers_of(const task *v, size_t n) {
                : 0;
 }
 
-/* Returns the largest such number over the streams. */
+/* Returns the largest number of peers that a stream shows for an operation. */
 static int32_t peers_in(const tm_vec *tasks, const tm_raw_event *operation) {
     const task *v = tasks->data;
     const int64_t from = operation->begin_ns, to = from + operation->duration_ns;

@@ -16,7 +16,7 @@ static int64_t number_in(const char *name, const char *start, const char *end) {
     return n > 0 && n <= 9 && strcmp(digits + n, end) == 0 ? strtoll(digits, NULL, 10) : -1;
 }
 
-/* -1: none; -2: several. */
+/* Returns the rank in the name of the folder's profiler_info_<rank>.json; -1: none; -2: several. */
 static int64_t rank_in(const char *folder) {
     int64_t rank = -1;
     const struct dirent *item;

@@ -64,7 +64,7 @@ static void set_world_size(tm_ascend_db *d) {
             d->trace->world_size = v[i].n_ranks;
 }
 
-/* ENUM_OVERLAP_ANALYSIS_TYPE. */
+/* Takes an interval of the overlap analysis; types are those of ENUM_OVERLAP_ANALYSIS_TYPE. */
 static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err) {
     static const char *const words[] = {"Computing", "Communication",
                                         "Communication(Not Overlapped)", "Free"};
@@ -153,7 +153,7 @@ static tm_status ascend_db_read(tm_source *source, tm_names *names, tm_trace *ou
     return status;
 }
 
-/* Within the folder of one rank, and of several. */
+/* Paths in the folder of one rank, and in a folder of several ranks. */
 static const char *const in_folders[] = {
     "ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db",
     "*_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db", "PROF_*/msprof_*.db",

@@ -103,7 +103,7 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
         each_part, err));
     TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"MEMCPY_INFO", of_copy, 3, NULL, NULL}, each_copy,
                              err));
-    /* Each begins with its task. */
+    /* The first member of both types is the task. */
     tm_sort(d->infos.data, d->infos.n, sizeof(info), tm_compare_i64);
     tm_sort(d->copies.data, d->copies.n, sizeof(copy_info), tm_compare_i64);
     return tm_ascend_db_scan(d, &(tm_db_query){"ENUM_HCCL_DATA_TYPE", of_type, 2, NULL, NULL},

@@ -43,7 +43,7 @@ typedef struct entry {
 typedef struct op_name {
     uint32_t text, backend, op; /* text ids */
     uint64_t hash;              /* of op */
-    bool inputs, outputs;       /* whether ranks must agree in its input and output tensors */
+    bool inputs, outputs;       /* whether ranks must agree on its input and output tensors */
     bool is_p2p, gathers;       /* gathers: it is an all_gather */
     bool ends_batch;            /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
@@ -96,10 +96,13 @@ void tm_flight_destroy(tm_flight *f) {
     free(f);
 }
 
+static tm_text whole_text_of(const tm_flight *f, const tm_pickle_value *value) {
+    return tm_names_text(f->values.texts,
+                         value && value->type == TM_PICKLE_TEXT ? value->as.id : TM_NO_NAME);
+}
+
 static const char *text_of(const tm_flight *f, const tm_pickle_value *value) {
-    return value && value->type == TM_PICKLE_TEXT
-               ? tm_names_text(f->values.texts, value->as.id).bytes
-               : "";
+    return whole_text_of(f, value).bytes;
 }
 
 /* Reads an integer, or a text that is an integer. */
@@ -176,19 +179,20 @@ static bool take_ranks(tm_flight *f, const tm_pickle_value *value, size_t *n) {
     return true;
 }
 
-/* Groups are identified by name and ranks: all parts of a split have the same name. */
-static uint64_t group_key(const tm_flight_group *g, const int64_t *ranks) {
-    const uint64_t name = tm_hash_mixed(1, g->name, strlen(g->name));
-    return tm_hash_mixed(name, ranks, g->n_ranks * sizeof *ranks);
+/* Groups are identified by name and ranks: all parts of a split have the same name. Damaged names
+ * may contain zero bytes. */
+static uint64_t group_key(tm_text name, const int64_t *ranks, size_t n_ranks) {
+    const uint64_t hash = tm_hash_mixed(1, name.bytes, name.size);
+    return tm_hash_mixed(hash, ranks, n_ranks * sizeof *ranks);
 }
 
-static bool add_group(tm_flight *f, const char *name, const char *desc,
-                      const tm_pickle_value *ranks) {
-    tm_flight_group g = {.name = name, .desc = strcmp(desc, "undefined") == 0 ? "" : desc};
+static bool add_group(tm_flight *f, tm_text name, const char *desc, const tm_pickle_value *ranks) {
+    tm_flight_group g = {.name = name.bytes, .desc = strcmp(desc, "undefined") == 0 ? "" : desc};
     const size_t first = f->ranks.n;
     if (!take_ranks(f, ranks, &g.n_ranks))
         return false;
-    g.key = group_key(&g, g.n_ranks > 0 ? (const int64_t *)f->ranks.data + first : NULL);
+    g.key =
+        group_key(name, g.n_ranks > 0 ? (const int64_t *)f->ranks.data + first : NULL, g.n_ranks);
     return tm_vec_append(&f->groups, &g, 1) != NULL;
 }
 
@@ -197,7 +201,7 @@ static bool take_groups(tm_flight *f, const tm_pickle_value *config) {
     const tm_pickle_value *v = tm_pickle_members(&f->values, config, &n);
     for (size_t i = 0; i + 1 < n; i += 2) {
         const tm_pickle_value *ranks = tm_pickle_get(&f->values, &v[i + 1], "ranks");
-        if (!add_group(f, text_of(f, &v[i]), tm_pickle_text(&f->values, &v[i + 1], "desc"),
+        if (!add_group(f, whole_text_of(f, &v[i]), tm_pickle_text(&f->values, &v[i + 1], "desc"),
                        ranks ? ranks : &v[i + 1]))
             return false;
     }
@@ -220,10 +224,10 @@ static bool find_group(tm_flight *f, const entry *e, size_t *out) {
     size_t n;
     const tm_pickle_value *value = field(e, F_GROUP);
     const tm_pickle_value *v = tm_pickle_items(&f->values, value, &n);
-    const char *name = text_of(f, n > 0 ? &v[0] : value);
+    const tm_text name = whole_text_of(f, n > 0 ? &v[0] : value);
     const tm_flight_group *g = f->groups.data;
     for (*out = 0; *out < f->groups.n; ++*out)
-        if (g[*out].name == name) /* texts are interned, so pointers compare */
+        if (g[*out].name == name.bytes) /* texts are interned, so pointers compare */
             return true;
     return add_group(f, name, n > 1 ? text_of(f, &v[1]) : "", NULL);
 }
@@ -234,7 +238,7 @@ static bool is_p2p_op(const char *op) {
     return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
 }
 
-/* Sets whether the ranks of an operation must agree in its input and output tensors. */
+/* Sets whether the ranks of an operation must agree on its input and output tensors. */
 static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
     const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") ||
                      tm_ends_with(op, strlen(op), "_v") || strstr(op, "coalesced") ||
@@ -243,14 +247,14 @@ static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
     *outputs = !any && strncmp(op, "gather", 6) != 0;
 }
 
-/* Parses "nccl:all_reduce": the backend precedes the colon. */
+/* Parses "nccl:all_reduce": the backend, which may contain a colon, precedes the last one. */
 static const op_name *find_op(tm_flight *f, uint32_t text) {
     const op_name *known = f->ops.data;
     for (size_t i = f->ops.n; i-- > 0;)
         if (known[i].text == text)
             return &known[i];
     const char *whole = tm_names_text(f->values.texts, text).bytes;
-    const char *colon = strchr(whole, ':');
+    const char *colon = strrchr(whole, ':');
     op_name made = {
         .text = text,
         .backend = tm_names_intern(f->values.texts, whole, colon ? (size_t)(colon - whole) : 0),

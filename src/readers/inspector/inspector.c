@@ -77,8 +77,8 @@ static bool take_record(void *context, const tm_inspector_record *record) {
 }
 
 /* Sets the rank's number in the job: that in the communicator of all ranks. If several
- * communicators are the largest, none of them is that one. A single largest one may still have
- * other ranks of the same process. */
+ * communicators are equally large, none has all ranks. If the file has several ranks of the largest
+ * one, the rank stays unknown. */
 static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
     bool alone;
     tm_inspector_sort_members(members);

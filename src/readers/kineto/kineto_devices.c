@@ -257,7 +257,7 @@ static bool link_collectives(judge *j) {
     return ok;
 }
 
-/* The first stream of a track counts. */
+/* Sets the streams of GPU tracks: the first one recorded for a track counts. */
 static void set_streams(judge *j) {
     const tm_mark *marks = j->whole->marks.data;
     tm_track *tracks = j->trace->tracks.data;
@@ -268,8 +268,8 @@ static void set_streams(judge *j) {
                 tracks[t].stream = marks[i].stream;
 }
 
-/* Events that the profiler puts on its device's process are the end of a call, with the call's id.
- * The work was launched by the host's own call. */
+/* Removes the launch ids of events that the profiler puts on the device's process (only MTIA). They
+ * mark the end of a call and have its id, but the host's own call launched the work. */
 static void keep_calls_of_hosts(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_LAUNCH];
     tm_launch_attr *launches = rows->data;

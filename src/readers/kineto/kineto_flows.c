@@ -40,7 +40,7 @@ bool tm_kineto_note_flow(tm_part *part, const tm_kineto_event *event) {
         category->size != 4 || memcmp(category->bytes, "ac2g", 4) != 0 || event->phase == 't' ||
         part->flow_mask >= UINT32_MAX)
         return true;
-    tm_flow *flow = tm_vec_push(&part->flows);
+    tm_flow *flow = tm_vec_reserve(&part->flows, FLOWS_MAX + 1) ? tm_vec_push(&part->flows) : NULL;
     if (!flow)
         return false;
     *flow = (tm_flow){

@@ -42,7 +42,7 @@ static bool number_follows(const tm_json_text *pid, size_t at) {
            pid->bytes[at + 1] <= '9';
 }
 
-/* Returns the label of a process, without the rest; size 0 if it has none. */
+/* Returns the label in brackets at the start of a process id; size 0 if there is none. */
 static tm_json_text label_of(const tm_json_text *pid) {
     tm_json_text label = {.bytes = ""};
     if (pid->size == 0 || *pid->bytes != '[')

@@ -238,7 +238,7 @@ static request *find_request(mpi *m, int64_t handle, bool is_made) {
         if (v[i - 1].row.request == handle && !v[i - 1].is_done && v[i - 1].is_made == is_made) {
             found = &v[i - 1];
             if (!is_made)
-                break; /* of persistent requests the last: earlier ones were freed */
+                break; /* the last of several persistent requests: earlier ones were freed */
         }
     return found;
 }

@@ -71,8 +71,8 @@ static int64_t integer_at(const unsigned char *p, int size) {
     return wide;
 }
 
-/* The binary data is a header of 32 bytes, of which only the schema and the payload's size are
- * relied on, and then the payload: the last bytes. */
+/* The binary data is a header of 32 bytes, then the payload as the last bytes. Only the schema and
+ * the payload's size are taken from the header. */
 tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,
                                        size_t size) {
     enum { HEADER = 32, SCHEMA_AT = 8, SIZE_AT = 16 };

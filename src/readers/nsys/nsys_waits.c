@@ -8,7 +8,7 @@
 typedef struct record {
     int64_t context, event; /* ids of events are unique within their context */
     int64_t correlation;    /* of the call; ascending within a process */
-    int64_t sync; /* number of the recording, which its waits carry too; 0 in old exports */
+    int64_t sync; /* number of the recording, which its waits also have; 0 in old exports */
     int64_t stream;
 } record;
 

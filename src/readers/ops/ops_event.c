@@ -25,7 +25,7 @@ static int place_of(const tm_json_text *key, bool args) {
     return NOTHING;
 }
 
-/* Reads a number as value x 10^scale; INT64_MIN if it is none or does not fit. */
+/* Reads a number as value x 10^scale; INT64_MIN if it is not a number or does not fit. */
 static const char *read_number(tm_json_cursor *cursor, const char *p, int scale, int64_t *out) {
     const char *start = p;
     bool number = *p == '-' || (*p >= '0' && *p <= '9');

@@ -160,7 +160,7 @@ static bool holds(const tm_json_text *text, const char *word) {
 }
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
-    /* In this order: a word precedes those that its names also contain. */
+    /* The first match counts: names that contain an earlier word may also contain a later one. */
     static const struct {
         const char *word;
         tm_ops_kind kind;

@@ -48,7 +48,8 @@ static bool has_word(const char *head, size_t size, const char *word) {
     return false;
 }
 
-/* Whether it is the text of ncclras; logs of NCCL begin with "NCCL version" alone. */
+/* Whether it is the text of ncclras. "NCCL version" by itself does not show that: logs of NCCL
+ * start with it. */
 static bool is_text(const char *head, size_t size) {
     enum { LINE = 64 };
     return size >= 13 && memcmp(head, "NCCL version ", 13) == 0 &&
@@ -73,7 +74,7 @@ static bool is_set(const tm_ras *r, const tm_pickle_value *status, const char *k
     return value && value->type == TM_PICKLE_BOOL && value->as.i != 0;
 }
 
-/* NCCL's results that are no errors. */
+/* NCCL results that are not errors. */
 enum { NCCL_SUCCESS = 0, NCCL_IN_PROGRESS = 7 };
 
 static int64_t error_of(const tm_ras *r, const tm_pickle_value *status, const char *key) {
@@ -81,7 +82,7 @@ static int64_t error_of(const tm_ras *r, const tm_pickle_value *status, const ch
     return result == NCCL_IN_PROGRESS ? NCCL_SUCCESS : result;
 }
 
-/* Tells the state as NCCL's own report does; an error goes first, because an abort follows it. */
+/* Sets the state as NCCL's own report does. An error comes first, because an abort follows it. */
 static void take_present(const tm_ras *r, const tm_pickle_value *status, tm_ras_member *out) {
     const int64_t init = error_of(r, status, "init_state");
     out->error = init != NCCL_SUCCESS ? init : error_of(r, status, "async_error");
@@ -156,7 +157,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_ras_member *)a)->rank, ((const tm_ras_member *)b)->rank);
 }
 
-/* Sorts the members and leaves out further ones of the same rank. Returns how many stay. */
+/* Sorts the members and drops duplicates of a rank. Returns the number that remain. */
 static size_t settle(tm_ras_member *m, size_t n) {
     size_t w = 0;
     if (n > 0)

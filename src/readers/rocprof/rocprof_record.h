@@ -43,7 +43,7 @@ typedef enum tm_rocprof_field {
 typedef struct tm_rocprof_record {
     uint64_t fields[N_ROCPROF_FIELDS];
     uint32_t present; /* bit f: fields[f] holds a number */
-    int bad_values;   /* fields whose value is no such number */
+    int bad_values;   /* fields whose value is not an unsigned 64-bit number */
 } tm_rocprof_record;
 
 /** The text between the values of the last record, which nearly always recurs in the next. */

@@ -16,7 +16,7 @@ typedef struct tm_rocprof_text {
 /** A processor or GPU. */
 typedef struct tm_rocprof_agent {
     uint64_t handle;
-    int64_t device; /* a GPU's number on its host; -1 if it is no GPU or has none */
+    int64_t device; /* a GPU's number on its host; -1 if it is not a GPU or has no number */
     int64_t units;  /* compute units; -1: unknown */
     int64_t wave;   /* threads per wave; -1: unknown */
     int64_t bytes;  /* memory [bytes]; -1: unknown */

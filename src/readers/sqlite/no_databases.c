@@ -1,5 +1,5 @@
-/* Replaces the readers of databases with TMERGE_SQLITE=OFF: reports what a file is, and that it is
- * not read. */
+/* Stands in for the readers of databases if TMERGE_SQLITE is OFF: reports what a file is, and that
+ * it is not read. */
 #include <stdio.h>
 #include <string.h>
 

@@ -246,7 +246,7 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
     (void)sqlite3_bind_int64(scan, 1, statement->value);
     tm_db_taker *outer = *db->taker; /* the scan whose row callback started this one */
     *db->taker = &taker;
-    tm_error failure; /* only says that the scan is over if a row was refused */
+    tm_error failure; /* if a row was refused, it only says that the scan ended */
     tm_status status = tm_db_step(db, scan, &row, &failure);
     if (status != TM_OK && taker.status == TM_OK && err)
         *err = failure;

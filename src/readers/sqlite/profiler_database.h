@@ -93,8 +93,8 @@ tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row,
  * none. For progress. */
 int64_t tm_db_last_row(const tm_db *db, const char *table);
 
-/** Returns an integer, or @p missing if the value is none. Only zeros need the type check: SQLite
- * converts other values to 0. */
+/** Returns an integer, or @p missing if the value is not a number. Only zeros need the type check:
+ * SQLite converts other values to 0. */
 static inline int64_t tm_db_int(sqlite3_value **values, int column, int64_t missing) {
     int64_t value = sqlite3_value_int64(values[column]);
     return value != 0 || sqlite3_value_type(values[column]) == SQLITE_INTEGER ? value : missing;

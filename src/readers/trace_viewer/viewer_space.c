@@ -108,7 +108,7 @@ bool tm_viewer_add_text(tm_viewer_space *space, tm_viewer_plane *plane, uint32_t
            tm_viewer_add_bytes(&space->stats, EVENT_STAT, bytes, n);
 }
 
-/* Metadata ids are name ids + 1: 0 is none. */
+/* Metadata ids are name ids + 1: 0 means none. */
 bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer_plane *plane,
                          const tm_viewer_event *event) {
     uint8_t bytes[3 * TM_VIEWER_FIELD_MAX];

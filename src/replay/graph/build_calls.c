@@ -16,21 +16,22 @@ static const int64_t WAITING_CALL_NS = 3000;
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
 /* A launch longer than this that ends after its own event waited for it (pageable memory). */
 static const int64_t PAGEABLE_NS = 20000;
-/* Test for a launch that waited for room in the queue. It is longer than FULL_NS and FULL_TIMES
- * the length of calls of its name that do not wait, and an event ended at most FULL_BEFORE_NS
- * before it. The number of launches ahead of the GPU is at least FULL_SHARE of the maximum, either
- * at the launch's end or counted since the launch of that event: room is made in the order of
- * launches, and later launches on other streams may have ended. */
+/* A launch is taken to have waited for room in the queue if it was longer than FULL_NS and than
+ * FULL_TIMES the usual length of calls of its name, and an event ended at most FULL_BEFORE_NS
+ * before its end. Unless so few events ended during the launch that this is no coincidence, the
+ * queue must also have been nearly full: FULL_SHARE of the maximum number of launches were waiting,
+ * counted either at the launch's end or since the launch of that event (later launches on other
+ * streams may have ended). */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
-/* If no waits are recorded, a thread without any recorded event for this long was waiting. */
+/* If no waits are recorded, a thread without recorded events for this long counts as waiting. */
 static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
     uint32_t last_call; /* latest call so far, or TM_NO_PART */
     uint32_t row;       /* first row not yet scanned for dark stretches */
-    int64_t reach_ns;   /* latest end of the rows before it */
+    int64_t reach_ns;   /* latest end of the rows before `row` */
     size_t span;        /* index of the first span that may end after last_call */
 } thread;
 
@@ -116,7 +117,8 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* Adds as a cause the last event up to `event` on its stream that started before the call's end. */
+/* Adds a cause of the call's end: the latest event on the stream of `event`, up to `event`, that
+ * started before that end. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -192,15 +194,14 @@ static bool count_ahead(host_walk *w) {
     return true;
 }
 
-/* Whether so few events ended during the call that one ending just before it is a coincidence in
- * less than 1 % of cases. */
+/* Whether few events ended during the call: the chance that one ends just before the call's end by
+ * coincidence is below 1 %. */
 static bool ends_with_one(host_walk *w, const tm_part_call *call) {
     const size_t n = n_ended_by(w, call->end_ns) - n_ended_by(w, call->begin_ns);
     return (call->end_ns - call->begin_ns) / FULL_BEFORE_NS >= 100 * (int64_t)n;
 }
 
-/* Whether a launch waited for room in the queue: see FULL_NS. Without a full queue, the event that
- * ended just before it must be no coincidence. */
+/* Whether a launch waited for room in the queue: see FULL_NS. */
 static bool was_full(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     int64_t length = call->end_ns - call->begin_ns;
@@ -285,8 +286,8 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* Returns the spans of a call's thread before it, from the first that outlasts the previous
- * call. */
+/* Returns the spans on a call's thread that started before it, from the first that outlasts the
+ * start of the previous call. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
     thread *at = &w->threads[call->thread];
@@ -365,7 +366,7 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
 static const int64_t BLOCKED_NS = 50000;
 
 /* Counts time between calls for most of which the device ran and then had nothing left. If no waits
- * are recorded, nothing tells whether the host worked meanwhile or waited for it. */
+ * are recorded, the host may have worked meanwhile or waited for the device. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
@@ -390,13 +391,13 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const bool known = last != TM_NO_PART;
     if (!known && !w->of_cpu && !w->m->draft->syncs)
         count_blocked(w, call, since);
-    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* the time between operators is not a work */
+    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* the time between operators is not work */
         dark = since;
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    const bool within =
-        before->step == call->step; /* after a step, the host may wait for an earlier one */
+    const bool within = before->step == call->step; /* in a later step, the host may have waited for
+                                                       an earlier event */
     if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;

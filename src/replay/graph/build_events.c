@@ -5,8 +5,8 @@
 
 #include "base/median.h"
 
-/* If an operation lacks a kernel: an event whose start is unexplained by more than MISSING_LAG_NS,
- * at most MISSING_BEHIND_NS after the end of the others, waited for it. */
+/* If an operation lacks a kernel, an event may have waited for it: its start is unexplained by more
+ * than MISSING_LAG_NS and is at most MISSING_BEHIND_NS after the end of the other members. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
 /* Usual lags of launches and gaps if the trace allows no measurement, and of a wait. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
@@ -17,8 +17,8 @@ static const int64_t LATE_NS = 100000;
 /* The same cap on gaps of a stream, for kernels queued behind another process. The medians of the
  * sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap counts as the stream's own only if the next event's launch started this much earlier, and
- * had ended by the gap unless the event did not wait for that. */
+/* A gap counts as the stream's own only if the previous event ended at least this long after the
+ * launch of the next one started, and the launch was not what the event waited for. */
 static const int64_t EARLY_NS = 20000;
 
 /* Measures the usual lags of launches and gaps. Excludes events that waited for others, and
@@ -94,7 +94,7 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
     return cause.from_ns > ns || tm_maker_cause(m, &cause);
 }
 
-/* Adds causes for an unexplained begin shortly after an operation whose kernel the trace lacks. */
+/* Adds causes for an unexplained start shortly after an operation whose kernel the trace lacks. */
 static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)

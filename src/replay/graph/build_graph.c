@@ -157,7 +157,7 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
-/* Returns the start or end of a call. @param part  counted from the first call's begin */
+/* Returns the start or end of a call. @param part  counted from the first call's start */
 static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
 }
@@ -168,8 +168,9 @@ static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
 }
 
-/* Cuts edges across the root to their part after it, with the root as source. Work before the root
- * is in no step, so no scenario may remove it from one. No GPU event starts before the root. */
+/* Shortens edges that cross the root to their part after it, with the root as source. Work before
+ * the root is in no step, so no scenario may remove it from one. No GPU event starts before the
+ * root. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);

@@ -20,7 +20,7 @@ bool tm_counts_add(tm_counts *counts, const tm_count_range *range) {
     return true;
 }
 
-/* 0 outside of marked steps. */
+/* Returns the key of a name in a step; 0 outside of marked steps. */
 static uint64_t key_of(const tm_draft *draft, uint32_t name, int32_t step) {
     const tm_step *of = step == TM_NO_STEP ? NULL : &draft->timeline->steps[step];
     if (!of || !of->annotated)

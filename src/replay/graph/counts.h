@@ -1,5 +1,5 @@
-/* Counts how often ranks run each name. If the ranks of a role do not run a name equally often in
- * a step, one more call on a rank would shift all later ones to the places of others. Such names
+/* Counts how often ranks run each name. If the ranks of a role run a name differently often in a
+ * step, an extra call on one rank would shift the occurrence indices of all later ones. Such names
  * are counted in each stretch of the step, from one launch of communication to the next. */
 #ifndef TMERGE_REPLAY_COUNTS_H
 #define TMERGE_REPLAY_COUNTS_H

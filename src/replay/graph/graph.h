@@ -8,7 +8,7 @@
  * The root is the start of the job's first GPU event. Earlier work belongs to no step and stays as
  * recorded: an edge across the root leads from the root, with only its part after it.
  *
- * Ranks synchronise in operations: each member's begin leads to the operation, whose time is the
+ * Ranks synchronise in operations: each member's start leads to the operation, whose time is the
  * arrival of the last one (L), and from there edges lead to the ends of its members. So a rank's
  * graph can be evaluated by itself: it starts at the root and at operations, and leads to
  * operations and to the ends of steps. */
@@ -132,8 +132,8 @@ static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *e
     return graph->ns[edge->from];
 }
 
-/** Returns the event or call that takes the time of an edge into a node: of work and transfers the
- * one that they belong to, otherwise the node's. */
+/** Returns the event or call that the time of an edge into a node belongs to. For work and
+ * transfers it is the event that works or transfers, for other edges the node's own. */
 static inline uint32_t tm_graph_event_of(const tm_graph *graph, uint32_t node,
                                          const tm_edge *edge) {
     const bool visits = edge->from & TM_FROM_VISIT, root = edge->from == TM_FROM_ROOT;

@@ -112,12 +112,13 @@ static bool find_clusters(const tm_join_member *members, size_t n, tm_vec *out) 
 
 static bool find_median_end(const tm_join_member *members, size_t n, int64_t *out) {
     int64_t *ends = malloc(n * sizeof *ends);
-    for (size_t i = 0; i < n && ends; i++)
+    if (!ends)
+        return false;
+    for (size_t i = 0; i < n; i++)
         ends[i] = members[i].end_ns;
-    if (ends)
-        *out = tm_median_any(ends, n);
+    *out = tm_median_any(ends, n);
     free(ends);
-    return ends;
+    return true;
 }
 
 /* Appends a participation for each rank without a kernel in the operation of [n] members. */

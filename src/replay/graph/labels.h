@@ -18,14 +18,15 @@ typedef struct tm_ways {
     size_t users;     /* labels that share it; may be changed only if 1 */
     uint64_t settled; /* reduction.now at the last pruning; came and grew mark later changes */
     uint64_t number;  /* version: equal numbers mean equal contents */
-    uint64_t holds;   /* merging ways of this version changes nothing if longer by at most `most` */
+    uint64_t holds;   /* merging ways of this version changes nothing if they are longer by at most
+                         `most` */
     int64_t *most;    /* [width] limit for holds; 0 if holds is 0 */
     bool news;        /* some way came or grew */
     uint32_t *from;   /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) is last */
     int64_t *ns;      /* [n][width] */
-    uint8_t *alive;   /* [n] bit by rank: it has that way */
-    uint8_t *came; /* [n] one bit per rank: whether the rank has this path since the last pruning */
-    uint8_t *grew; /* [n] the way has grown since the last pruning */
+    uint8_t *alive;   /* [n] one bit per rank: whether the rank has this way */
+    uint8_t *came; /* [n] one bit per rank: whether the rank got this way since the last pruning */
+    uint8_t *grew; /* [n] one bit per rank: whether the way has grown since the last pruning */
 } tm_ways;
 
 /** The ways to a node. */

@@ -104,8 +104,8 @@ static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
     return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
 }
 
-/* Returns the weight of a cause on the other ranks: of a transfer, what is usual for its operation;
- * otherwise not known yet. */
+/* Returns the weight of a cause on the other ranks. For a transfer it is the usual time of its
+ * operation; for other kinds it is not yet known. */
 static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause, int64_t weight) {
     return cause->kind == TM_EDGE_TRANSFER ? m->visits[cause->from & ~TM_FROM_VISIT].usual_ns
                                            : weight;
@@ -114,7 +114,7 @@ static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause,
 /* Returns how long before a node at @p ns the latest of its causes would usually have led to it. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
 
-/* Adds an edge for each of [n] causes of a node at @p ns. The one that explains it best gets the
+/* Adds an edge for each of [n] causes of a node at @p ns. The cause that explains it best gets the
  * recorded weight, the others at most the usual one. False when out of memory. */
 static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_cause *causes,
                                  size_t n) {
@@ -144,9 +144,9 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
 /* Same with all collected causes, which it empties. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
-/* Adds the end of event u as a cause of a node at @p ns. If it ends later (streams overlap, or
- * times are rounded), uses its start, or the operation it is part of, whose transfer then leads
- * there. False when out of memory. */
+/* Adds the end of event u as a cause of a node at @p ns. If u ends later (streams overlap, or times
+ * are rounded), uses the start of u, or the operation that u is part of and whose transfer then
+ * leads to the node. False when out of memory. */
 bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 
 /* Add the edges into all events, and into all calls. False when out of memory. */

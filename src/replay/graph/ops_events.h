@@ -9,8 +9,8 @@
 #include "replay/graph/timebase.h"
 #include "tmerge/timeline.h"
 
-/** Types of operations, by the prefix of their names. Computation, and what counts as such, comes
- * first: its ideal is the mean, that of communication the median. */
+/** Types of operations, by the prefix of their names. Types whose ideal is the mean (computation
+ * and the like) come first; the ideal of communication is the median. */
 #define TM_OPS_TYPE_LIST(X)                                                                        \
     X(FORWARD, "forward-compute")                                                                  \
     X(BACKWARD, "backward-compute")                                                                \

@@ -169,8 +169,8 @@ static void add_lag(maker *m, uint32_t from, int64_t ns) {
     }
 }
 
-/* Adds the edges from all that an operation follows. The one that ended last explains it; the time
- * in between is a lag. */
+/* Adds an edge from each operation that this one follows. The one that ended last explains its
+ * start; the time in between is a lag. */
 static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t ns) {
     const tm_ops_edge *edges = m->draft->edges.data;
     const tm_ops_part *parts = m->draft->parts.data;

@@ -25,7 +25,7 @@ typedef struct shape {
     live live[TM_N_OPS_TYPES];       /* only of the four types of transfers */
     tm_vec
         computes;  /* of uint32_t: passes in order; forward k as k, backward k after all forwards */
-    uint32_t last; /* index in computes of the one that ends last */
+    uint32_t last; /* index in computes of the pass that ends last */
 } shape;
 
 typedef struct orderer {
@@ -141,8 +141,9 @@ static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, i
     return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
 }
 
-/* Adds the transfers of a type. The k-th live one precedes (receive) or follows (send) the k-th
- * pass of its direction. The k-th of those within the model joins the k-th of the other stage. */
+/* Adds the transfers of a type. The k-th live transfer precedes (receive) or follows (send) the
+ * k-th pass of its direction. Transfers within the model join ranks: the k-th here and the k-th of
+ * the other stage. */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     const tm_ops_place *place = &o->draft->place;
     const live l = o->shape.live[type];
@@ -211,7 +212,7 @@ static void add_sharded(orderer *o) {
         for (uint32_t k = 0; k < o->types[type].n; k++) {
             bool gathers = type == TM_OPS_PARAMS, repeated = false;
             uint32_t i = part_at(o, (uint8_t)type, k);
-            /* Of several for a model part, only the last gather and the first reduction. */
+            /* If a model part has several, only its last gather and its first reduction count. */
             for (uint32_t j = gathers ? k + 1 : 0; j < (gathers ? params->n : k); j++)
                 repeated =
                     repeated || o->parts[part_at(o, (uint8_t)type, j)].chunk == o->parts[i].chunk;

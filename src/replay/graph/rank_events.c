@@ -6,7 +6,7 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* At the same begin the longer call is first: it may enclose the other. */
+/* If two calls start together, the longer one is first: it may enclose the other. */
 static int by_begin(const void *a, const void *b) {
     const tm_part_call *x = a, *y = b;
     int order = tm_order_i64(x->begin_ns, y->begin_ns);
@@ -113,8 +113,8 @@ static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t
     return call ? call - 1 : (uint32_t)d->calls.n;
 }
 
-/* Returns where the events of each call begin, shifted by one: filling turns it into the start of
- * the next. NULL when out of memory. */
+/* Returns the index of each call's first event, stored one entry too far; placing the events
+ * corrects that. NULL when out of memory. */
 static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;
     uint32_t *first = calloc(d->calls.n + 3, sizeof *first);

@@ -58,7 +58,7 @@ typedef struct tm_part_count {
 
 /** A rank's events before its first step (warm-up). */
 typedef struct tm_warm_up {
-    int64_t step; /* number of its first step; INT64_MAX without any GPU event in steps */
+    int64_t step; /* number of the rank's first step; INT64_MAX if no step has a GPU event */
     bool any;     /* GPU events outside of steps were launched before it */
     bool joined;  /* whether these events reach into the step, because the recording starts in the
                      middle of the work */
@@ -92,12 +92,12 @@ void tm_draft_free(tm_draft *draft);
  * Replaces the times by those of another rank whose other columns are all the same.
  *
  * @param draft  collected from, or last used for, a rank with the same columns
- * @return       whether the events are in the same order by this rank's times, too; otherwise only
- *               another call makes it valid
+ * @return       whether the events are in the same order by this rank's times, too; if not, the
+ *               draft is invalid until the next successful call
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
-/** Same for a rank that it was used for before; @p before is the result from then. */
+/** Same for a rank whose times the draft had before; @p before is the result of that call. */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_warm_up before);
 

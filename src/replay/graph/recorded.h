@@ -18,7 +18,8 @@ typedef struct tm_recorded {
     const tm_draft *draft; /* borrowed */
     uint32_t *first;       /* owned; [tracks + 1] range of each track in `events` */
     uint32_t *events;      /* owned; events by track, in the order of launches */
-    tm_vec asked;          /* of tm_asked, ascending in call; those that name a stream */
+    tm_vec asked;          /* of tm_asked, ascending in call; only waits whose awaited stream is
+                              known */
     tm_vec blind;          /* of tm_asked: streams that wait for an unrecorded, inferred stream */
     bool streams;          /* some of `asked` are waits of streams: no others are inferred */
     int64_t n_guessed;     /* inferred waits kept by tm_recorded_waits */
@@ -30,7 +31,7 @@ tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_re
 void tm_recorded_free(tm_recorded *recorded);
 
 /** Adds the recorded waits of streams; only if `streams` is set. @param waits  inferred by
- * tm_pairs_pick, or empty; of these only the ones in `blind` are kept. TM_OK; TM_ERR_FAULT. */
+ * tm_pairs_pick, or empty; only those of streams in `blind` are kept. TM_OK; TM_ERR_FAULT. */
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the wait that a host call requested; NULL if none is recorded. */

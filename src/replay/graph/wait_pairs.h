@@ -25,10 +25,10 @@ typedef struct tm_part_wait {
 tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Infers the waits of a rank. If a call made the event's stream wait since its previous event was
- * launched, the event may have waited for the latest event of each other stream that was launched
- * before it and had ended, skipping pairs that are broken on any rank. On a rank without any such
- * call only pairs that are tight somewhere count.
+ * Infers the waits of a rank. An event may have waited if a call made its stream wait after the
+ * launch of the previous event there. It is paired with the latest event of each other stream that
+ * was launched before it and had ended; pairs broken on any rank are skipped. On a rank without
+ * such calls, only pairs that are tight on some rank count.
  *
  * @param pairs  of all ranks
  * @param waits  of tm_part_wait, appended to, ascending in event

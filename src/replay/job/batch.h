@@ -1,7 +1,7 @@
 /* A batch of ranks whose graphs have the same nodes and edges and differ only in times. The common
  * part is stored once, in the graph of the first of them; the times are stored side by side, so
- * that as many ranks are processed at once as fit into a processor's vectors. Results are
- * identical to the byte to those of individual graphs. */
+ * that vector instructions process several ranks at once. Results are identical to the byte to
+ * those of individual graphs. */
 #ifndef TMERGE_REPLAY_BATCH_H
 #define TMERGE_REPLAY_BATCH_H
 
@@ -34,9 +34,9 @@ typedef struct tm_batch_short {
 
 /** Up to TM_LANES ranks; unused lanes repeat the first rank. */
 typedef struct tm_batch {
-    const tm_graph *like; /* borrowed: graph of a rank that did the same; nodes, edges, steps and
-                             the nodes of operations are shared */
-    const tm_batch_items *items; /* borrowed: shared, too */
+    const tm_graph *like; /* borrowed: graph of a rank with the same nodes and edges; these, steps
+                             and the nodes of operations are shared */
+    const tm_batch_items *items; /* borrowed: shared by all ranks */
     size_t n;                    /* number of ranks */
     int64_t rank[TM_LANES];
     uint32_t index[TM_LANES]; /* index of each rank in its process */

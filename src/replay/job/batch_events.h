@@ -44,7 +44,8 @@ void tm_drafts_free(tm_drafts *drafts);
 tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Returns these events again, with what was set since then. TM_OK; TM_ERR_FAULT. */
+/** Returns the events that tm_drafts_make collected, with what was set in them since. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out,
                        tm_error *err) TM_MUST_CHECK;
 

@@ -12,8 +12,8 @@ static bool is_work(const tm_edge *edge) {
     return edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
 }
 
-/* As for a single graph, but lags always count; they are compared on ranks with unexplained
- * time. */
+/* Same as item_of in peers.c, except that lags always belong to an item. They are compared only on
+ * ranks with unexplained time. */
 static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t node,
                         const tm_edge *edge) {
     if (is_work(edge))
@@ -25,9 +25,8 @@ static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t
     return is_lag(edge) && g->parts[node] < 2 * items->n_events ? g->parts[node] / 2 : NO_ITEM;
 }
 
-/* Returns the weight that an edge contributes: an event's duration or, from one lag, the
- * unexplained part of its start; a call's own work or the host time before it. *told: a lag has
- * been used. */
+/* Returns which weight of its item an edge contributes to. Only the first lag into a node counts:
+ * *told says that it has been seen. */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
                            bool *told) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))
@@ -44,7 +43,7 @@ static bool may_have_over(const tm_edge *edge) {
     return is_lag(edge) || edge->kind == TM_EDGE_SYNC || (edge->flags & TM_EDGE_OVER);
 }
 
-/* Assigns a slot to each node with such edges. */
+/* Assigns a slot to each node into which an edge with unexplained time may lead. */
 static void number_slots(tm_batch_items *items, const tm_graph *g) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool any = false;
@@ -57,8 +56,8 @@ static void number_slots(tm_batch_items *items, const tm_graph *g) {
     }
 }
 
-/* Counts the edges of each item, shifted by two; then places them, which turns each entry into the
- * start of the next item. */
+/* First counts the edges of item i in first[i + 2]. Once these are summed up, first[i + 1] is the
+ * index of the item's first edge; placing the edges moves that to first[i]. */
 static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool told = false;

@@ -7,7 +7,7 @@
 /** Which weight of its item (tm_peer_weights) an edge contributes to. */
 typedef enum tm_item_tells {
     TM_TELLS_NONE,
-    TM_TELLS_FIRST,  /* first_ns: the longest of these */
+    TM_TELLS_FIRST,  /* first_ns, for which the longest edge counts */
     TM_TELLS_SECOND, /* second_ns: by itself */
     TM_TELLS_OVER    /* second_ns: over_ns of its node */
 } tm_item_tells;
@@ -27,8 +27,8 @@ typedef struct tm_batch_items {
     uint32_t *first; /* owned; [n + 2] index of each item's first edge; those of transfers follow
                         the last item's */
     tm_item_edge *edges; /* owned */
-    uint8_t *always;     /* owned; [n] compared on every rank: calls, and own work of a rank; others
-                            only on ranks with unexplained time */
+    uint8_t *always;     /* owned; [n] whether the item is compared on every rank (calls, and events
+                            with work of their own) or only on ranks with unexplained time */
 } tm_batch_items;
 
 #define TM_NO_SLOT UINT32_MAX

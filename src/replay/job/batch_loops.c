@@ -184,7 +184,7 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
     }
 }
 
-/* Computes the weight of an item's edge on the others; false: as recorded. */
+/* Computes the weight that an item's edge has on the other ranks; false: as recorded. */
 static inline bool set_edge(const tm_batch *batch, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row recorded = recorded_row(batch, edge->edge);
@@ -215,8 +215,8 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* On ranks with work that most others do not run, replaces the others' times by what these do
- * instead. Returns whether there is such a rank. @param of  factors of each rank */
+/* On ranks with work that most others do not run, replaces the others' times by the time that the
+ * others spend instead. Returns whether there is such a rank. @param of  factors of each rank */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
     const uint32_t place = batch->items->places[item];
@@ -239,7 +239,8 @@ static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_plac
     return any;
 }
 
-/* Sets the peers of an item at a place that no other rank, or not most ranks of the role, have. */
+/* Sets the peers' times of an item whose place no other rank, or only a minority of the role's
+ * ranks, has. */
 static void set_rare(const tm_batch *batch, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_batch_workspace *workspace) {
     const uint32_t place = batch->items->places[item], known = places->known[place];

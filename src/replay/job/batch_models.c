@@ -26,7 +26,7 @@ typedef struct kind_of_part {
 typedef struct place_of_edge {
     uint32_t place;      /* index in the graph; TM_NO_ORIGIN if dropped because it leads back */
     uint32_t source, to; /* indices into the times */
-    uint32_t slot;       /* of the items */
+    uint32_t slot;       /* slot of its node, as in tm_batch_items */
     uint32_t wide;       /* index of the wide row; TM_NO_SLOT: it is short */
 } place_of_edge;
 

@@ -1,5 +1,5 @@
-/* Finds ranks that did the same. The first of each sort is the model, with a graph of its own;
- * later ones form batches (batch.h). */
+/* Finds ranks whose graphs have the same nodes and edges. The first of each sort is the model, with
+ * a graph of its own; later ones form batches (batch.h). */
 #ifndef TMERGE_REPLAY_BATCH_MODELS_H
 #define TMERGE_REPLAY_BATCH_MODELS_H
 

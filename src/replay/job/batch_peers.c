@@ -28,8 +28,8 @@ static bool list_items(slice_items *s, const tm_batch_items *items) {
     return true;
 }
 
-/* Counts the rows of each place, shifted by two: filling turns them into starts of the next
- * place. */
+/* Returns the index of each place's first row, stored one entry too far; placing the rows corrects
+ * that. NULL when out of memory. */
 static size_t *count_rows(const tm_batch *batches, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;
     size_t *first = calloc(n_places + 2, sizeof *first);

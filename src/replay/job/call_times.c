@@ -76,8 +76,8 @@ double tm_host_factor(const tm_vec *times, uint32_t host) {
 }
 
 bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_rows, int64_t *out) {
-    size_t *first =
-        calloc(n_rows + 2, sizeof *first); /* filling turns it into the start of the next row */
+    size_t *first = calloc(n_rows + 2, sizeof *first); /* of each row's first value, one entry too
+                                                          far until the values are placed */
     int64_t *sorted = malloc((n + 1) * sizeof *sorted);
     const bool ok = first && sorted;
     for (size_t i = 0; i < n && ok; i++)

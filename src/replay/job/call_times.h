@@ -48,7 +48,7 @@ int64_t *tm_batch_calls(const tm_batch *batch) TM_MUST_CHECK;
 bool tm_call_time(const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 bool tm_batch_call_times(const tm_batch *batch, int64_t out[TM_LANES]) TM_MUST_CHECK;
 
-/** Divides the others' call times at these places by the factor of their stage's host.
+/** Divides the peers' call times at these places by the factor of their host.
  * @param done  [others] places already divided; updated */
 void tm_calls_divide(const uint32_t *item_places, size_t n_events, size_t n, double factor,
                      tm_peer_places *places, bool *done);

@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 
 /* The two links kept between a pair of operations: the longest one with its group, and the longest
- * one of any other group. */
+ * of all other groups. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;

@@ -13,7 +13,7 @@ typedef struct tm_replay_sets {
 enum { TM_EACH_LANES = 8 };
 
 /** A job reduced to the links that can be longest. Between two operations it keeps the longest link
- * and the longest of any other group, in case the first belongs to the group under test. */
+ * and the longest of any other group, in case the longest belongs to the group under test. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;

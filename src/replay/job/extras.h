@@ -1,7 +1,7 @@
 /* Work of a rank that most ranks of its role do not run: debug hooks, an evaluation, logging. Such
- * places have no peers. They are compared in total with what ranks do in the same step at all
- * places that not all of them have. So a rank that was compiled to other kernels than its peers
- * does no more than they, while for one that runs what they go without, all of it is extra time. */
+ * places have no peers, so they are compared in total: with the work of the other ranks in the same
+ * step at all places that some rank lacks. A rank that was compiled to other kernels than its peers
+ * then has no extra time, while all additional work of a rank is extra time. */
 #ifndef TMERGE_REPLAY_EXTRAS_H
 #define TMERGE_REPLAY_EXTRAS_H
 

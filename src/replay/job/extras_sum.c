@@ -147,8 +147,8 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     return true;
 }
 
-/* Returns the factor from rare work to what peers do instead. The other places that not all ranks
- * have are compared individually. */
+/* Returns the factor that turns the rank's time at rare places into the time that its peers spend
+ * instead. Other places that not all ranks have are compared individually. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
     const int64_t apart = sums->apart[call][step], rare = sums->rare[call][step];
@@ -230,7 +230,7 @@ typedef struct share_sum {
 /* The rows of the ranks, and the share of each name in them. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share; in keys without name */
+    tm_keys keys, names; /* of share; its name is 0 in `keys` */
     tm_vec row_of, sums; /* row_of: of size_t, 1 + index; sums: of share_sum */
 } rows;
 

@@ -48,7 +48,7 @@ static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     return sweep(s);
 }
 
-/* Computes this for all ranks, once for each stage or data rank. */
+/* Computes sweep_others for all ranks, once for each stage or data rank. */
 static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     for (size_t i = 0; i < s->replay->n_ranks; i++) {
         size_t first = 0;

@@ -1,5 +1,5 @@
 /* Figures of "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025)
- * for a job of operations. All exclude the time between an operation and what it follows: T is the
+ * for a job of operations. All exclude the time between an operation and those it follows: T is the
  * job's time without it, and the ideal is T with all operations at the ideal of their type. */
 #ifndef TMERGE_REPLAY_OPS_FIGURES_H
 #define TMERGE_REPLAY_OPS_FIGURES_H
@@ -28,9 +28,9 @@ typedef struct tm_ops_figures {
 } tm_ops_figures;
 
 /**
- * Computes the figures. S_w of a rank is the smaller of two values, for its data rank and for its
- * stage: T with all but the ranks that share it at the ideal, divided by T_ideal. Of equals the
- * lower rank is worse.
+ * Computes the figures. S_w of a rank is the smaller of two values, one for its data rank and one
+ * for its stage: T with all ranks outside that data rank or stage at the ideal, divided by T_ideal.
+ * Of equal ranks the lower one counts as worse.
  *
  * @param replay  with TM_N_OPS_SETS sets
  * @param places  [n_ranks] parallel to its ranks

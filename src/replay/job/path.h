@@ -1,8 +1,9 @@
 /* Critical path over all ranks: the chain of calls, kernels and transfers that determines when a
  * step ends. It contains no waits: at an operation it continues on the rank that arrived last.
  *
- * Each rank reports what leads to its last arrivals and to the ends of its steps. These determine
- * the path across operations; each rank then fills in its own hops. */
+ * Each rank reports the origins of the paths to the operations at which it arrived last, and to the
+ * ends of its steps. These determine the path across operations; each rank then fills in its own
+ * hops. */
 #ifndef TMERGE_REPLAY_PATH_H
 #define TMERGE_REPLAY_PATH_H
 
@@ -10,8 +11,9 @@
 
 /** No operation: the root. */
 #define TM_PATH_ROOT UINT64_MAX
-/** Pseudo step: the path from the job's last end back to the root, not cut at ends of steps.
- * Shortening it shortens the job, while the paths of steps may all miss work before an end. */
+/** Pseudo step: the path from the job's last end back to the root, not cut at ends of steps. A
+ * shorter one shortens the job; the paths of single steps may miss work that delays later ones.
+ */
 #define TM_PATH_WHOLE INT64_MIN
 
 /** A rank that arrived last at an operation, and the origin of its path. Sent as bytes. */
@@ -64,11 +66,11 @@ typedef struct tm_path_step {
 } tm_path_step;
 
 /**
- * Finds the edge that determines each node's time: of several, the one with the latest source, then
- * the first in the order of kinds.
+ * Finds the edge that determines each node's time. Of several, takes the one with the latest
+ * source, then the first in the order of kinds.
  * @param edges  [n_nodes] out
  * @param boundaries  [n_nodes] out: participation at which the path to each node starts, or
- * TM_FROM_ROOT
+ *                    TM_FROM_ROOT
  */
 void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries);
 

@@ -46,8 +46,8 @@ void tm_peer_items_free(tm_peer_items *items) {
 
 static const uint32_t NO_ITEM = UINT32_MAX;
 
-/* Returns the item by which an edge is compared: the event whose work it is, or the call that it
- * leads to; for a start with an unexplained part, the event; else NO_ITEM. */
+/* Returns the item that an edge is compared by: the event whose work it is, the call that it leads
+ * to, or the event whose start has an unexplained part; else NO_ITEM. */
 static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edge,
                         size_t n_events) {
     switch ((tm_edge_kind)edge->kind) {
@@ -131,7 +131,7 @@ static uint64_t kind_of(const tm_names *names, const tm_step *step) {
 }
 
 /* Returns hashes by 2 x (index of the step + 1) + whether it is a call; NULL when out of memory.
- * @param names  if other steps stand for the others, else NULL */
+ * @param names  set if other steps of this rank stand for other ranks, else NULL */
 static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     const tm_timeline *t = draft->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
@@ -160,8 +160,8 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t na
     return number;
 }
 
-/* Assigns a place to a part of its step. What repeats in a step (layers, micro-batches) is spread
- * over all parts; names are not used, because they depend on the profiler. */
+/* Assigns a place to a part of its step. The work that repeats in a step (layers, micro-batches) is
+ * spread over all parts. Names are not used, because they depend on the profiler. */
 static uint64_t part_of(const tm_count_spot *at) {
     const uint64_t key = (uint64_t)at->stretch << 32 | at->nth;
     return tm_hash_words(0, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
@@ -223,8 +223,8 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Counts the ranks at each place of a slice, shifted by two: filling turns each entry into the
- * start of the next place. NULL when out of memory. */
+/* Returns the index of each place's first rank in a slice, stored one entry too far; placing the
+ * ranks corrects that. NULL when out of memory. */
 static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                            const tm_peer_slice *slice) {
     const size_t n_places = places->keys.keys.n;
@@ -255,8 +255,9 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     return out ? TM_OK : tm_fail_memory(err);
 }
 
-/* Indices of the middle values among all but any one of [n >= 2]; with two others, the smaller.
- * The k-th of the others is the k-th of all, or the next if the excluded one is not above it. */
+/* Indices of the middle values among those that remain if one of [n >= 2] sorted values is left
+ * out; if two remain, only the smaller counts. The k-th remaining value is the k-th of all values,
+ * or the next one if the value left out is not above it. */
 typedef struct middle {
     size_t low, high;
 } middle;
@@ -281,7 +282,8 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
 /* From MANY values on, samples first bound the middle so that most values are skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
-/* Finds the middle values [3] from the lower one on, one more than there are. @param room  [n] */
+/* Finds three middle values, from the lower one on: the third is needed when one value is left out.
+ * @param room  [n] */
 static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     const middle m = middle_of(n);
     size_t below = 0, between = 0;

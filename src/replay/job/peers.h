@@ -1,16 +1,18 @@
-/* Compares what ranks took at the same place: how long it would have taken if the rank were like
- * the others.
+/* Compares the times of ranks at the same place: how long work would have taken if the rank were
+ * like the others.
  *
  * A place is the occurrence index of an event among those of its name in a step, in the order of
  * launches, on ranks of one role (pipeline stage). If ranks do not run the name equally often, it
  * is the index within a stretch of the step (counts.h). A call's place is that of the event it
- * launches. The value of the others is their median, with two others the smaller one: one of three
- * may be slow. A duration changes to it up or down, since clamping would promise too much; the
- * unexplained part of a start only shrinks, since it is due to chance. If the job has one rank, its
- * other steps of the same kind stand for the others.
+ * launches.
+ *
+ * The value of the others is their median. For two others it is the smaller value, since one of
+ * three ranks may be slow. A duration is replaced by it even if that is longer, since taking only
+ * shorter ones would promise too much. The unexplained part of a start only shrinks, since it is
+ * due to chance. If the job has one rank, its other steps of the same kind stand for the others.
  *
  * The owner of a place gets the weights of all ranks there and answers each process once: from the
- * middle values of all, each rank computes the median of all but itself. */
+ * middle values of all, each rank computes the median of the other ranks. */
 #ifndef TMERGE_REPLAY_PEERS_H
 #define TMERGE_REPLAY_PEERS_H
 
@@ -99,8 +101,8 @@ void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- * @param names  of a job that has no other rank: steps whose marks have the same words stand for
- *               the others; else NULL
+ * @param names  set if the job has no other rank: steps whose marks have the same words then stand
+ *               for the others; else NULL
  * @param out    to be freed in either case
  * @return       TM_OK; TM_ERR_FAULT
  */
@@ -163,8 +165,8 @@ bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns)
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
                             uint8_t *flags);
 
-/** Numbers the places of all events and calls of a rank that is not the job's only one, whether or
- * not they have weights. False when out of memory. @param out  [events, then calls] */
+/** Numbers the places of all events and calls of a rank, whether or not they have weights. The job
+ * must have other ranks. False when out of memory. @param out  [events, then calls] */
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
 
 /** A slice of the places of batches. */

@@ -7,8 +7,8 @@
 #include "replay/graph/labels.h"
 
 /* Each way is compared with those past the LATEST latest operations. A node with more than MOST
- * ways becomes a joint. With many sets, each of which keeps ways of its own, more than FEW are
- * enough, but only at one in APART nodes, because each joint costs links. */
+ * ways becomes a joint. With many sets, which each keep ways of their own, a node with more than
+ * FEW ways may become one, but only one in APART nodes, because each joint costs links. */
 enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
@@ -21,7 +21,7 @@ enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT,
 typedef struct boundary {
     uint32_t next;        /* next boundary node (boundary) at the same graph node */
     uint32_t node;        /* of a joint */
-    uint8_t ranks;        /* bit by rank: has it */
+    uint8_t ranks;        /* one bit per rank: whether it has this boundary node */
     size_t first, behind; /* range of the links into it */
 } boundary;
 
@@ -54,8 +54,9 @@ typedef struct reduction {
     int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
     const int64_t **by;    /* [width / TM_LANES] pointers to the current weights */
     tm_reduce_room room;
-    uint64_t now; /* 1 + how often a boundary node got links after ways had started there */
-    bool *began;  /* [n_visits] ways have started at it */
+    uint64_t now; /* incremented whenever a boundary node from which ways have started gets new
+                     links */
+    bool *began;  /* [n_visits] ways have started there */
     int64_t n_left_out;
     int64_t joint_ns[TM_LANES]; /* time of each rank's latest joint */
 } reduction;
@@ -78,8 +79,8 @@ static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
     r->stops[node].boundary = number;
 }
 
-/* Assigns keys, in order of time, to everything at which ways can start: operations get theirs
- * here, and node i, if it becomes a joint, gets i + the number of operations before it. */
+/* Assigns keys to the operations, in order of time. If node i becomes a joint later, its key is i +
+ * the number of operations before it. */
 static void number_visits(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
@@ -222,8 +223,8 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t node, uin
     return ok ? here : NULL;
 }
 
-/* Returns the benefit of starting with this edge at a node: the number of ways that need not be
- * copied, because the others are merged into them. */
+/* Returns how many ways need not be copied if the ways of the other edges are merged into those of
+ * this one; 0 if the source's ways are still needed. */
 static size_t worth_of(const reduction *r, uint32_t edge) {
     const uint32_t from = r->graph->edges[edge].from;
     if (from & TM_FROM_VISIT)
@@ -232,15 +233,15 @@ static size_t worth_of(const reduction *r, uint32_t edge) {
     return r->stops[from].uses == 1 && ways->users == 1 ? ways->n : 0;
 }
 
-/* Whether a way is longer than the one past another boundary node, bit by rank. */
+/* Returns, one bit per rank, whether a way is longer than the way through another boundary node. */
 static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
                          const int64_t *b) {
     uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
     return r->batch ? above : above > 0;
 }
 
-/* Marks the ways that are redundant because of those past the operation of way `by`: any way of
- * the ranks in `ranks`, only new ways of those in `of_new`. */
+/* Marks the ways that are redundant because of the ways through the operation of way `by`: any way
+ * of the ranks in `ranks`, only new ways of those in `of_new`. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
@@ -266,9 +267,9 @@ static void find_implied(const reduction *r, const tm_ways *here, size_t by, uin
     }
 }
 
-/* Compares ways with those past each rank's latest operations, excluding the root. Skips pairs
+/* Compares ways with those through each rank's latest operations, excluding the root. Skips pairs
  * that were compared before and have not changed.
- * @param latest  [n] out, initially 0: bit by rank */
+ * @param latest  [n] out, initially 0: one bit per rank */
 static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t *implied,
                                 uint8_t *latest) {
     const bool anew = here->settled != r->now;
@@ -290,14 +291,14 @@ static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t
     }
 }
 
-/* Sets a way to unreached for some ranks of a batch. */
+/* Marks a way as unreached for some ranks of a batch. */
 static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
     for (size_t i = 0; i < r->pool.width && ranks; i++)
         ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
 }
 
-/* Drops redundant ways. The ways that make them redundant may be dropped, too: each of those is
- * redundant because of one past a later operation. */
+/* Drops redundant ways. A way that makes another redundant may itself be dropped: then a way
+ * through a later operation makes both redundant. */
 static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
     bool settled = true, fewer = false;
@@ -442,7 +443,7 @@ static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
     return low;
 }
 
-/* Selects one in APART parts by hash, to avoid patterns among them. */
+/* Selects about one in APART parts by hash, to avoid patterns. */
 static bool is_apart(uint32_t part) {
     return part * UINT32_C(0x9E3779B9) < UINT32_MAX / APART;
 }
@@ -468,8 +469,8 @@ static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
     return r->batch ? r->workspace->ns[node].ns[lane] : r->graph->ns[node];
 }
 
-/* Whether a node can become a joint of a rank: all its ways come from before it, and no operation
- * and no other joint has the same time. Otherwise the order of keys might not be the job's. */
+/* Whether a node can become a joint of a rank: all its ways start before it, and no operation or
+ * other joint has the same time. Otherwise the order of keys might differ from the job's. */
 static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
     const int64_t ns = node_ns(r, node, lane);
     const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
@@ -520,8 +521,9 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
     return anew;
 }
 
-/* Makes a node with too many ways a joint, at which all later ways of the rank begin. Otherwise
- * each operation adds a way if an old one stays longest in some set. NULL when out of memory. */
+/* Makes a node with too many ways a joint, at which all later ways of the rank start. Without
+ * joints, each operation would add a way whenever an old one stays the longest in some set. NULL
+ * when out of memory. */
 static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
     const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
     uint8_t ranks = 0;

@@ -5,8 +5,7 @@
  * sets. A way that passes the rank's arrival at an operation is redundant if, in all sets, it is no
  * longer than the way to that operation plus the way on from it: an operation is never before its
  * members. If many ways remain, they are joined in a node, which then acts as an operation of this
- * rank only. So few links remain, and the times that follow from them are exactly those of the
- * graph. */
+ * rank only. So few links remain, and they give exactly the times of the graph. */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
@@ -41,8 +40,8 @@ typedef struct tm_reduced {
 
 /**
  * Appends a reduced graph to words that can be sent to other processes and concatenated with those
- * of other ranks in any order. An arrival to which a way was dropped is never before its recorded
- * time in any set, so savings are lower bounds.
+ * of other ranks in any order. If a way to an arrival was dropped because it would lead back, the
+ * arrival is never before its recorded time in any set, so savings are lower bounds.
  *
  * @param words  of int64_t; unchanged on failure
  * @return       TM_OK; TM_ERR_FAULT
@@ -69,8 +68,8 @@ typedef struct tm_batch_sets {
 /**
  * Same as tm_reduce for all ranks of a batch.
  * @param workspace  with the peers of this batch
- * @param done  false if a rank has too many ways: words are unchanged, and each rank must be
- *              reduced individually
+ * @param done  false if the ranks would be reduced differently: words are unchanged, and each rank
+ *              must be reduced individually
  */
 tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
                           const tm_batch_sets *sets, bool *done, tm_vec *words,

@@ -114,7 +114,8 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Counts the links to each target, shifted by one: filling turns it into the start of the next. */
+/* Sets `first` to the index of each target's first link, stored one entry too far; placing the
+ * links corrects that. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;
@@ -342,7 +343,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     hops->n = 0;
     while (ns[target] > since_ns) {
         size_t link = deciding_link(&w, target);
-        if (link == replay->first[target + 1]) { /* an earlier step ends as late, or the root */
+        if (link == replay->first[target + 1]) { /* an earlier step ends as late, or the path starts
+                                                    at the root */
             if (target <= replay->n_operations)
                 break;
             target--;
@@ -367,8 +369,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     return true;
 }
 
-/* Whether a step counts and the next does not. For consecutive counted steps only the end of the
- * last one matters for T. */
+/* Whether a step counts and the next one does not. T depends only on the last step of a run of
+ * counted steps. */
 static bool ends_stretch(const tm_replay *replay, size_t k) {
     const bool *counts = replay->counts;
     return k + 1 == replay->n_steps ? !counts || counts[k] : counts && counts[k] && !counts[k + 1];

@@ -61,7 +61,7 @@ tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err
  */
 void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int64_t *ns);
 
-/** Same with each set for all ranks at once, for a job from tm_replay_open.
+/** Same with each set for all ranks, all sets in one pass, for a job from tm_replay_open.
  * @param ns  [n_operations + n_steps][n_sets] */
 void tm_replay_forward_all(const tm_replay *replay, int64_t *ns);
 
@@ -73,8 +73,8 @@ int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
 int64_t tm_replay_total_of(const tm_replay *replay, const int64_t *ends);
 
 /**
- * Computes how late everything can be without delaying the end of the last step. Anything that is
- * earlier than this has slack.
+ * Computes the latest time of everything that does not delay the end of the last step. The
+ * difference to the actual time is slack.
  *
  * @param ns       of tm_replay_forward
  * @param late_ns  [n_operations + n_steps] TM_REPLAY_NEVER if no step's end depends on it
@@ -93,9 +93,8 @@ typedef struct tm_hop {
 
 /**
  * Finds the critical path to the end of a step, back to a given time. Hops are contiguous and do
- * not overlap, so their durations add up to E_k - since_ns. Among several deciding links, the one
- * of the lowest rank is taken, then the one with the latest source (by time, then order; the root
- * is first).
+ * not overlap, so their durations add up to E_k - since_ns. Of several deciding links it takes that
+ * of the lowest rank, then the one with the latest source (by time, then order; the root is first).
  *
  * @param ns        of tm_replay_forward with the same weights
  * @param step      its index; yields no hops if it ended by since_ns

@@ -5,8 +5,8 @@
 #include "base/keys.h"
 #include "base/simd_lanes.h"
 
-/* Returns weight @p ns, at most the recorded weight without its unexplained part @p over_ns. That
- * part can exceed the recorded weight if the edge is cut at the root. */
+/* Returns @p ns, limited to the recorded weight without its unexplained part @p over_ns. That part
+ * can exceed the recorded weight if the edge is cut at the root. */
 static int64_t explained(const tm_edge *edge, int64_t over_ns, int64_t ns) {
     const bool cut = edge->from == TM_FROM_ROOT && edge->ns < over_ns;
     const int64_t without = cut ? 0 : edge->ns - over_ns;

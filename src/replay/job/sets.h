@@ -5,9 +5,9 @@
 #include "base/keys.h"
 #include "reduce.h"
 
-/** Sets that can be chosen per rank; EXPLAINED ones exclude unexplained time. Transfers belong to
- * no rank: only IDEAL sets have them at their usual time. If only two ranks can be compared, IDEAL
- * takes the smaller weight. */
+/** Sets that can be chosen per rank. EXPLAINED ones exclude unexplained time. IDEAL takes the
+ * smaller weight if only two ranks can be compared. Transfers belong to no rank, and have their
+ * usual time only in IDEAL sets. */
 enum {
     TM_SET_RECORDED,
     TM_SET_RECORDED_EXPLAINED,
@@ -38,7 +38,8 @@ typedef struct tm_change {
     uint8_t flags;  /* only edges with any of these; 0: all */
     uint8_t mark;   /* only edges with this mark; 0: all */
     double factor;  /* of the recorded weight; NaN: the peers' weight; INFINITY: the usual weight */
-    const double *factors; /* user's scenario instead: by tm_edge.part from 1; else NULL */
+    const double *factors; /* by tm_edge.part - 1: factors of a user's scenario, used instead; else
+                              NULL */
     const double *of_rank; /* factors for each rank of the process: first of compute kernels, then
                               of all other work except sends and receives; NULL if factors do not
                               depend on the rank */

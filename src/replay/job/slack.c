@@ -4,7 +4,7 @@
 
 #include "base/sorted.h"
 
-/* Pass that merges all runs of a stream. */
+/* The merging pass that joins all runs of a stream. */
 enum { ALL_JOINED = 40 };
 
 static void bring_down(int64_t *late, int64_t ns) {

@@ -23,7 +23,7 @@ tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const in
 /** Consecutive GPU events of a stream, and how much later each could end. Sent as bytes. */
 typedef struct tm_slack_run {
     int64_t rank, stream;
-    int64_t begin_ns;          /* start of the first, since the root */
+    int64_t begin_ns;          /* start of the first event, since the root */
     int64_t least_ns, most_ns; /* slack; INT64_MAX: no step's end depends on the event */
     int32_t device;
     uint32_t n; /* number of events */

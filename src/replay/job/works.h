@@ -2,8 +2,8 @@
  *
  * The places of a step (peers.h) are assigned by hash to a few parts of the step: each part then
  * samples all of the step's work, and an effect on the whole step shows in every part. Places that
- * not all ranks of a role have are summed only if the ranks are known to do the same work otherwise
- * (extras/extras_sum.h). */
+ * some ranks of a role lack are summed only if the ranks are known to do the same work otherwise
+ * (extras_sum.h). */
 #ifndef TMERGE_REPLAY_WORKS_H
 #define TMERGE_REPLAY_WORKS_H
 

@@ -9,7 +9,7 @@
 /* A change that takes less than T / 2000 off the path cannot save more. */
 enum { WORTH_TRYING = 2000 };
 
-/* Sums over the path, by name. */
+/* Sums over a path of one kind or name. */
 typedef struct on_path {
     int64_t path_ns, gain_ns;
     uint32_t name;
@@ -60,7 +60,7 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
             continue;
         choose(out, &item, &change, is_worth(result, all.gain_ns));
         if (kind->flags & TM_EDGE_STALL)
-            continue; /* at the usual length it is no stall */
+            continue; /* not a stall at its usual length: nothing is left to remove */
         const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
         item.what = TM_WHATIF_LIMIT;
         choose(out, &item, &none, is_worth(result, all.path_ns));

@@ -7,7 +7,8 @@
 
 enum { TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
 
-/** The changes to evaluate: kinds of work, as on peers and removed; kernels. Sent as bytes. */
+/** The changes to evaluate: kinds of work at their peers' time and removed, and kernels. Sent as
+ * bytes. */
 typedef struct tm_changes {
     tm_change changes[TM_CHANGES_MAX];
     tm_whatif_item items[TM_CHANGES_MAX]; /* `tried` if it takes 0.05 % of T off the path */
@@ -18,7 +19,7 @@ typedef struct tm_changes {
 /**
  * Chooses changes among what is on the path.
  *
- * @param result  with pieces, whole (empty: any may help) and total_ns
+ * @param result  with pieces, whole (if empty, any change may help) and total_ns
  * @param out     zero-initialised
  * @return        TM_OK; TM_ERR_FAULT
  */

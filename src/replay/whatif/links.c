@@ -157,7 +157,7 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median of the links [first, end) with a host, or of those without. */
+/* Returns the median time of the links [first, end) with a host, or of those without it. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -166,7 +166,8 @@ static int64_t median_of(const field *f, size_t first, size_t end, int64_t host,
     return n > 0 ? tm_median_any(f->scratch, n) : -1;
 }
 
-/* Compares a class [first, end) with and without a host. False if there is nothing to compare. */
+/* Compares the links [first, end) of a class with and without a host. False if there is nothing to
+ * compare. */
 static bool compare_class(const field *f, size_t first, size_t end, int64_t host,
                           tm_links_slow *out, bool *slow) {
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -224,7 +225,7 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Whether two hosts occur together in every group of the slow classes. */
+/* Whether all groups of the slow classes that contain one of two hosts also contain the other. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&

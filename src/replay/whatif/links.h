@@ -60,9 +60,9 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
  * groups without, each with three operations or more. It is slow if the lower quartile of every
  * group with the host is above the upper quartile of every group without, and the median of the
  * former is 1.3 times that of the latter and more than 10 us above it. All compared classes of 1
- * MiB or more must be slow, and all down to the size of the smallest slow one. Up to three hosts
- * that always occur in the same groups are reported together; if other hosts are slow, too, none
- * is.
+ * MiB or more must be slow, and so must all smaller ones down to the smallest slow class. Up to
+ * three hosts that always occur in the same groups are reported together. If further hosts are
+ * slow, no host is reported.
  * @param links, members  of all processes; sorted
  * @return        TM_OK; TM_ERR_FAULT
  */

@@ -29,7 +29,7 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
     return tm_replay_total(fixer->replay, ns);
 }
 
-/* Adds by how much a set shortens each rank's hops, which have the weights of set_of_rank. */
+/* Adds how much a set shortens each rank's hops, compared with the weights of set_of_rank. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;

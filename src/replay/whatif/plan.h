@@ -1,10 +1,10 @@
 /* Finds the most useful fixes: how much earlier the job would end if some ranks had other weights,
  * and which ranks to fix one after another.
  *
- * No fix saves more than it takes off the job's critical path, because that path remains, only
- * shorter. So a fix that takes nothing off need not be evaluated, and one that takes off less than
- * another has saved is not better. Each saving is computed twice: with the recorded weights, and
- * with all unexplained time removed from them. */
+ * No fix saves more than it takes off the job's critical path, because the shortened path remains a
+ * lower bound of T. So a fix that takes nothing off need not be evaluated, and a fix that takes off
+ * less than another one saved cannot be better. Each saving is computed twice: with the recorded
+ * weights, and with all unexplained time removed from them. */
 #ifndef TMERGE_REPLAY_PLAN_H
 #define TMERGE_REPLAY_PLAN_H
 
@@ -57,14 +57,15 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 /** An entry of the plan: the rank that saves most once those before it are fixed. */
 typedef struct tm_planned {
     uint32_t rank;    /* index */
-    tm_saving saving; /* of all up to this one; but path_ns: taken off by this one only */
+    tm_saving saving; /* saving of all entries up to this one, except path_ns: taken off by this one
+                         only */
 } tm_planned;
 
 /**
  * Makes a plan of up to 8 ranks: the rank that saves most (the lowest of equals), then the next
- * with that one fixed, and so on. If no rank saves anything by itself, because others are as late,
- * takes the one that shortens the path most. Drops the ranks after the last one that adds 0.5 % of
- * T.
+ * with that one fixed, and so on. If no rank saves anything by itself, because others are equally
+ * late, takes the rank that shortens the path most. Drops the ranks after the last one that adds
+ * 0.5 % of T.
  *
  * @param peer  weights of a fixed rank
  * @param plan  of tm_planned; replaced

@@ -30,8 +30,8 @@ typedef enum tm_whatif_what {
         TM_N_WHATIF
 } tm_whatif_what;
 
-/** Kinds of work that can be fixed: word, edges, flags. Launch: the lag from a call, or from an
- * awaited end, to the start of an event. */
+/** Kinds of work that can be fixed: word, edges, flags. Launch is the lag before an event's start,
+ * after its call or after the end of the event it waited for. */
 #define TM_FIX_KIND_LIST(X)                                                                        \
     X("compute", 1 << TM_EDGE_COMPUTE, 0)                                                          \
     X("copy", 1 << TM_EDGE_COPY, 0)                                                                \
@@ -62,7 +62,8 @@ typedef struct tm_whatif_item {
     int64_t ideal_ns;      /* T with everything else at its peers' weights; -1 unknown */
     int64_t next_rank;     /* rank with the largest share of the path after the fix; -1 unknown */
     uint8_t what;          /* tm_whatif_what */
-    bool tried;            /* false: takes less than 0.05 % of T off the path, so saves no more */
+    bool tried;            /* false: takes less than 0.05 % of T off the path, so it cannot save
+                              more than that */
 } tm_whatif_item;
 
 typedef struct tm_whatif_step {
@@ -95,14 +96,16 @@ typedef struct tm_replay_result {
     tm_vec stages;        /* of tm_split_stage, if some have more work */
     tm_links network;     /* hosts with slow transfers, if any */
     int64_t total_ns;     /* T */
+    int64_t job_ns;       /* T of all steps, also those that were not requested */
     int64_t window_ns;    /* steps marked in traces, mean over ranks; 0 without */
     int64_t base_ns;      /* base of slowdown and shares: T; for traces of operations, T without
                              unexplained time */
     bool operations;      /* traces hold operations, not kernels */
     int64_t ideal_ns;     /* with peers' weights */
     int64_t explained_ns; /* without unexplained time */
-    int64_t workers_ns, stage_ns;  /* with the worst ranks, or the last stage, fixed; -1: none */
-    int64_t comm_ns, unmatched_ns; /* communication kernels, and those that join no ranks */
+    int64_t workers_ns, stage_ns;  /* T with the worst ranks fixed, and with the last stage fixed;
+                                      -1: none */
+    int64_t comm_ns, unmatched_ns; /* of communication kernels, and of those that join no ranks */
     int64_t n_inferred;            /* inferred waits between streams */
     int64_t blocked_ns;            /* of tm_graph, over all ranks */
     int64_t n_ranks;               /* with GPU events */

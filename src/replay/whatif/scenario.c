@@ -11,7 +11,8 @@
 /* Larger factors might overflow times. */
 enum { FACTOR_MAX = 1000 };
 
-/* Edges selected with a name, or without. Communication needs a kind or name: it has no rank. */
+/* Edges that a name selects, and those selected without name or kind. Communication needs a kind or
+ * a name, because it belongs to no rank. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =

@@ -57,8 +57,8 @@ typedef struct tm_scenario_part {
 
 typedef struct tm_scenario {
     tm_vec parts;   /* of tm_scenario_part */
-    tm_vec factors; /* of double, by part; NaN: as the peers (parts that name ranks); INFINITY: as
-                       is usual (others) */
+    tm_vec factors; /* of double, by part; NaN: the peers' weight (parts that name ranks); INFINITY:
+                       the usual weight (others) */
     char *text;     /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed, set by binding */
     int64_t last_stage;

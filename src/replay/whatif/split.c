@@ -36,8 +36,8 @@ static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     return longest >= apart ? longest + apart : 0;
 }
 
-/* Counts how often a pass repeats one sequence of kernels that covers at least a third of it; else
- * 0. The last stage may go forward and back in one pass. */
+/* Counts how often a pass repeats one sequence of kernels that covers at least a third of it; 0 if
+ * there is none. The last stage may go forward and back in one pass. */
 static int64_t count_repeats(const asked *pass, size_t n) {
     enum { TRIED = 16 };
     size_t covered = 0, best = 1;
@@ -78,7 +78,8 @@ static bool list_asked(const tm_timeline *t, const bool *counts, tm_vec *out) {
     return true;
 }
 
-/* Counts the layers: repeats of the same kernels in at least four of five passes; else 0. */
+/* Counts the layers: how often a pass repeats the same kernels; 0 unless at least four of five
+ * passes agree. */
 static bool count_layers(const tm_timeline *t, const bool *counts, int64_t *layers) {
     tm_vec all = TM_VEC(asked), found = TM_VEC(int64_t);
     bool ok = list_asked(t, counts, &all);

@@ -42,8 +42,8 @@ tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const boo
 /**
  * Compares the stages. Candidates are those whose excess over the mean is at least half of the
  * largest excess. They have more work if the smallest of them exceeds the largest of the others by
- * 3 % and by three times the median spread of a stage. The stages with more work are then reported
- * as different; if they are the majority, the others are.
+ * 3 % and by three times the median spread of a stage. The minority is then reported as different,
+ * be it the stages with more work or the others.
  * @param kernels  of tm_split_kernel, of all ranks; sorted
  * @param n_steps  number of steps covered
  * @param stages   of tm_split_stage, appended in order; nothing if none has more work

@@ -365,7 +365,7 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
 static double step_estimate_ns(const tms_config *config) {
     double most = config->n_slow > 0 ? 1e-6 * (double)TMS_SLOWEST_PPM * (double)TMS_SLOWEST_PPM
                                      : (double)config->slow_ppm;
-    /* Of steps and of kernels; noise is bounded by 3.5 standard deviations. */
+    /* Factors on steps and on kernels; noise is bounded by 3.5 standard deviations. */
     double slow = (1.0 + most * 1e-6) * (1.0 + 3.5e-6 * (double)config->share_ppm) *
                   (1.0 + 3.5e-6 * (double)config->shared_ppm) *
                   (config->hiccup_ppm > 0 ? (double)TMS_HICCUP : 1.0);

@@ -69,7 +69,7 @@ static bool grow(tms_events *events) {
 size_t tms_events_push(tms_events *events, const tms_event *event) {
     unsigned bit = TMS_SECTION_BIT(tms_events_section(event->kind, event->track));
 
-    /* The caller completes slot 0 to no effect, and need not check. */
+    /* The caller then writes to slot 0, which is ignored, and need not check. */
     if ((events->sections & bit) == 0) {
         return 0;
     }

@@ -75,7 +75,7 @@ static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) 
     int64_t plane = g.tp * g.dp;
     int64_t component = i / (plane * (g.pp - 1));
 
-    /* Each component has one plane more than planes of pairs. */
+    /* Each component has one more plane than it has planes of pairs. */
     channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
     channel->ranks = (tms_ranks){i + component * plane, plane, 2};
     channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;

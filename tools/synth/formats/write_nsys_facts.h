@@ -24,7 +24,7 @@ typedef struct tms_nsys_session {
     int64_t rank;     /* the first in the file */
     int64_t host;     /* shared by all ranks of the file */
     int64_t begin_ns; /* origin of all times [recorded ns since the epoch] */
-    int64_t end_ns;   /* end of the last rank's recording, likewise */
+    int64_t end_ns;   /* end of the last rank's recording [recorded ns since the epoch] */
 } tms_nsys_session;
 
 /* Writes the facts known at the start: the session's, host's and exporter's, and the environment

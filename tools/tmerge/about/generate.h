@@ -26,7 +26,7 @@ void tm_generate_manual(void);
 void tm_generate_bash(void);
 void tm_generate_zsh(void);
 
-/** Prints "man", "bash" or "zsh". Returns false if @p what is none of them. */
+/** Prints "man", "bash" or "zsh". Returns false if @p what is another word. */
 bool tm_generate(const char *what);
 
 #endif

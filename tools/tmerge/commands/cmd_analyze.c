@@ -115,10 +115,10 @@ static void warn_unmatched(const tm_pipeline *p, const void *context) {
             launches += tm_table_cell(rows, i, "launches")->value.i;
         }
     if (unmatched > 0)
-        tm_console_warn("--ncu: %zu of %zu measured kernels and shapes (%" PRId64
-                        " launch%s) are not in the job; show kernels.roofline has them without "
-                        "calls",
-                        unmatched, rows->n_rows, launches, launches == 1 ? "" : "es");
+        tm_console_warn(
+            "--ncu: %zu of %zu measured kernels and shapes (%" PRId64
+            " launch%s) are not in the job; show kernels.roofline lists them without calls",
+            unmatched, rows->n_rows, launches, launches == 1 ? "" : "es");
 }
 
 static tm_status analyze_run(const tm_arguments *arguments, tm_error *err) {

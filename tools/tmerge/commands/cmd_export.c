@@ -12,6 +12,7 @@
 #include "output/output_file.h"
 #include "show/show_options.h"
 #include "sql/sql.h"
+#include "table/levels.h"
 #include "table/shown.h"
 #include "tmerge/analysis.h"
 #include "tmerge/export.h"
@@ -47,7 +48,7 @@ typedef struct selection {
     const char *store, *output;
     bool to_stdout, of_devices;
     tm_list ranks;
-    int64_t from_ns, to_ns; /* from the job's begin */
+    int64_t from_ns, to_ns; /* from the job's start */
     bool has_from, has_to;
 } selection;
 
@@ -60,7 +61,7 @@ typedef struct job {
     size_t n_ranks;
     const char **hosts;
     bool *wanted, *only; /* [n_ranks] only: the rank being read */
-    int64_t begin_ns;
+    int64_t begin_ns, world_size;
 } job;
 
 static bool is_export(const void *context, const char *path) {
@@ -169,6 +170,7 @@ static tm_status read_tables(job *j, tm_error *err) {
     TM_TRY(tm_store_read_table(j->store, jobs, err));
     if (jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null)
         j->begin_ns = tm_table_cell(jobs, 0, "begin_ns")->value.i;
+    TM_TRY(tm_store_read_number(j->store, "world_size", -1, &j->world_size, err));
     return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
 }
 
@@ -184,8 +186,12 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     const tm_choice choice = {.ranks = s->ranks};
     TM_TRY(tm_store_open(s->store, &j->store, err));
     TM_TRY(read_tables(j, err));
-    if (s->format->of_stacks)
-        return tm_store_read_table(j->store, tm_tables_find(&j->tables, "stacks.frame"), err);
+    if (s->format->of_stacks) {
+        tm_table *tree = tm_tables_find(&j->tables, "calls.tree");
+        TM_TRY(tm_store_read_table(j->store, tree, err));
+        tm_table_keep_level(tree, "function");
+        return TM_OK;
+    }
     if (!s->format->is_database)
         TM_TRY(tm_store_read_names(j->store, &j->names, err));
     TM_TRY(tm_store_read_ranks(j->store, &j->ranks, &j->n_ranks, err));
@@ -308,11 +314,12 @@ static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_event
         .hosts = j->hosts,
         .n_ranks = j->n_ranks,
         .wanted = j->wanted,
+        .world_size = j->world_size,
         .begin_ns = j->begin_ns,
         .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
         .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
         .tool_version = TMERGE_VERSION,
-        .stacks = tm_tables_find(&j->tables, "stacks.frame"),
+        .stacks = tm_tables_find(&j->tables, "calls.tree"),
         .of_devices = s->of_devices,
     };
     tm_export *x;

@@ -26,8 +26,9 @@ static const tm_option options[] = {
     {"output", 'o', "FILE.h5",
      "also writes a store: the tables hang.*, and merge's results for traces"},
     {"json", 0, NULL, "one JSON document with all rows of the tables hang.* (see list --doc)"},
-    {"world-size", 0, "N", "number of ranks of the job, if no dump says it (gloo's)"},
-    {"rank-map", 0, "FILE", "lines PATH RANK: which rank a dump or trace is of"},
+    {"world-size", 0, "N",
+     "number of ranks of the job, if no dump states it (dumps of gloo do not)"},
+    {"rank-map", 0, "FILE", "lines PATH RANK: the rank of each dump or trace"},
     {"step-pattern", 0, "REGEX",
      "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
     TM_OPTIONS_CLOCKS,
@@ -193,7 +194,7 @@ static void warn(const tm_pipeline *p, const hang *h) {
     const int64_t n_ranks =
         tm_table_cell(tm_tables_find(&p->tables, "hang.job"), 0, "ranks")->value.i;
     if (h->n_ranks > 0 && n_ranks > h->n_ranks)
-        tm_console_warn("--world-size %" PRId64 ": the dumps or traces are of %" PRId64 " ranks",
+        tm_console_warn("--world-size %" PRId64 ": the dumps or traces show %" PRId64 " ranks",
                         h->n_ranks, n_ranks);
     if (p->loaded.n_by_position > 0)
         tm_console_warn("%" PRId64 " of %" PRId64

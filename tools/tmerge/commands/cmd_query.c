@@ -74,16 +74,23 @@ static tm_status print_rows(const request *r, const tm_rows *rows, tm_error *err
     return status;
 }
 
+/* Finds the name of a table that a query lacks. */
+static bool find_lacking(const tm_error *err, char *word, size_t size) {
+    static const char said[] = "no such table: ";
+    const char *name = err->message + strlen(said);
+    if (strncmp(err->message, said, strlen(said)) != 0)
+        return false;
+    snprintf(word, size, "%.*s", (int)strcspn(name, ";"), name);
+    return true;
+}
+
 /* Appends a hint to the error for an unknown table. */
 static void hint_table(const tm_store *store, tm_error *err) {
-    static const char said[] = "no such table: ";
     char hint[TM_GUESS_HINT], word[64];
     size_t n, at = strlen(err->message);
     const char *const *names = tm_store_tables(store, &n);
-    if (strncmp(err->message, said, strlen(said)) != 0)
+    if (!find_lacking(err, word, sizeof word))
         return;
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(err->message + strlen(said), ";"),
-             err->message + strlen(said));
     tm_guess guess = {.word = word};
     tm_guess_try(&guess, tm_sql_events.name);
     for (size_t i = 0; i < n; i++)
@@ -92,9 +99,24 @@ static void hint_table(const tm_store *store, tm_error *err) {
              tm_guess_hint(&guess, "", hint));
 }
 
+/* Prepares the query, and again for each former name of a table in it. */
+static tm_status prepare(const request *r, tm_sql *sql, tm_sql_query **out, tm_error *err) {
+    for (;;) {
+        char word[64];
+        tm_status status = tm_sql_prepare(sql, r->text, &r->limits, out, err);
+        const tm_renamed *renamed = status == TM_ERR_USAGE && find_lacking(err, word, sizeof word)
+                                        ? tm_renamed_find(word)
+                                        : NULL;
+        if (!renamed)
+            return status;
+        tm_console_renamed(word);
+        TM_TRY(tm_sql_add_renamed(sql, renamed, err));
+    }
+}
+
 static tm_status print_query(const request *r, const tm_store *store, tm_sql *sql, tm_error *err) {
     tm_sql_query *query = NULL;
-    tm_status status = tm_sql_prepare(sql, r->text, &r->limits, &query, err);
+    tm_status status = prepare(r, sql, &query, err);
     if (status != TM_OK) {
         hint_table(store, err);
         return status;

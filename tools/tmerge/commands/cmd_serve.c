@@ -31,9 +31,10 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     sigaction(SIGPIPE, &ignore, NULL); /* a client that disconnects early must not end the server */
     printf("Serving %s at\n  %s\n", store, at->url);
     if (strcmp(at->door.address, loopback) == 0)
-        printf("to this machine only, and there to whoever has this URL; Ctrl-C ends it\n");
+        printf("Only this machine can open it, and only with this URL. Ctrl-C ends it.\n");
     else
-        printf("to whoever reaches %s and has this URL, and nothing is encrypted; Ctrl-C ends it\n",
+        printf("Whoever reaches %s and has this URL can open it. Nothing is encrypted. Ctrl-C ends "
+               "it.\n",
                at->door.address);
     if (!tm_handler_has_levels(handler))
         tm_console_warn(

@@ -174,7 +174,7 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
         n_left += missing != NULL;
         if (!missing)
             out->defs[out->n++] = def;
-        else if (!lacks || !any_has(r, tables, &guess)) /* prefer one no table has */
+        else if (!lacks || !any_has(r, tables, &guess)) /* prefer one in no table */
             lacks = missing;
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
@@ -225,7 +225,7 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
         return spill(sink->out, err);
     }
     tm_text_style style = r->style;
-    if (strcmp(name, "job.job") == 0) /* has the job's begin itself */
+    if (strcmp(name, "job.job") == 0) /* has the job's start itself */
         style.origin_ns = 0;
     return tm_stream_text(rows, &style, sink, err);
 }
@@ -294,7 +294,10 @@ static tm_status verify(const request *r, const tm_store *store, const chosen *t
     for (size_t i = 0; i < tables->n; i++) {
         tm_selection selection;
         size_t n_rows;
-        const tm_choice none = {.top = -1, .columns = r->choice.columns, .where = r->choice.where};
+        const tm_choice none = {.arguments = r->arguments,
+                                .top = -1,
+                                .columns = r->choice.columns,
+                                .where = r->choice.where};
         tm_status status = tm_selection_make(store, tables->defs[i], &none, &selection, err);
         if (status == TM_OK)
             status = tm_store_verify_table(store, tables->defs[i], &n_rows, err);
@@ -323,7 +326,7 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
     return status;
 }
 
-/* Reads the job's begin; 0 if unknown, or if times of some ranks count from 0. */
+/* Reads the job's start; 0 if unknown, or if times of some ranks count from 0. */
 static tm_status read_begin(const tm_store *store, const tm_tables *tables, int64_t *out,
                             tm_error *err) {
     *out = 0;

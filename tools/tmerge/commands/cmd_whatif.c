@@ -195,8 +195,8 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
                                          tm_table_cell(items, 0, "saved_most_ns")->value.i},
                        2, times);
     snprintf(text, sizeof text,
-             "a step is shorter by %s, or by %s without the time that nothing recorded explains; a "
-             "saving within the clocks' uncertainty is not sure either",
+             "a step gets shorter by %s, or by %s in a replay without the time that has no "
+             "recorded cause; a saving within the clocks' uncertainty is also not sure",
              times[0].text, times[1].text);
     print_sentence(text);
 }

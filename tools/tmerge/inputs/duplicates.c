@@ -94,8 +94,8 @@ void tm_warn_of_duplicates(const tm_table *ranks) {
         first = alike(&v[i], &v[first]) ? first : i;
         const trace *original = original_of(v, first, i);
         if (original)
-            tm_console_warn("%s holds the same bytes as %s: one recording counts as two", v[i].path,
-                            original->path);
+            tm_console_warn("%s has the same content as %s, so one recording counts twice",
+                            v[i].path, original->path);
     }
     tm_vec_free(&traces);
 }

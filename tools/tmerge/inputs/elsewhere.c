@@ -35,7 +35,7 @@ typedef struct search {
     size_t n_names;
 } search;
 
-/* Adds a path found in a place's folder. Returns false if memory is out. */
+/* Adds a path found in a place's folder. Returns false when out of memory. */
 static bool add_entry(search *s, char *path, int level) {
     struct stat info;
     const place below = {path, level + 1};
@@ -48,8 +48,8 @@ static bool add_entry(search *s, char *path, int level) {
     return true;
 }
 
-/* Returns the path of a folder's next entry, hidden or not, owned by the caller; NULL at the
- * end, or if memory is out, with *ok set to false. */
+/* Returns the path of a folder's next entry, hidden or not, owned by the caller; NULL at the end,
+ * or when out of memory, with *ok set to false. */
 static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     const struct dirent *item = readdir(dir);

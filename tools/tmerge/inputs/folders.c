@@ -52,8 +52,8 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     return errno ? tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno)) : TM_OK;
 }
 
-/* Returns a pattern that matches paths below a folder, with the folder's name escaped; owned by
- * the caller, NULL if memory is out. */
+/* Returns a pattern that matches paths below a folder, with the folder's name escaped; owned by the
+ * caller, NULL when out of memory. */
 static char *pattern_below(const char *folder, const char *pattern) {
     char *out = malloc(2 * strlen(folder) + strlen(pattern) + 2), *p = out;
     for (const char *c = folder; out && *c; c++) {

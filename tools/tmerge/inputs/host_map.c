@@ -69,7 +69,7 @@ static tm_status read_map(const char *map, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns the name id of a timeline's host; TM_NAME_FAILED if memory is out. */
+/* Returns the name id of a timeline's host; TM_NAME_FAILED when out of memory. */
 static uint32_t name_host(const tm_loaded *loaded, const tm_timeline *timeline,
                           const entry *entries, size_t n) {
     entry wanted = {.rank = timeline->rank};

@@ -154,7 +154,7 @@ static tm_status map_line(void *context, const tm_line *line, tm_error *err) {
                               path, was);
 }
 
-/* Lists what this host sees of the operands. */
+/* Lists the inputs of the operands that this host sees. */
 static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bool all_recordings,
                           tm_vec *out, sighting *seen, tm_error *err) {
     lister l = {.out = out,

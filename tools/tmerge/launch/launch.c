@@ -117,8 +117,8 @@ static void set_up_processes(void) {
 
 /* Sets up MPI for a single process, overriding settings meant for several. By default Open MPI
  * would start a daemon, look for that of the launcher, for network interfaces, PCI devices, GPUs
- * and X servers, and make a session folder, in which simultaneous runs can collide. Its version
- * 5 has no "isolated". */
+ * and X servers, and make a session folder, in which simultaneous runs can collide. Its version 5
+ * has no pmix "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},
@@ -188,7 +188,7 @@ static bool init_alone(void) {
     return ok;
 }
 
-/* Updates the place from MPI. */
+/* Sets rank and size of the place by MPI, and starts the liveness monitor if needed. */
 static tm_status take_place(tm_error *err) {
     MPI_Comm node;
     int rank, size;

@@ -15,7 +15,8 @@
 /** Reads the environment. Called first in main. */
 void tm_launch_begin(void);
 
-/** Returns which process of how many this is: by the launcher, later by MPI once it has started. */
+/** Returns which process of how many this is: according to the launcher or, once MPI has started,
+ * to MPI. */
 const tm_place *tm_launch_place(void);
 
 /** Returns when the program started, by CLOCK_MONOTONIC; in self-launched processes, when the
@@ -40,8 +41,8 @@ bool tm_launch_has_hosts(void);
  * Starts MPI unless it is started. A single process starts it without network and folders.
  *
  * Collective: over all processes.
- * @return  TM_OK; TM_ERR_USAGE, TM_ERR_FAULT: the launcher is not of this MPI; then all processes
- *          fail alike
+ * @return  TM_OK; TM_ERR_USAGE, TM_ERR_FAULT: the launcher belongs to another MPI; all processes
+ *          then fail in the same way
  */
 tm_status tm_launch_mpi(tm_error *err) TM_MUST_CHECK;
 

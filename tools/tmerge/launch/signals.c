@@ -61,8 +61,8 @@ static void say(const char *text) {
     (void)written;
 }
 
-/* Reports a crash. Must not allocate, because malloc may have crashed; Open MPI's own handler,
- * which prints a stack, does and then hangs. */
+/* Reports a crash. Must not allocate, because malloc may have crashed. Open MPI's own handler
+ * allocates to print a stack, and then hangs. */
 static void tell_crash(int number) {
     (void)number;
     clean_up();

@@ -17,7 +17,7 @@ void tm_signals_prepare(void);
 /** Registers a file, or a folder that is empty by then, for removal when SIGINT, SIGTERM, SIGHUP or
  * SIGPIPE ends the process. The exit status is then 128 + signal number, as in shells. Signals that
  * the caller ignores (nohup) stay ignored.
- * @param path  copied; not removed if memory for it is out */
+ * @param path  copied; not removed if there is no memory for the copy */
 void tm_signals_remove(const char *path);
 
 /** The same for temp files and child processes of the libraries. */
@@ -32,9 +32,10 @@ void tm_signals_halt(void);
  * on anything. */
 void tm_signals_watch_mpi(MPI_Comm comm);
 
-/** Waits, in all processes but the first, for the first to report: when it exits with an error,
- * mpirun ends the others. For processes that fail alike without MPI to agree by. Under mpirun, a
- * process that continues after the wait is one of few that failed, and should report. */
+/** Sleeps for up to 5 s in all processes but the first, so that the first one reports: when it
+ * exits with an error, mpirun ends the others. Used if all processes fail in the same way before
+ * they can agree through MPI. Under mpirun, a process that continues after the wait is one of few
+ * that failed, and should report. */
 void tm_signals_let_first_speak(void);
 
 #endif

@@ -55,7 +55,7 @@ static bool read_name(int fd, int wake, uint64_t token, tm_line_name *out) {
 
 static bool write_name(int fd, const tm_line_name *self, uint64_t token) {
     tm_line_name name = *self;
-    name.token = token; /* so few bytes always fit a new connection */
+    name.token = token; /* a message this short always fits into a new connection */
     return send(fd, &name, sizeof name, MSG_NOSIGNAL) == (ssize_t)sizeof name;
 }
 

@@ -46,9 +46,9 @@ static void write_all(tm_line_news news) {
         tm_lines_write(&life.lines[i], news);
 }
 
-/* Reports a loss. Of the processes that see it only one reports: process 0; if that is lost, the
- * first below it, or the first process of a host for the others on it. Avoids stdio, because the
- * main thread may have stopped inside it. */
+/* Reports a loss. Only one of the processes that see it reports it. That is process 0; if it is the
+ * lost one, the first process below it, or the first process of a host for the others on that host.
+ * Avoids stdio, because the main thread may have stopped inside it. */
 static void tell_loss(void) {
     char text[4 * TM_HOST_MAX];
     int size;

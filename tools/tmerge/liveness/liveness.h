@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 /**
- * Starts to monitor, in a thread that does not use MPI. Connections that cannot be made, because
- * the network fails or memory is out, are skipped without a message.
+ * Starts to monitor, in a thread that does not use MPI. Connections that cannot be made, for lack
+ * of a network or memory, are skipped without a message.
  *
  * Collective: over all processes.
  * @param node    the processes of this host

@@ -51,9 +51,9 @@ static long find(void) {
     return 0;
 }
 
-/* The second request within five seconds ends Open MPI 4's mpirun at once, the third PRRTE, the
- * launcher of Open MPI 5. They are sent by a separate process, because the first ends the
- * processes started by mpirun; the delay lets mpirun pass on their output before. */
+/* The second request within five seconds ends Open MPI 4's mpirun at once. The third ends PRRTE,
+ * the launcher of Open MPI 5. A separate process sends the requests, because the first one ends the
+ * processes that mpirun started. The delay lets mpirun pass on their output first. */
 bool tm_mpirun_end(void) {
     pid_t mpirun = (pid_t)find();
     if (mpirun <= 0)

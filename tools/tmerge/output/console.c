@@ -11,7 +11,7 @@
 #include "liveness/mpirun.h"
 #include "progress_line.h"
 #include "table/out.h"
-#include "tmerge/table.h"
+#include "table/renamed.h"
 
 bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
@@ -145,7 +145,7 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
 }
 
 /* Writes a single line for programs. A terminal gets it wrapped at blanks with a hanging indent,
- * unless memory is out. */
+ * unless out of memory. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();
@@ -179,7 +179,11 @@ void tm_console_warn(const char *format, ...) {
 }
 
 void tm_console_renamed(const char *name) {
-    const char *now = tm_table_renamed(name);
-    if (now)
-        tm_console_warn("%s is now %s; the next version will not know the old name", name, now);
+    const tm_renamed *renamed = tm_renamed_find(name);
+    if (renamed)
+        tm_console_warn("%s is now %s%s%s%s%s; the next version will not know the old name", name,
+                        renamed->now, renamed->level ? ", level " : "",
+                        renamed->level ? renamed->level : "",
+                        renamed->name_was ? ", where the column name was " : "",
+                        renamed->name_was ? renamed->name_was : "");
 }

@@ -13,7 +13,7 @@ void tm_line_begin(bool redraws);
 /** Shows a phase, from the first second with its duration. @p what is a static text; NULL: none. */
 void tm_line_phase(const char *what);
 
-/** Shows a progress bar in place of the phase's name, until @p state has ended. */
+/** Shows a progress bar in place of the phase's name, until a call with state->ended. */
 void tm_line_bar(void *context, const struct tm_progress_state *state);
 
 /** Ends showing progress. Allowed if it was never started. */

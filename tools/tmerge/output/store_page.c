@@ -30,8 +30,8 @@ tm_status tm_page_built(tm_error *err) {
     return tm_report_is_built()
                ? TM_OK
                : tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                         "this tmerge was built without the report page (TMERGE_REPORT=OFF); one "
-                         "that has it makes the page from the store");
+                         "this tmerge was built without the report page (TMERGE_REPORT=OFF); "
+                         "tmerge report of a build with the page makes it from the store");
 }
 
 tm_status tm_page_check(const char *path, bool force, tm_error *err) {

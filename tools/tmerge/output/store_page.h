@@ -6,8 +6,8 @@
 
 #include "tmerge/status.h"
 
-/** Returns the path of a store's page: .html in place of .h5. malloc'ed, freed by the caller;
- * NULL if memory is out. */
+/** Returns the path of a store's page: .html in place of .h5. malloc'ed, freed by the caller; NULL
+ * when out of memory. */
 char *tm_page_path(const char *store);
 
 /** Checks that a page is built in. TM_OK; TM_ERR_USAGE if not. */

@@ -243,8 +243,8 @@ static listing make_listing(const tm_table *table, choice rows, size_t top) {
     return l;
 }
 
-/* Shortens names such that different ones stay different. Returns false if memory is out; then
- * they may not. */
+/* Shortens names such that different ones stay different. Returns false when out of memory; some
+ * may then be equal. */
 static bool add_names(listing *l) {
     enum { BEFORE = 43, BEHIND = 7, LEAST = 24 };
     int width = tm_console_width() - BEFORE - l->calls_width - (l->hosts ? BEHIND : 0);
@@ -278,8 +278,8 @@ static void print_row(const listing *l, size_t row) {
 static void print_names(const tm_table *table, const char *what, choice rows, size_t top,
                         const tm_colors *colors) {
     static const char *const of[] = {
-        ", of a rank in a step", ", mean time of a call; calls of a rank in all of the recording",
-        " of A or B alone, by their time in all of the recording",
+        ", of a rank in a step", ", mean time of a call; calls of a rank in the whole recording",
+        " of only A or only B, by their time in the whole recording",
         ", changed, but too few steps to judge"};
     listing l = make_listing(table, rows, top);
     if (l.changed == 0)

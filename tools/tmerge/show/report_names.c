@@ -32,7 +32,7 @@ static const struct {
 
 enum { N_REPORTS = sizeof reports / sizeof *reports };
 
-/* Returns the index of a report; N_REPORTS if the word is none. */
+/* Returns the index of a report; N_REPORTS if the word is not a report. */
 static int report_of(const char *word) {
     int i = 0;
     while (i < N_REPORTS && strcmp(word, reports[i].name) != 0 && strcmp(word, reports[i].old) != 0)
@@ -72,8 +72,9 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
                            name);
         if (arguments->n_operands > 2)
             return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                           "%s is a report of nsys stats: one at a time, or all of %s", name,
-                           table);
+                           "%s is a report of nsys stats: name only one report, or the table %s, "
+                           "which has all of them",
+                           name, table);
         (void)snprintf(out->table, sizeof out->table, "%s", table);
         out->operands[0] = arguments->operands[0];
         out->operands[1] = out->table;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/levels.h"
+
 static int add_column(tm_selection *s, const tm_table_def *def, const char *column) {
     int at = tm_table_column(&s->read, column), from = tm_table_column(def, column);
     if (at >= 0 || from < 0)
@@ -54,6 +56,7 @@ static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_err
     s->sort = column ? add_column(s, def, column) : -1;
     s->rank = choice->ranks.n > 0 ? add_column(s, def, "rank") : -1;
     s->step = choice->steps.n > 0 ? add_column(s, def, "step") : -1;
+    s->level = tm_table_has_levels(def) ? add_column(s, def, "level") : -1;
     for (size_t i = 0; i < tm_where_n(&choice->where); i++)
         (void)add_column(s, def, tm_where_column(&choice->where, i));
     s->read.top = s->shown.top = -1;
@@ -72,7 +75,9 @@ static void filter(const tm_selection *s, tm_table *table, size_t first) {
     for (size_t r = first; r < table->n_rows; r++) {
         const tm_cell *row = tm_table_row(table, r);
         if (!is_listed(&s->choice->ranks, row, s->rank) ||
-            !is_listed(&s->choice->steps, row, s->step) || !tm_where_takes(&s->where, row))
+            !is_listed(&s->choice->steps, row, s->step) ||
+            (s->level >= 0 && !tm_choice_has_level(s->choice, s->of, row[s->level].value.text)) ||
+            !tm_where_takes(&s->where, row))
             continue;
         if (n < r)
             memcpy(tm_table_row(table, n), row, (size_t)table->def->n_columns * sizeof *row);
@@ -131,7 +136,9 @@ static void put_in_order(const tm_selection *s, tm_table *table) {
     bool ascending = s->choice->sort_column && !s->choice->descending;
     if (s->sort >= 0) /* a table without a top column keeps its order */
         tm_table_order(table, s->sort, ascending);
-    if (s->choice->top >= 0 && table->n_rows > (size_t)s->choice->top)
+    if (s->choice->top >= 0 && s->level >= 0)
+        tm_table_top_each(table, s->level, (size_t)s->choice->top);
+    else if (s->choice->top >= 0 && table->n_rows > (size_t)s->choice->top)
         table->n_rows = (size_t)s->choice->top;
 }
 
@@ -172,7 +179,7 @@ static tm_status hold(tm_selection *s, tm_error *err) {
 
 tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
                             tm_selection *out, tm_error *err) {
-    *out = (tm_selection){.store = store, .choice = choice};
+    *out = (tm_selection){.store = store, .choice = choice, .of = def};
     TM_TRY(choose_columns(out, def, err));
     return choice->sort_column || choice->top >= 0 ? hold(out, err) : TM_OK;
 }

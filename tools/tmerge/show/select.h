@@ -10,7 +10,8 @@ typedef struct tm_selection {
     const tm_choice *choice;
     tm_column *columns;       /* owned; of both definitions: shown columns, then the others */
     tm_table_def read, shown; /* definition of what is read, and of the part shown */
-    int rank, step, sort;     /* indices of these columns in read; -1: none */
+    const tm_table_def *of;
+    int rank, step, sort, level; /* indices of these columns in read; -1: none */
     tm_where_table where;
     tm_tables held; /* rows in order, if that differs from the store's */
     bool is_held;

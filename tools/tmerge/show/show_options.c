@@ -7,6 +7,7 @@
 
 #include "base/sorted.h"
 #include "output/console.h"
+#include "table/renamed.h"
 
 /* Splits a list into words in place, at its commas. */
 static tm_status split_columns(const char *list, tm_choice *out, tm_error *err) {
@@ -28,7 +29,7 @@ static tm_status split_columns(const char *list, tm_choice *out, tm_error *err) 
 
 tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out, tm_error *err) {
     const char *columns = tm_argument(arguments, "columns"), *sort = tm_argument(arguments, "sort");
-    *out = (tm_choice){.columns = TM_VEC(const char *)};
+    *out = (tm_choice){.arguments = arguments, .columns = TM_VEC(const char *)};
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &out->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &out->ranks, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &out->steps, err));
@@ -49,6 +50,17 @@ void tm_choice_free(tm_choice *choice) {
     tm_where_free(&choice->where);
     tm_vec_free(&choice->columns);
     free(choice->text);
+}
+
+bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level) {
+    bool has = choice->arguments->n_operands == 1;
+    for (size_t i = 1; i < choice->arguments->n_operands && !has; i++) {
+        const char *text = choice->arguments->operands[i];
+        const tm_renamed *renamed = tm_renamed_find(text);
+        has = tm_table_is_meant(def, text) &&
+              (!renamed || !renamed->level || strcmp(renamed->level, level) == 0);
+    }
+    return has;
 }
 
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def) {

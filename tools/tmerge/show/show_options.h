@@ -9,6 +9,7 @@
 #include "tmerge/store.h"
 
 typedef struct tm_choice {
+    const tm_arguments *arguments; /* borrowed */
     tm_list ranks, steps;
     int64_t top;             /* -1: all */
     const char *sort_column; /* NULL: the table's own order */
@@ -26,6 +27,10 @@ void tm_choice_free(tm_choice *choice);
 
 /** Returns the first column given by name that the table does not have; NULL if it has all. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
+
+/** Returns whether rows of a level of a table are asked for: the table is, or what the level was
+ * called in the last version. */
+bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and
  * warns if some are missing.

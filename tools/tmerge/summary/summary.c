@@ -2,7 +2,9 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,6 +12,7 @@
 #include "analysis/shared/doubt.h"
 #include "analysis/shared/kinds_of_steps.h"
 #include "analysis/shared/words.h"
+#include "base/median.h"
 #include "base/sums.h"
 #include "readers/converter.h"
 #include "summary/summary_text.h"
@@ -47,29 +50,46 @@ static void write_when(const tm_table *job, char *out, size_t size) {
     }
 }
 
-/* Writes "4 steps of 42.1 ms", with the step length that savings refer to. Omits the length if
- * steps have a named kind: tm_summary_kinds writes it. */
+/* Writes " of 42.1 ms", the mean step, which savings refer to; if the median is far from it, " of
+ * 6.43 ms (mean; median 3.11 ms)". */
+static void write_lengths(const tm_tables *tables, char *out, size_t size) {
+    const double far = 0.25;
+    const tm_table *steps = tm_tables_find(tables, "whatif.step");
+    const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
+    int64_t *all = malloc((steps->n_rows + 1) * sizeof *all), median = mean;
+    tm_shown_text times[2];
+    for (size_t i = 0; i < steps->n_rows && all; i++)
+        all[i] = number(steps, i, "step_ns");
+    if (all && steps->n_rows > 0)
+        median = tm_median_any(all, steps->n_rows);
+    free(all);
+    tm_shown_durations((const int64_t[]){mean, median}, 2, times);
+    snprintf(out, size, " of %s", times[0].text);
+    if (fabs((double)(mean - median)) > far * (double)mean)
+        snprintf(out + strlen(out), size - strlen(out), " (mean; median %s)", times[1].text);
+}
+
+/* Writes "4 steps of 42.1 ms". Omits the length if steps have a named kind: tm_summary_kinds
+ * writes it. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
     const tm_table *kinds = tm_tables_find(tables, "steps.kind");
     const bool named =
         kinds->n_rows > 1 || (kinds->n_rows == 1 && !tm_table_cell(kinds, 0, "phase")->null);
     const tm_table *replayed = tm_tables_find(tables, "whatif.job");
-    char length[32];
     snprintf(out, size, "no steps marked");
     if (steps > 0)
         snprintf(out, size, "%" PRId64 " step%s", steps, steps == 1 ? "" : "s");
     if (steps == 0 || replayed->n_rows == 0 || number(replayed, 0, "step_ns") <= 0 || named)
         return;
-    tm_shown_duration(number(replayed, 0, "step_ns"), length, sizeof length);
-    snprintf(out + strlen(out), size - strlen(out), " of %s", length);
+    write_lengths(tables, out + strlen(out), size - strlen(out));
 }
 
 /* Prints the heading: on one line if it fits, without the number of events if that helps. */
 static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     const int64_t hosts = number(job, 0, "hosts"), events = number(job, 0, "events");
-    char what[256], when[160], on[48] = "", marked[80], held[48];
+    char what[320], when[160], on[48] = "", marked[160], held[48];
     if (!tm_table_cell(job, 0, "hosts")->null)
         snprintf(on, sizeof on, " on %" PRId64 " host%s", hosts, hosts == 1 ? "" : "s");
     write_steps(tables, marked, sizeof marked);
@@ -96,8 +116,8 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
         const char *what, *text;
     } lines[] = {
         {"time", "recorded at times that do not overlap:"},
-        {"world size", "the ranks of the job, as they say:"},
-        {"process group", "the ranks of a process group, as they say:"},
+        {"world size", "the traces give different numbers of ranks:"},
+        {"process group", "the traces give different ranks for a process group:"},
         {"kernels", "hardly any kernel name in common:"},
     };
     enum { VALUES_SHOWN = 4 };
@@ -192,29 +212,58 @@ static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_colum
                  : tm_device_mean_sum(tables, own_column);
 }
 
+/* Returns the mean wait of receives per rank [ns], 0 if negligible. Receives are not split by
+ * last arrival, so no column by rank includes their wait. */
+static int64_t receives_wait(const tm_tables *tables) {
+    const double shown_pct = 2.0;
+    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
+    const int64_t waited = sum_column(tm_tables_find(tables, "bubble.pair"), "late_sender_ns");
+    const int64_t window = sum_column(ranks, "window_ns");
+    const bool shown = 100.0 * (double)waited >= shown_pct * (double)window && waited > 0;
+    return shown ? waited / (int64_t)ranks->n_rows : 0;
+}
+
+/* Writes " (wait 20.5 %)": the part of exposed communication in which ranks wait for others. Empty
+ * if it is little, or unknown for more than a tenth. */
+static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
+                       size_t size) {
+    *out = '\0';
+    if (any_several(tables)) /* not known by device */
+        return;
+    const int64_t exposed = sum_of(tables, steps, "exposed_comm_ns");
+    const int64_t wait = sum_of(tables, steps, "exposed_wait_ns");
+    const int64_t unknown = sum_of(tables, steps, "exposed_unmatched_ns");
+    if (receives_wait(tables) == 0 && 10 * unknown <= exposed && 100 * wait > window)
+        snprintf(out, size, " (wait %s)", percent(wait, window).text);
+}
+
 /* Writes the devices' time by activity, as shares. */
 static void write_shares(const tm_tables *tables, bool steps, const char *idle, char *out,
                          size_t size) {
     const int64_t window = sum_of(tables, steps, "window_ns");
-    snprintf(out, size, "compute %s, exposed comm %s, copies %s, %s %s",
+    char wait[64];
+    write_wait(tables, steps, window, wait, sizeof wait);
+    snprintf(out, size, "compute %s, exposed comm %s%s, copies %s, %s %s",
              percent(sum_of(tables, steps, "compute_ns"), window).text,
-             percent(sum_of(tables, steps, "exposed_comm_ns"), window).text,
+             percent(sum_of(tables, steps, "exposed_comm_ns"), window).text, wait,
              percent(sum_of(tables, steps, "exposed_memory_ns"), window).text, idle,
              percent(sum_of(tables, steps, "idle_ns"), window).text);
 }
 
-/* Prints the shares within steps, if steps are much less than the recording. */
-static void print_in_steps(const tm_tables *tables, int64_t window, const char *idle) {
-    const tm_table *steps = tm_tables_find(tables, "overlap.step");
-    int64_t in_steps = sum_whole(steps, "window_ns");
-    char shares[160], text[320];
-    if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 || in_steps <= 0 ||
-        (double)in_steps > 0.9 * (double)window || any_several(tables))
-        return;
-    write_shares(tables, true, idle, shares, sizeof shares);
-    snprintf(text, sizeof text, "(of everything recorded; complete steps are %s of that time: %s)",
-             percent(in_steps, window).text, shares);
-    tm_console_wrap(text, 0, tm_console_width());
+/* Returns the time of ranks whose devices are known [ns]. */
+static int64_t known_window(const tm_tables *tables) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    int64_t window = 0;
+    for (size_t i = 0; i < overlap->n_rows; i++)
+        window += tm_summary_lacks_compute(tables, i) ? 0 : number(overlap, i, "window_ns");
+    return window;
+}
+
+/* Returns whether shares within steps are printed: whole steps are much less than the recording. */
+static bool shows_steps(const tm_tables *tables) {
+    const int64_t in_steps = sum_whole(tm_tables_find(tables, "overlap.step"), "window_ns");
+    return number(tm_tables_find(tables, "job.job"), 0, "steps") > 0 && in_steps > 0 &&
+           (double)in_steps <= 0.9 * (double)known_window(tables) && !any_several(tables);
 }
 
 /* Prints how far the shares may be off; for several ranks the table has that by rank. */
@@ -229,21 +278,10 @@ static void print_bounds(const tm_tables *tables) {
     for (int i = 0; i < 4; i++)
         bounds[i] = tm_shown_percent(tm_table_cell(table, 0, columns[i])->value.r, 1);
     snprintf(text, sizeof text,
-             "(only of what was recorded: compute could be %s to %s, idle %s to %s)",
-             bounds[0].text, bounds[1].text, bounds[2].text, bounds[3].text);
+             "(only the recorded part: compute could be %s to %s, idle %s to %s)", bounds[0].text,
+             bounds[1].text, bounds[2].text, bounds[3].text);
     bool one = table->n_rows == 1 && !any_several(tables);
-    tm_console_wrap(one ? text : "(only of what was recorded)", 0, tm_console_width());
-}
-
-/* Returns the mean wait of receives per rank [ns], 0 if negligible. Receives are not split by
- * last arrival, so no column by rank includes their wait. */
-static int64_t receives_wait(const tm_tables *tables) {
-    const double shown_pct = 2.0;
-    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
-    const int64_t waited = sum_column(tm_tables_find(tables, "bubble.pair"), "late_sender_ns");
-    const int64_t window = sum_column(ranks, "window_ns");
-    const bool shown = 100.0 * (double)waited >= shown_pct * (double)window && waited > 0;
-    return shown ? waited / (int64_t)ranks->n_rows : 0;
+    tm_console_wrap(one ? text : "(only the recorded part)", 0, tm_console_width());
 }
 
 static void print_receives(const tm_tables *tables) {
@@ -251,34 +289,33 @@ static void print_receives(const tm_tables *tables) {
     char time[32];
     tm_shown_duration(wait_ns, time, sizeof time);
     if (wait_ns > 0)
-        printf("Receives wait %s a rank for their senders, which is not in \"waited\"\n", time);
+        printf("Receives wait %s per rank for their senders (not included in \"waited\")\n", time);
 }
 
 static void print_totals(const tm_tables *tables) {
-    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
-    int64_t window = 0;
-    for (size_t i = 0; i < overlap->n_rows; i++)
-        window += tm_summary_lacks_compute(tables, i) ? 0 : number(overlap, i, "window_ns");
     int64_t comm = tm_device_mean_sum(tables, "comm_ns");
     const char *device = tm_words_device(tables);
-    if (window == 0)
+    if (known_window(tables) == 0)
         return;
     /* Without arrivals in the traces, idle time includes waits in communication. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
     char shares[160];
     if (any_several(tables))
-        printf(
-            "(ranks with several %ss: times when any of them is busy%s; overlap.device has each)\n",
-            device, any_idle(tables) ? ", shares of those that work" : "");
+        printf("(ranks with several %ss: times when any of them is busy%s; overlap.device lists "
+               "each)\n",
+               device, any_idle(tables) ? ", and shares of those with work" : "");
     write_shares(tables, false, idle, shares, sizeof shares);
-    printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
+    printf("%c%s: %s\n", toupper((unsigned char)*device), device + 1, shares);
     const size_t lacking = tm_summary_count_lacking(tables);
     if (lacking > 0)
-        printf("(of the other ranks; of %zu rank%s only communication is recorded)\n", lacking,
+        printf("(without %zu rank%s that recorded only communication)\n", lacking,
                lacking == 1 ? "" : "s");
     print_bounds(tables);
-    print_in_steps(tables, window, idle);
+    if (shows_steps(tables)) {
+        write_shares(tables, true, idle, shares, sizeof shares);
+        printf("Steps: %s\n", shares);
+    }
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",
                percent(tm_device_mean_sum(tables, "overlap_ns"), comm).text);
@@ -307,7 +344,7 @@ static void print_rates(const tm_tables *tables) {
                    tm_tables_find(tables, "steps.kind")->n_rows > 1 ? "steps are of several kinds"
                                                                     : "no whole step is marked");
         else
-            printf("Throughput: %.*f %s/s, %.*f each rank, at %" PRId64 " a step as given\n",
+            printf("Throughput: %.*f %s/s, %.*f per rank, with the given %" PRId64 " per step\n",
                    rate->value.r < 1000.0, rate->value.r, rates[i].what, each->value.r < 1000.0,
                    each->value.r, given->value.i);
     }
@@ -440,8 +477,8 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
         size_t first = row;
         if (steps_hash(steps, &row) == usual)
             continue;
-        print_one_more("! steps that differ from most ranks':", number(steps, first, "rank"), &odd,
-                       colors);
+        print_one_more("! these ranks recorded other steps than most ranks:",
+                       number(steps, first, "rank"), &odd, colors);
     }
     end_ranks(odd, colors);
 }
@@ -513,7 +550,7 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
     int n = 0;
     for (size_t i = 0; i < ranks->n_rows; i++)
         if (tm_table_cell(ranks, i, "truncated")->value.i)
-            print_one_more("! truncated, but read as far as they go: the traces of rank",
+            print_one_more("! truncated, and read up to where they are cut: the traces of rank",
                            number(ranks, i, "rank"), &n, colors);
     end_ranks(n, colors);
 }
@@ -532,8 +569,8 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
         return;
     tm_shown_durations((const int64_t[]){most - least, most}, 2, times);
     snprintf(text, sizeof text,
-             "profilers started up to %s apart, and the first collective waited for the last: up "
-             "to %s of a rank is left out (job.rank, opening_ns)",
+             "profilers started up to %s apart, so ranks waited in the first collective: up to %s "
+             "of a rank is left out (job.rank, opening_ns)",
              times[0].text, times[1].text);
     fputs(colors->warning, stdout);
     tm_console_beside(stdout, "!", 2, text);
@@ -620,22 +657,21 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     print_exported(left);
 }
 
+/* Returns how many lines print_totals writes. */
+static int figure_lines(const tm_tables *tables) {
+    return 2 + any_several(tables) + (tm_summary_count_lacking(tables) > 0) +
+           tm_doubt_of_job(tables) + shows_steps(tables) + (receives_wait(tables) > 0);
+}
+
 /* Returns the lines left for verdict and advice, such that a job with 8 ranks in its table fits
  * a screen of 24 lines; 0, for no limit, if more ranks are shown. Warnings are not counted. */
 static int room(const tm_tables *tables) {
-    enum {
-        SCREEN = 24,
-        LEAST = 6,
-        HEADING = 1,
-        BLANK = 1,
-        TABLE_HEAD = 2,
-        FIGURES = 2,
-        STORED = 1
-    };
+    enum { SCREEN = 24, LEAST = 6, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
     enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
-    const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - FIGURES - STORED - ranks -
-                         tm_summary_state_lines(tables) - (receives_wait(tables) > 0) -
+    const int64_t rows = ranks <= ALL_SHOWN ? ranks : TM_SUMMARY_RANKS_OF_MANY + 2;
+    const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - STORED - rows -
+                         figure_lines(tables) - tm_summary_state_lines(tables) -
                          (tm_tables_find(tables, "job.left_out")->n_rows > 0);
     if (ranks > MOST && ranks <= ALL_SHOWN)
         return 0;

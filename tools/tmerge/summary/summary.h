@@ -29,7 +29,10 @@ void tm_summary_kinds(const tm_tables *tables);
  * beside a graph capture. */
 bool tm_summary_has_ranks(const tm_tables *tables);
 
-/** Prints the table by rank: all of up to 16 ranks, else the 8 that cost most and a line for the
+/* Rows of a table by rank that does not show all ranks. */
+enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
+
+/** Prints the table by rank: all of up to 16 ranks, else the 5 that cost most and a line for the
  * rest. */
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;

@@ -49,8 +49,8 @@ tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) {
     for (size_t i = 0; i < n && i < ROWS_SHOWN; i++)
         print_row(kinds, v[i].row);
     if (n > 0)
-        printf("(ms and GB/s as nccl-tests has them, from when the last rank came%s)\n",
-               n > ROWS_SHOWN ? "; show collectives.kind has all" : "");
+        printf("(ms and GB/s as in nccl-tests, from the arrival of the last rank%s)\n",
+               n > ROWS_SHOWN ? "; show collectives.kind lists all" : "");
     puts("Only communication is recorded: the computation and idle time of ranks are unknown");
     free(v);
     return TM_OK;

@@ -59,9 +59,9 @@ static void print_remedy(const char *reason, const char *richer) {
     static const struct {
         const char *reason, *what, *richer_does; /* either may be NULL */
     } remedies[] = {
-        {"order unproven", "times alone prove no group", "writes metadata"},
+        {"order unproven", "times do not prove a group", "writes metadata"},
         {"no metadata", NULL, "writes the metadata of more kernels"},
-        {"one-sided", "the ranks' kernels do not correspond; no recording helps", NULL},
+        {"one-sided", "the kernels do not correspond; another recording does not help", NULL},
         {"peer unknown", NULL, "records the peers of transfers"},
         {"transfers differ", "record the same steps on all ranks", NULL},
         {"too few", "record more steps", NULL},
@@ -69,8 +69,7 @@ static void print_remedy(const char *reason, const char *richer) {
         {"incoherent", NULL, "writes metadata of collectives"},
         {"ambiguous", NULL, "writes metadata of collectives"},
         {"no counterpart", "give the traces of all ranks, over the same time", NULL},
-        {"ends need not meet",
-         "a broadcast is matched by its place if no kernel next to it is missing",
+        {"ends need not meet", "a broadcast is matched only if no kernel next to it is missing",
          "numbers collectives"},
     };
     size_t i = 0, n = sizeof remedies / sizeof *remedies;
@@ -224,8 +223,8 @@ static bool write_state(const clocks *c, const char *align, char *out, size_t si
 static void warn_components(const clocks *c, const tm_colors *colors) {
     if (c->components > 1) {
         printf("%s! the %s fall into %" PRId64
-               " parts that no collective links: between them only\n  wall clocks are used, "
-               "however wrong they are (show clock.rank has them)%s\n",
+               " parts that no collective links: times of different\n  parts are compared by wall "
+               "clocks, which may be wrong (show clock.rank)%s\n",
                colors->warning, c->split ? "clocks" : "hosts", c->components, colors->off);
     }
     if (c->alone == c->ranks)

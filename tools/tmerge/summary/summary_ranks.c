@@ -9,7 +9,7 @@
 #include "summary/summary_text.h"
 
 /* A job of up to RANKS_SHOWN ranks is shown whole, a larger one by the ranks that cost most. */
-enum { RANKS_SHOWN = 16, RANKS_OF_MANY = 8, CELL_MAX = 24 };
+enum { RANKS_SHOWN = 16, CELL_MAX = 24 };
 
 typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } value_kind;
 
@@ -82,8 +82,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* Cost of a rank: the wait it caused, directly and indirectly; without matching its exposed
- * communication. */
+/* Cost of a rank: the wait it caused, directly and indirectly; its exposed communication if nothing
+ * is matched. */
 typedef struct cost {
     size_t row;
     int64_t ns;
@@ -118,7 +118,7 @@ static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     }
     if (n > RANKS_SHOWN) {
         qsort(costs, n, sizeof *costs, by_cost);
-        n = RANKS_OF_MANY;
+        n = TM_SUMMARY_RANKS_OF_MANY;
     }
     for (size_t i = 0; i < n; i++)
         rows[i] = costs[i].row;
@@ -150,7 +150,7 @@ static bool is_unknown(const tm_tables *tables, int c) {
 
 static void print_rows(const tm_tables *tables, const size_t *rows, size_t n, time_unit unit) {
     char cell[CELL_MAX];
-    int width[N_COLUMNS], shown[N_COLUMNS], n_shown = 0;
+    int width[N_COLUMNS], shown[N_COLUMNS] = {0}, n_shown = 0;
     for (int c = 0; c < N_COLUMNS; c++)
         if (is_shown(tables, c) && !is_unknown(tables, c))
             shown[n_shown++] = c;

@@ -44,8 +44,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
                  left == 1 ? "" : "s");
     if (some)
         snprintf(out, size,
-                 " in the %" PRId64 " step%s that all recorded whole (the table has parts of "
-                 "others, too%s%s)",
+                 " in the %" PRId64 " step%s that all ranks recorded completely (the table also "
+                 "has parts of other steps%s%s)",
                  steps, steps == 1 ? "" : "s", *apart ? "; " : "", apart);
     else if (steps > 0 && even && differs_in_all(tables))
         snprintf(out, size, " in whole steps%s%s%s", *apart ? " (" : "", apart, *apart ? ")" : "");
@@ -78,7 +78,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     }
     write_compared(tables, apart, sizeof apart);
     if (over->value.r < EVEN_PCT) {
-        snprintf(out, TEXT_MAX, "Load even within %.1f %%%s",
+        snprintf(out, TEXT_MAX, "Compute even within %.1f %%%s",
                  over->value.r < 0.1 ? 0.1 : over->value.r, apart);
         return true;
     }
@@ -91,7 +91,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *items = tm_tables_find(tables, "whatif.item");
     const size_t plan = tm_savings_plan(tables), stage = tm_fixes_stage_of(items, plan);
     if (stage < items->n_rows && tm_fixes_lists(items, plan, number(job, 0, "max_rank")))
-        snprintf(apart, sizeof apart, ", like all of pipeline stage %.16s",
+        snprintf(apart, sizeof apart, ", like all of stage %.16s",
                  tm_table_cell(items, stage, "name")->value.text);
     snprintf(out, TEXT_MAX, "Imbalance: rank %" PRId64 " computes %s (%.1f %%) over the mean%s",
              number(job, 0, "max_rank"), time, over->value.r, apart);

@@ -129,8 +129,10 @@ void tm_summary_advice(const tm_tables *tables, int lines) {
     tm_console_wrap(text, (int)strlen(label), tm_console_width());
 }
 
-/* Prints the evidence; if it does not fit, where to look and as much evidence as fits. */
+/* Prints the evidence. If it does not fit, prints where to look, then as much evidence as fits;
+ * with nowhere to look, at least one line of evidence after a short verdict. */
 static void print_evidence(const tm_tables *tables, const verdict *v, int lines) {
+    enum { SHORT = 3 };
     char text[TEXT_MAX];
     const int width = tm_console_width();
     int left = lines - v->fixed - advice_lines(tables, v, lines);
@@ -141,7 +143,7 @@ static void print_evidence(const tm_tables *tables, const verdict *v, int lines)
         if (*shown)
             tm_console_wrap(shown, 0, width);
         left -= lines_of(shown);
-        left = left > 0 || *shown ? left : 1;
+        left = left > 0 || *shown || v->fixed > SHORT ? left : 1;
     }
     fit(v->evidence, ";.", "", 0, left, text);
     if (*text && left > 0)

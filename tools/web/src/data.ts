@@ -343,6 +343,13 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
+  /** The rows of a level of a table; of a table that is cut, those in the page. */
+  level<N extends TableName>(name: N, level: string): Table<N> {
+    const raw: RawTable<N> | undefined = this.#raw.tables[name];
+    const rows = this.table(name).rows.filter((row) => row[0] === level);
+    return new Table(name, raw && { ...raw, all: undefined }, rows);
+  }
+
   keepWhole(name: TableName, rows: Cell[][]): void {
     const raw = this.#raw.tables[name];
     if (!raw) return;

@@ -87,7 +87,7 @@ export function spotSize(count: number): number {
 
 /** Shapes of rows by what bounds them, and a legend of those there. */
 export function boundShapes(
-  table: Table<"kernels.roofline" | "hlo.op">,
+  table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],
   words: readonly string[],
 ): { shape: (row: number) => number; legend: HTMLElement } {
@@ -116,7 +116,7 @@ interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen"
   readonly also?: { readonly x?: readonly number[]; readonly y?: readonly number[] };
 }
 
-export function rooflineChart<N extends "kernels.roofline" | "hlo.op" | "efficiency.operator">(of: Roofline<N>): HTMLElement {
+export function rooflineChart<N extends "kernels.roofline" | "hlo.work" | "efficiency.work">(of: Roofline<N>): HTMLElement {
   const { rows, table, rate, also = {} } = of,
     perByte = (row: number) => table.amount(row, "flop_per_byte" as ColumnOf<N>),
     time = (row: number) => table.amount(row, of.time),

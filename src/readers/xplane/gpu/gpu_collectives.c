@@ -43,7 +43,7 @@ static void put_number(groups *g, const char *before, int64_t value) {
     put(g, text);
 }
 
-/* Returns the count of numbers. */
+/* Appends the numbers of a field to the text; returns how many there are. */
 static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     tm_hlo_numbers numbers = tm_hlo_numbers_of(message, field);
     int64_t value, n = 0;

@@ -9,8 +9,9 @@
 /** A collective of a program. */
 typedef struct tm_gpu_collective {
     const char *word;  /* its kind: "all-gather"; NULL: not a collective */
-    int64_t in_bytes;  /* operands and results of one run on one device, as counted by XLA's cost */
-    int64_t out_bytes; /* analysis; -1 unknown */
+    int64_t in_bytes;  /* operands of one run on one device, as counted by XLA's cost analysis; -1
+                          unknown */
+    int64_t out_bytes; /* results, likewise */
     uint32_t group;    /* name id of its devices; TM_NO_NAME if unknown */
     int32_t n_members; /* of that group */
     int ends;          /* for a permutation: TM_HLO_SENDS, TM_HLO_RECEIVES; 0 unknown */

@@ -11,7 +11,7 @@
 
 enum { OPERATIONS = 1 << 13 };
 
-/* Data shared by the events of a metadata, derived from its name. */
+/* Data shared by the events of a metadata entry, derived from its name. */
 typedef struct name_info {
     uint32_t name;    /* name id + 1; 0: not set yet */
     uint8_t category; /* tm_category */

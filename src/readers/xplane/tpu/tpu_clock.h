@@ -16,10 +16,10 @@ typedef struct tm_tpu_times {
 } tm_tpu_times;
 
 /**
- * The file's own mapping of the core's clock to the host's goes in steps and is wrong by up to 0.2
- * s for equally long stretches; the core's clock is right. So a single line maps it to the host's
- * clock, fitted to most operations. Without operations that have both times, the file's times are
- * used.
+ * The file's mapping of the core's clock to the host's changes in steps and is wrong by up to 0.2 s
+ * during stretches of up to 0.2 s; the core's clock itself is right. So a single line, fitted to
+ * most operations, maps it to the host's clock. Without operations that have both times, the file's
+ * times are used.
  */
 typedef struct tm_tpu_clock {
     tm_vec begins, ends; /* of tm_tpu_edge: starts and ends of operations, ascending by file time */

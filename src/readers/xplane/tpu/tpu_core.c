@@ -106,7 +106,7 @@ static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) 
            facts->shape != TM_NAME_FAILED;
 }
 
-/* Classifies the events of a metadata, from it and from one of its events. */
+/* Classifies the events of a metadata entry, by the entry and by one of its events. */
 static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     const tm_xmeta *meta = (const tm_xmeta *)core->plane->metadata.data + index;
     tm_tpu_meta *m = &core->metas[index];

@@ -6,7 +6,7 @@
 #include "tpu.h"
 #include "tpu_clock.h"
 
-/** Data shared by the events of a metadata; indexed like the plane's metadata. */
+/** Data shared by the events of a metadata entry; indexed like the plane's metadata. */
 typedef struct tm_tpu_meta {
     tm_hlo hlo;
     tm_hlo_kind kind;

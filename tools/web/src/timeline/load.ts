@@ -34,14 +34,14 @@ async function loadRest(data: ChartData): Promise<void> {
 }
 
 export async function addKernels(source: Job, data: ChartData): Promise<void> {
-  await source.load(["kernels.kernel", "kernels.launcher", "efficiency.kernel", "criticalpath.slack", "whatif.job"]);
+  await source.load(["kernels.kernel", "kernels.launched", "efficiency.work", "criticalpath.slack", "whatif.job"]);
   const kernels = source.table("kernels.kernel"),
-    efficiency = source.table("efficiency.kernel"),
+    efficiency = source.level("efficiency.work", "kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
     rates = new Map<string | null, Rate | null>();
   /* a kernel that multiplies several number types has several rates */
   efficiency.rows.forEach((_, row) => {
-    const name = efficiency.text(row, "kernel"),
+    const name = efficiency.text(row, "name"),
       bound = efficiency.cell(row, "at_most") === true,
       tflops = efficiency.num(row, "achieved_tflops");
     rates.set(name, rates.has(name) || bound || tflops === null ? null : { tflops, calls: efficiency.amount(row, "calls") });
@@ -55,7 +55,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
 /* By kernel name: the operator that launches most of its time. */
 function launchersOf(source: Job): Map<string, Launcher> {
   const kernels = source.table("kernels.kernel"),
-    table = source.table("kernels.launcher"),
+    table = source.level("kernels.launched", "kernel"),
     totals = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.num(row, "total_ns")])),
     out = new Map<string, Launcher>();
   table.rows.forEach((_, row) => {

@@ -11,12 +11,10 @@ import { empty, heading, note, section, chooser } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 import { filtered } from "./filtered";
 
-type WorkTable = "efficiency.operator" | "efficiency.kernel" | "efficiency.place";
-
-const KINDS = [
-  { key: "operator", label: "operators and shapes", table: "efficiency.operator", name: "operator" },
-  { key: "kernel", label: "kernels", table: "efficiency.kernel", name: "kernel" },
-  { key: "place", label: "modules and functions", table: "efficiency.place", name: "inside" },
+const LEVELS = [
+  ["operator", "operators and shapes"],
+  ["kernel", "kernels"],
+  ["place", "modules and functions"],
 ] as const;
 const POINTS_MAX = 400;
 /** If operators with known FLOP cover less than this of the computing time, the utilisation is a lower bound [%]. */
@@ -103,7 +101,7 @@ function ranks(job: Job): HTMLElement {
 
 /* Rate against operations per byte; lines show the peak of each number type. */
 function roofline(job: Job): HTMLElement | null {
-  const table = job.table("efficiency.operator");
+  const table = job.level("efficiency.work", "operator");
   const known = table.all.filter((row) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_tflops") > 0);
   const fastest = f.most(known.map((row) => table.amount(row, "achieved_tflops"))),
     rows = known.filter((row) => table.amount(row, "achieved_tflops") >= fastest / SLOWEST).slice(0, POINTS_MAX);
@@ -132,7 +130,7 @@ function roofline(job: Job): HTMLElement | null {
       label: `Rate of ${f.count(rows.length, "operator")} against operations per byte`,
       table,
       rows,
-      name: "operator",
+      name: "name",
       rate: ["achieved_tflops", 1],
       time: "total_ns",
       said: (row) => {
@@ -160,12 +158,12 @@ function roofline(job: Job): HTMLElement | null {
   );
 }
 
-function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside"): GridColumn<WorkTable>[] {
+function columnsOf(job: Job, table: Table<"efficiency.work">, level: string): GridColumn<"efficiency.work">[] {
   const rate = (value: number) => f.grouped(value, f.digitsOf(value));
   return columns(
     table,
-    { column: name, name: "narrow", kernel: name === "kernel" },
-    table.place("shapes") >= 0 && "shapes<narrow>",
+    { column: "name", name: "narrow", label: level === "place" ? "inside" : level, kernel: level === "kernel" },
+    level === "operator" && "shapes<narrow>",
     "total_ns<bar>: time; peak_pct<percent>: of the peak",
     {
       column: "achieved_tflops",
@@ -182,28 +180,22 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
 
 function work(context: Context): HTMLElement {
   const { job, params } = context,
-    kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0],
-    table = job.table<WorkTable>(kind.table);
+    [level] = LEVELS.find(([key]) => key === params.get("by")) ?? LEVELS[0],
+    table = job.level("efficiency.work", level);
   return section(
     "What is counted",
-    filtered<WorkTable>(
-      context,
-      table,
-      { first: 20 },
-      chooser(context, "Rows", "by", KINDS, kind.key, "sort"),
-      columnsOf(job, table, kind.name),
-    ),
+    filtered(context, table, { first: 20 }, chooser(context, "Rows", "by", LEVELS, level, "sort"), columnsOf(job, table, level)),
   );
 }
 
 export const efficiency: View = {
   id: "efficiency",
   title: "Efficiency",
-  needs: tablesNamed("efficiency.rank efficiency.operator efficiency.kernel efficiency.place"),
-  shown: (job) => job.rowsOf("efficiency.operator") > 0,
+  needs: tablesNamed("efficiency.rank efficiency.work"),
+  shown: (job) => job.rowsOf("efficiency.work") > 0,
   render(root, context) {
     const { job } = context;
-    if (job.table("efficiency.operator").n === 0)
+    if (job.rowsOf("efficiency.work") === 0)
       return void root.append(
         heading("Efficiency"),
         empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),

@@ -65,7 +65,7 @@ function ranks(job: Job, from: number | null): HTMLElement {
       "rank",
       dumped && "role",
       has("process") && "process",
-      has("advanced") && "advanced: launched between answers",
+      has("advanced") && "advanced: launched",
       dumped && [
         { column: "operation", label: "waits in", draw: (row) => longName(waitsIn(row), true) },
         { column: "begin_ns", label: "since", draw: (row) => after(table, row, "begin_ns", from) },

@@ -114,8 +114,8 @@ function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
 }
 
 /* What launches each kernel: the operator, and its context in the program. */
-function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
-  const table = job.table("kernels.launcher");
+function launcherColumns(job: Job): GridColumn<"kernels.launched">[] {
+  const table = job.level("kernels.launched", "kernel");
   const own = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
     const at = own.get(table.cell(row, "kernel"))?.[0];
@@ -185,7 +185,7 @@ export const kernels: View = {
   id: "kernels",
   title: "Kernels",
   needs: tablesNamed(
-    "overview.job overview.rank kernels.kernel kernels.launch_shape kernels.launcher classes.kernel classes.rank",
+    "overview.job overview.rank kernels.kernel kernels.launch_shape kernels.launched classes.kernel classes.rank",
     "contention.kernel kernels.roofline kernels.rule kernels.section",
   ),
   of: ["kernels.kernel"],
@@ -199,7 +199,7 @@ export const kernels: View = {
       );
     root.append(heading(...finding(job)), use(job));
     const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
-      launchers = job.table("kernels.launcher");
+      launchers = job.level("kernels.launched", "kernel");
     const shapes = by === "shape" && hasGrids(job) && job.table("kernels.launch_shape").n > 0;
     const choose = chooser(
       context,
@@ -213,7 +213,7 @@ export const kernels: View = {
       by ?? "kernel",
       "sort",
     );
-    const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launcher">, column: "name" | "kernel") => (row: number) =>
+    const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launched">, column: "name" | "kernel") => (row: number) =>
       href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
     const byLauncher = by === "launcher",
       table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");

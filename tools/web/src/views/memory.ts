@@ -209,7 +209,7 @@ function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
 }
 
 function operatorTable(job: Job, type: string): HTMLElement {
-  const table = job.table("memory.operator"),
+  const table = job.level("memory.owner", "operator"),
     rows = table.all.filter((row) => table.text(row, "device") === type);
   return tableSection(
     "Which operators take memory",
@@ -217,8 +217,9 @@ function operatorTable(job: Job, type: string): HTMLElement {
     table,
     { rows, first: 16 },
     {
-      column: "operator",
-      draw: (row) => (table.text(row, "operator") === null ? "outside of any" : longName(table.text(row, "operator"))),
+      column: "name",
+      label: "operator",
+      draw: (row) => (table.text(row, "name") === null ? "outside of any" : longName(table.text(row, "name"))),
     },
     "self_bytes<bar held>: itself; self_increase_bytes: minus freed; bytes: with what it calls; self_allocations: allocations",
     "calls",
@@ -229,10 +230,7 @@ function operatorTable(job: Job, type: string): HTMLElement {
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  needs: tablesNamed(
-    "memory.device memory.curve memory.operator memory.step memory.category memory.category_curve memory.live",
-    "memory.module",
-  ),
+  needs: tablesNamed("memory.device memory.curve memory.owner memory.step memory.category memory.category_curve memory.live"),
   of: ["memory.device"],
   shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),

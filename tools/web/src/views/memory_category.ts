@@ -173,7 +173,7 @@ export function byCategory(job: Job, of: Of): Child[] {
 
 /** Modules of the model that take memory of devices of a type; null if no trace names them. */
 export function byModule(job: Job, type: string): HTMLElement | null {
-  const table = job.table("memory.module"),
+  const table = job.level("memory.owner", "module"),
     rows = table.all.filter((row) => table.text(row, "device") === type);
   if (rows.length === 0) return null;
   return tableSection(
@@ -181,7 +181,7 @@ export function byModule(job: Job, type: string): HTMLElement | null {
     "All that a module and those inside it allocated over the trace, freed or not.",
     table,
     { rows, first: FIRST, sort: "-bytes" },
-    "module<name>; bytes<bar held>: with what it holds; self_bytes: itself; increase_bytes: minus freed",
+    "name<name>: module; bytes<bar held>: with what it holds; self_bytes: itself; increase_bytes: minus freed",
     "peak_bytes: held at the peak; allocations; calls",
     severalRanks(job) && "ranks",
   );

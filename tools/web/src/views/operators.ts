@@ -9,38 +9,33 @@ import { empty, heading, legend, note, section, lines, chooser, setting } from "
 import { tablesNamed, type Context, type View } from "../view";
 import { filtered } from "./filtered";
 
-type CallTable = "operators.op" | "operators.shape" | "modules.module" | "modules.annotation";
-type Calls = Table<CallTable>;
+type Calls = Table<"calls.call">;
 type Side = "device" | "host";
 
 /* What a row is of, and what to record if there are none. */
 const KINDS = [
   {
-    key: "op",
+    key: "operator",
     what: "operators",
     label: "operators",
-    table: "operators.op",
     missing: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU.",
   },
   {
     key: "shape",
     what: "operators",
     label: "operators and shapes",
-    table: "operators.shape",
     missing: "Record with record_shapes=True: then operators are distinguished by the shapes of their inputs.",
   },
   {
     key: "module",
     what: "modules",
     label: "modules",
-    table: "modules.module",
     missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call.",
   },
   {
     key: "annotation",
     what: "annotations",
     label: "annotations",
-    table: "modules.annotation",
     missing: 'Mark parts of the program with torch.profiler.record_function("name").',
   },
 ] as const;
@@ -58,7 +53,7 @@ function sideOf(context: Context): Side {
 }
 
 function hasDevice(job: Job): boolean {
-  return f.sum(job.table("operators.op").nums("device_self_ns")) > 0;
+  return f.sum(job.level("calls.call", "operator").nums("device_self_ns")) > 0;
 }
 
 function rankStrip(table: Calls, row: number, side: Side): Child {
@@ -80,7 +75,7 @@ function rankStrip(table: Calls, row: number, side: Side): Child {
   });
 }
 
-function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] {
+function columnsOf(job: Job, table: Calls, kind: string, side: Side): GridColumn<"calls.call">[] {
   const self = `${side}_self_ns` as const,
     most = Math.max(1, ...table.nums(self).map((v) => v ?? 0));
   const other = side === "device" ? "host" : "device";
@@ -88,7 +83,7 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
   return columns(
     table,
     "name<name>",
-    table.place("shapes") >= 0 && "shapes<name>",
+    kind === "shape" && "shapes<name>",
     {
       column: self,
       label: `${where(side)}, itself`,
@@ -101,7 +96,7 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
         ),
     },
     { column: `${side}_total_ns`, label: "with what it calls" },
-    side === "device" && table.place("backward_device_total_ns") >= 0 && "backward_device_total_ns: backward, likewise",
+    side === "device" && kind === "module" && "backward_device_total_ns: backward, likewise",
     "calls",
     severalRanks(job) && [
       { column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
@@ -117,7 +112,7 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
 }
 
 function unused(job: Job): HTMLElement | null {
-  const table = job.table("operators.op");
+  const table = job.level("calls.call", "operator");
   const rows = table.all
     .filter(
       (row) =>
@@ -161,7 +156,7 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
 
 function launched(context: Context, choose: Child): HTMLElement {
   const { job } = context,
-    table = job.table("operators.kernel");
+    table = job.level("kernels.launched", "operator");
   return section(
     "Which kernels operators launch",
     note("By the innermost operator whose call put the kernel on its stream."),
@@ -181,17 +176,17 @@ function launched(context: Context, choose: Child): HTMLElement {
 export const operators: View = {
   id: "operators",
   title: "Operators",
-  needs: tablesNamed("operators.op operators.shape modules.module modules.annotation operators.kernel"),
-  of: tablesNamed("operators.op modules.module modules.annotation"),
-  shown: (job) => !ofXla(job) || job.rowsOf("operators.op") > 0,
+  needs: tablesNamed("calls.call kernels.launched"),
+  of: tablesNamed("calls.call"),
+  shown: (job) => !ofXla(job) || job.level("calls.call", "operator").n > 0,
   state: (job) => adviceState(job, "operators"),
   render(root, context) {
     const { job, params } = context;
-    const kinds = ofXla(job) ? KINDS.filter(({ table }) => job.rowsOf(table) > 0) : KINDS;
+    const kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS;
     const kind = kinds.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
-    const table = job.table(kind.table),
+    const table = job.level("calls.call", kind.key),
       side = sideOf(context);
-    const wants = params.get("by") === LAUNCHED && job.table("operators.kernel").n > 0;
+    const wants = params.get("by") === LAUNCHED && job.rowsOf("kernels.launched") > 0;
     const choose = chooser(
       context,
       "Rows",
@@ -221,9 +216,9 @@ export const operators: View = {
         table,
         { sort: `-${side}_self_ns` },
         [choose, setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "sort")],
-        columnsOf(job, table, side),
+        columnsOf(job, table, kind.key, side),
       ),
     );
-    root.append(list, (kind.key === "op" && unused(job)) || "");
+    root.append(list, (kind.key === "operator" && unused(job)) || "");
   },
 };

@@ -9,13 +9,12 @@ import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { COMMUNICATES } from "./operators";
 
-type TreeTable = "stacks.frame" | "modules.tree" | "operators.tree";
 type Side = "host" | "device";
 
 const KINDS = [
-  { key: "stack", label: "Python functions", what: "Python function", table: "stacks.frame" },
-  { key: "module", label: "modules", what: "module", table: "modules.tree" },
-  { key: "operator", label: "operators", what: "operator", table: "operators.tree" },
+  { key: "function", label: "Python functions", what: "Python function" },
+  { key: "module", label: "modules", what: "module" },
+  { key: "operator", label: "operators", what: "operator" },
 ] as const;
 type Kind = (typeof KINDS)[number];
 /** Ratio of the slowest rank to the median one at which the colour is strongest. */
@@ -26,7 +25,7 @@ const CALLERS_MOST = 64,
   CALLERS_LENGTH = 90;
 const TELLING = 5; // minimum percentage for a title
 
-function treeOf(table: Table<TreeTable>, side: Side): Tree {
+function treeOf(table: Table<"calls.tree">, side: Side): Tree {
   const rows = new Map(table.rows.map((_, row) => [table.num(row, "node"), row]));
   const all = table.all;
   return {
@@ -46,7 +45,7 @@ function treeOf(table: Table<TreeTable>, side: Side): Tree {
   };
 }
 
-function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): (row: number) => Child {
+function wordsOf(job: Job, table: Table<"calls.tree">, side: Side, whole: number): (row: number) => Child {
   const where = side === "host" ? "on the host" : `of ${deviceWord(job)} time that it launched`;
   return (row) => {
     const time = (column: "total" | "self" | "median" | "max") => table.num(row, `${side}_${column}_ns`);
@@ -87,7 +86,7 @@ function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTML
 }
 
 /* The callers of the zoomed call, to go back to. */
-function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: number) => void): HTMLElement {
+function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (row: number) => void): HTMLElement {
   const rows = [-1];
   for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
   const shown = rows.length > 6 ? [rows[0]!, ...rows.slice(-5)] : rows;
@@ -126,7 +125,7 @@ function groupsOf(rows: Iterable<number>, key: (row: number) => string): number[
   return [...f.groupBy(rows, key).values()].filter((group) => group.length > 1);
 }
 
-function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: Side): HTMLElement {
+function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, side: Side): HTMLElement {
   const callers = apart(tree),
     self = `${side}_self_ns` as const,
     other = side === "host" ? "device" : "host";
@@ -170,12 +169,12 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
 }
 
 /* Rows of actual calls; the other rows hold time that no call launched. */
-function callsOf(table: Table<TreeTable>): number[] {
+function callsOf(table: Table<"calls.tree">): number[] {
   return table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }
 
 /* How much device time no call of the tree launched, and why. */
-function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
+function besides(table: Table<"calls.tree">, kind: Kind, whole: number): string {
   const share = (name: RegExp) =>
     f.share(f.sum(table.rows.map((_, row) => (name.test(table.text(row, "name") ?? "") ? table.num(row, "device_total_ns") : 0))), whole) ??
     0;
@@ -188,7 +187,7 @@ function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
   return parts.length > 0 ? ` Of all GPU time, ${parts.join("; ")}.` : "";
 }
 
-function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side: Side, whole: number): [Child, string] {
+function finding(job: Job, table: Table<"calls.tree">, tree: Tree, kind: Kind, side: Side, whole: number): [Child, string] {
   const self = (row: number) => table.amount(row, `${side}_self_ns`),
     name = (row: number) => table.text(row, "name") ?? "",
     calls = callsOf(table),
@@ -224,13 +223,13 @@ function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side
 export const stacks: View = {
   id: "stacks",
   title: "Call trees",
-  needs: KINDS.map((kind) => kind.table),
-  shown: (job) => KINDS.some((kind) => job.rowsOf(kind.table) > 0),
+  needs: ["calls.tree"],
+  shown: (job) => job.rowsOf("calls.tree") > 0,
   render(root, context) {
     const { job, params } = context,
-      there = KINDS.filter((kind) => job.table(kind.table).n > 0);
+      there = KINDS.filter((kind) => job.level("calls.tree", kind.key).n > 0);
     const kind = there.find((each) => each.key === params.get("of")) ?? there[0]!,
-      table = job.table(kind.table);
+      table = job.level("calls.tree", kind.key);
     const sums = (side: Side) =>
       f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
     const sides = (["device", "host"] as const).filter((side) => callsOf(table).some((row) => table.amount(row, `${side}_total_ns`) > 0)),

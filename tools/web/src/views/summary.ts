@@ -75,9 +75,9 @@ function title(job: Job): HTMLElement {
 // Properties in which the ranks should agree but do not, worded as in the terminal.
 const DIFFERS: Readonly<Record<string, string>> = {
   time: "recorded at times that do not overlap:",
-  "world size": "the ranks of the job, as they say:",
-  "process group": "the ranks of a process group, as they say:",
-  kernels: "hardly a kernel’s name in common:",
+  "world size": "the traces give different numbers of ranks:",
+  "process group": "the traces give different ranks for a process group:",
+  kernels: "hardly any kernel name in common:",
 };
 const VALUES_MAX = 4;
 

@@ -147,7 +147,7 @@ function words(job: Job, row: number, label: string): Child {
   return lines(
     label,
     `${f.time(saved)} of ${wholeWord(job)} saved, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-    most !== saved && `${f.time(most)} if the time that nothing recorded explains went as well`,
+    most !== saved && `${f.time(most)} if the time without a recorded cause went as well`,
     table.cell(row, "sure") !== true && "Not sure: see what these figures rest on.",
     `${f.time(table.num(row, "path_ns"))} of the critical path is on it`,
     hours !== null && `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`,
@@ -217,7 +217,7 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
     table.leftOut > 0 && group.what === "rank" ? "others are only in the store" : "",
     little > 0
-      ? `${several(little)} would ${little === 1 ? "save" : "each save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} if the time that nothing recorded explains went as well` : ""}`
+      ? `${several(little)} would ${little === 1 ? "save" : "each save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} if the time without a recorded cause went as well` : ""}`
       : "",
     untried > 0 ? `${several(untried)} would ${untried === 1 ? "save" : "each save"} under ${f.percent(0.05, 2)}` : "",
   ].filter((part) => part !== "");
@@ -267,7 +267,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
     legend([
       ...(sure ? [["saved", "Saved"] as const] : []),
       ...(unsure ? [["unsure", "Saved, but uncertain"] as const] : []),
-      ...(ranged ? [["most", "Saved if time that nothing recorded explains went as well"] as const] : []),
+      ...(ranged ? [["most", "Saved if the time without a recorded cause went as well"] as const] : []),
     ]),
     h(
       "div.savings",

@@ -12,14 +12,12 @@ import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { leading, POD, pod } from "./xla_pod";
 
-type Rows = "hlo.category" | "hlo.op" | "hlo.program";
-
 const KINDS = [
-  { key: "category", label: "categories", table: "hlo.category", name: "category" },
-  { key: "op", label: "operations", table: "hlo.op", name: "op" },
-  { key: "program", label: "programs", table: "hlo.program", name: "program" },
+  ["category", "categories"],
+  ["op", "operations"],
+  ["program", "programs"],
 ] as const;
-const OPERATIONS: readonly TableName[] = ["hlo.rank", "hlo.op", "hlo.category", "hlo.program", "framework.type"];
+const OPERATIONS: readonly TableName[] = ["hlo.rank", "hlo.work", "framework.work"];
 const SIDES = [
   ["device", "on the devices"],
   ["host", "on the hosts"],
@@ -33,16 +31,16 @@ function tellsWork(job: Job): boolean {
 }
 
 function kindsOf(job: Job) {
-  const categories = job.table("hlo.category");
-  return KINDS.filter(({ key }) => key !== "category" || categories.rows.some((_, row) => categories.text(row, "category") !== null));
+  const categories = job.level("hlo.work", "category");
+  return KINDS.filter(([key]) => key !== "category" || categories.rows.some((_, row) => categories.text(row, "category") !== null));
 }
 
 function finding(job: Job): [Child, string] {
-  const kind = kindsOf(job)[0]!,
-    table = job.table<Rows>(kind.table),
+  const [kind] = kindsOf(job)[0]!,
+    table = job.level("hlo.work", kind),
     ranks = job.table("hlo.rank"),
     device = deviceWord(job);
-  const name = table.text(0, kind.name) ?? "What the trace does not name";
+  const name = table.text(0, kind) ?? "What the trace does not name";
   const [flops, bytes] = [ranks.median("peak_pct"), ranks.median("peak_bw_pct")];
   return [
     `${name} takes ${f.percent(table.num(0, "share_pct"))} of the time of XLA’s operations`,
@@ -75,7 +73,7 @@ function roofs(job: Job): { tflops: number; gbps: number } | null {
 
 /* Rate against operations per byte: memory-bound under the slope, compute-bound under the horizontal line. */
 function roofline(job: Job): HTMLElement | null {
-  const table = job.table("hlo.op"),
+  const table = job.level("hlo.work", "op"),
     num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.amount(row, column);
   const rows = table.all.filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
     peak = roofs(job);
@@ -115,12 +113,12 @@ function roofline(job: Job): HTMLElement | null {
   );
 }
 
-function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "program"): GridColumn<Rows>[] {
+function columnsOf(job: Job, table: Table<"hlo.work">, name: "category" | "op" | "program"): GridColumn<"hlo.work">[] {
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
   /* The table of operations has more name columns and less room, so it shows only the share of a peak if that is known. */
   const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
-  const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<Rows> => ({
+  const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<"hlo.work"> => ({
     column,
     label,
     draw: (row) => longName(table.text(row, column), true),
@@ -149,9 +147,9 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
 function operations(context: Context): HTMLElement {
   const { job, params } = context,
     kinds = kindsOf(job),
-    kind = kinds.find((each) => each.key === params.get("by")) ?? kinds[0]!,
-    table = job.table<Rows>(kind.table),
-    categories = job.table("hlo.category"),
+    [kind] = kinds.find(([key]) => key === params.get("by")) ?? kinds[0]!,
+    table = job.level("hlo.work", kind),
+    categories = job.level("hlo.work", "category"),
     waits = categories.rows.some((_, row) => categories.text(row, "category")?.endsWith("-done"));
   return section(
     "Operations",
@@ -159,30 +157,20 @@ function operations(context: Context): HTMLElement {
       "Own time leaves out what runs inside of a loop.",
       waits && " An operation that ends in -done waits for what its -start began: the core runs nothing else meanwhile.",
     ),
-    filtered<Rows>(
-      context,
-      table,
-      { first: 20 },
-      chooser(context, "Rows", "by", kinds, kind.key, "sort"),
-      columnsOf(job, table, kind.name),
-    ),
+    filtered(context, table, { first: 20 }, chooser(context, "Rows", "by", kinds, kind, "sort"), columnsOf(job, table, kind)),
   );
 }
 
 function framework(context: Context): HTMLElement | null {
   const { job, params } = context,
-    table = job.table("framework.type");
+    table = job.level("framework.work", "type");
   const sides = SIDES.filter(([side]) => table.rows.some((_, row) => table.text(row, "side") === side && table.text(row, "type") !== null));
   if (sides.length === 0) return null;
   const side = sides.find(([key]) => key === params.get("side"))?.[0] ?? sides[0]![0],
     rows = table.all.filter((row) => table.text(row, "side") === side);
   return section(
     "Operators of the framework",
-    note(
-      "By type; on devices, what ran there for them. Individual ones: ",
-      h("code", `tmerge show ${storeName(job)} framework.operator`),
-      ".",
-    ),
+    note("By type; on devices, what ran there for them. Individual ones: ", h("code", `tmerge show ${storeName(job)} framework.work`), "."),
     sides.length > 1 ? chooser(context, "Where", "side", sides, side) : null,
     grid(
       table,

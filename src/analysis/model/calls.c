@@ -1,0 +1,103 @@
+/* Analysis `calls`: which operators, modules, annotations and functions cost most, on the host and
+ * on the GPU. */
+#include "tmerge/analysis.h"
+
+#include <string.h>
+
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/passes.h"
+#include "call_tables.h"
+#include "call_tree.h"
+
+static const tm_table_def *const defs[] = {&tm_call_table, &tm_tree_table, &tm_call_part,
+                                           &tm_tree_part};
+
+/* PyTorch records modules as Python calls, among other calls. */
+static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
+    return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
+}
+
+/* Finds the nesting of modules, ignoring other calls between them. */
+static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
+    tm_calls calls;
+    tm_status status = tm_calls_find(view->timeline, modules, &calls, err);
+    if (status == TM_OK && calls.n > 0)
+        status = tm_call_rows(view, TM_CALLS_MODULE, &calls, out, err);
+    if (status == TM_OK && calls.n > 0)
+        status = tm_tree_rows(view, TM_TREE_MODULES, &calls, view->passes, out, err);
+    tm_calls_free(&calls);
+    return status;
+}
+
+/* Rows are queried in ascending order, as the attributes are sorted. */
+static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
+    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];
+    while (*next < n && told[*next].event < row)
+        ++*next;
+    return *next < n && told[*next].event == row && told[*next].stack != TM_NO_NAME;
+}
+
+static bool any_bears_stack(const tm_timeline *timeline) {
+    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    size_t i = 0, n = timeline->n_attrs[TM_ATTR_OPERATOR];
+    while (i < n && told[i].stack == TM_NO_NAME)
+        i++;
+    return i < n;
+}
+
+/* Adds the functions, which are Python's or, without these, those of the stacks of other calls. */
+static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables *out,
+                               tm_error *err) {
+    size_t next = 0;
+    tm_calls calls;
+    const tm_call_class frames = {TM_CALL_IN(TM_CAT_PYTHON), NULL, NULL};
+    const tm_call_class bearers = {UINT32_MAX, bears_stack, &next};
+    tm_status status = tm_calls_find(view->timeline, python ? frames : bearers, &calls, err);
+    if (status == TM_OK && calls.n > 0)
+        status = python ? tm_tree_rows(view, TM_TREE_FUNCTIONS, &calls, NULL, out, err)
+                        : tm_tree_stack_rows(view, &calls, out, err);
+    tm_calls_free(&calls);
+    return status;
+}
+
+static tm_status calls_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    /* Most traces have no Python calls, hence no modules to search for. */
+    const bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
+    TM_TRY(tm_call_rows(view, TM_CALLS_OPERATOR, view->operators, out, err));
+    if (view->operators->n > 0)
+        TM_TRY(tm_tree_rows(view, TM_TREE_OPERATORS, view->operators, NULL, out, err));
+    if (python)
+        TM_TRY(add_modules(view, out, err));
+    if (python || any_bears_stack(timeline))
+        TM_TRY(add_functions(view, python, out, err));
+    return view->annotations->n > 0
+               ? tm_call_rows(view, TM_CALLS_ANNOTATION, view->annotations, out, err)
+               : TM_OK;
+}
+
+static tm_status calls_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    TM_TRY(tm_call_merge(names, tables, err));
+    return tm_tree_merge(names, tables, err);
+}
+
+/* Each process sent the most expensive rows of its keys, which include those of the job. */
+static tm_status calls_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    tm_call_order(tm_tables_find(out, tm_call_table.name));
+    return tm_tree_number(tm_tables_find(out, tm_tree_table.name), err);
+}
+
+const tm_analysis tm_analysis_calls = {
+    .name = "calls",
+    .summary = "which operators, modules, annotations and Python functions cost most, on the host "
+               "and on the GPU",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_ANNOTATIONS,
+    .rank = calls_rank,
+    .merge = calls_merge,
+    .job = calls_job,
+};

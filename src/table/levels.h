@@ -1,0 +1,29 @@
+/* Tables whose first column, `level`, says how a row divides the table's total. For `--top` and
+ * other limits, the rows of each level are a table of their own. */
+#ifndef TMERGE_TABLE_LEVELS_H
+#define TMERGE_TABLE_LEVELS_H
+
+#include "tmerge/table.h"
+
+/** The column of such a table. @p words  the levels, as in a sentence: "operator or module" */
+#define TM_LEVEL_COLUMN(words)                                                                     \
+    {                                                                                              \
+        "level", TM_TEXT, "",                                                                      \
+            "What the row is a sum for: " words                                                    \
+            ". Each level divides the same total, so add up only the rows of one level."           \
+    }
+
+/** Returns whether the table has such a column. */
+bool tm_table_has_levels(const tm_table_def *def);
+
+/** Returns the first row of a level, whose rows are adjacent, and sets their end; both are the
+ * number of rows if it has none. */
+size_t tm_table_level(const tm_table *table, const char *level, size_t *end);
+
+/** Removes the rows of all other levels. */
+void tm_table_keep_level(tm_table *table, const char *level);
+
+/** Returns whether a row is of a level. */
+bool tm_row_has_level(const tm_cell *row, const char *level);
+
+#endif

@@ -1,0 +1,45 @@
+#include "table/renamed.h"
+
+#include <string.h>
+
+/* The levels of a table are in the order of its rows. */
+const tm_renamed tm_renames[] = {
+    {"modules", "calls", NULL, NULL},
+    {"operators", "calls", NULL, NULL},
+    {"stacks", "calls", NULL, NULL},
+    {"modules.annotation", "calls.call", "annotation", NULL},
+    {"modules.module", "calls.call", "module", NULL},
+    {"operators.op", "calls.call", "operator", NULL},
+    {"operators.shape", "calls.call", "shape", NULL},
+    {"stacks.frame", "calls.tree", "function", NULL},
+    {"modules.tree", "calls.tree", "module", NULL},
+    {"operators.tree", "calls.tree", "operator", NULL},
+    {"efficiency.kernel", "efficiency.work", "kernel", "kernel"},
+    {"efficiency.operator", "efficiency.work", "operator", "operator"},
+    {"efficiency.place", "efficiency.work", "place", "inside"},
+    {"framework.operator", "framework.work", "operator", NULL},
+    {"framework.type", "framework.work", "type", NULL},
+    {"hlo.category", "hlo.work", "category", NULL},
+    {"hlo.op", "hlo.work", "op", NULL},
+    {"hlo.program", "hlo.work", "program", NULL},
+    {"kernels.launcher", "kernels.launched", "kernel", NULL},
+    {"operators.kernel", "kernels.launched", "operator", NULL},
+    {"memory.module", "memory.owner", "module", "module"},
+    {"memory.operator", "memory.owner", "operator", "operator"},
+    {"ratio", "overlap", NULL, NULL},
+    {"ratio.rank", "overlap.rank", NULL, NULL},
+    {"ratio.step", "overlap.step", NULL, NULL},
+};
+
+const size_t tm_n_renames = sizeof tm_renames / sizeof *tm_renames;
+
+const tm_renamed *tm_renamed_find(const char *text) {
+    for (size_t i = 0; i < tm_n_renames; i++)
+        if (tm_table_is_named(&(tm_table_def){.name = tm_renames[i].was}, text))
+            return &tm_renames[i];
+    return NULL;
+}
+
+const char *tm_renamed_column(const tm_renamed *renamed, const char *present) {
+    return renamed->name_was && strcmp(present, "name") == 0 ? renamed->name_was : present;
+}

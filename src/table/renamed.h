@@ -1,0 +1,27 @@
+/* Tables and analyses that had another name in the last version. */
+#ifndef TMERGE_TABLE_RENAMED_H
+#define TMERGE_TABLE_RENAMED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tmerge/table.h"
+
+typedef struct tm_renamed {
+    const char *was, *now; /* names of two tables or two analyses */
+    const char *level;     /* of a table that became part of another: the rows with this text in the
+                              column `level`; NULL: all rows */
+    const char *name_was;  /* former name of the column `name`; NULL: the same */
+} tm_renamed;
+
+extern const tm_renamed tm_renames[];
+extern const size_t tm_n_renames;
+
+/** Returns the entry of a former name, which may have a '_' in place of its '.', as in SQL; NULL if
+ * there is none. */
+const tm_renamed *tm_renamed_find(const char *text);
+
+/** Returns the former name of a column of the present table. */
+const char *tm_renamed_column(const tm_renamed *renamed, const char *present);
+
+#endif
