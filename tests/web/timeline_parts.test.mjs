@@ -336,14 +336,20 @@ test("a window is written to the address and read back; anything else is none", 
 });
 
 test("every key has its command", () => {
-  const press = (key, more = {}) => commandOf({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...more });
-  assert.ok(press("w").factor < 1 && press("W", { shiftKey: true }).factor < press("w").factor && press("s").factor > 1);
-  assert.ok(press("a").share < 0 && press("d").share > 0 && press("D", { shiftKey: true }).share > press("d").share);
-  assert.deepEqual(press("]"), { do: "operation", forward: true, byWait: false });
-  assert.deepEqual(press("{", { shiftKey: true }), { do: "operation", forward: false, byWait: true });
-  const named = { f: "fit", 0: "whole", Home: "whole", "/": "find", m: "mark", o: "open", "?": "help", Escape: "clear", Enter: "details" };
-  for (const [key, what] of Object.entries(named)) assert.equal(press(key).do, what, key);
-  for (const [key, what] of [[",", "event"], [".", "event"], ["n", "step"], ["p", "step"], ["c", "path"], ["j", "piece"], ["k", "piece"], ["v", "map"], ["h", "fold"], ["t", "pin"], ["<", "move"], ["x", "hide"], ["ArrowUp", "scroll"], ["PageDown", "page"]]) assert.equal(press(key).do, what, key);
+  const press = (key, more = {}) => {
+    const calls = [], to = new Proxy({ state: { path: false }, listener: { asked: (what) => calls.push(["asked", what]) }, rankInQuestion: () => 3 }, {
+      get: (own, name) => own[name] ?? ((...args) => void calls.push([name, ...args])) });
+    commandOf({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...more })?.(to);
+    return calls[0] ?? null;
+  };
+  assert.ok(press("w")[1] < 1 && press("W", { shiftKey: true })[1] < press("w")[1] && press("s")[1] > 1);
+  assert.ok(press("a")[1] < 0 && press("d")[1] > 0 && press("D", { shiftKey: true })[1] > press("d")[1]);
+  assert.deepEqual(press("]"), ["nextOperation", true, false]);
+  assert.deepEqual(press("{", { shiftKey: true }), ["nextOperation", false, true]);
+  assert.deepEqual([press("/"), press("?"), press("t"), press("c")], [["asked", "find"], ["asked", "help"], ["togglePin", 3], ["setPath", true]]);
+  const named = { f: "fit", 0: "showAll", Home: "showAll", m: "markAll", o: "open", Escape: "clear", Enter: "details", ",": "nextEvent", ".": "nextEvent", n: "nextStep",
+    p: "nextStep", j: "nextPiece", k: "nextPiece", v: "switchMap", h: "fold", "<": "movePinned", x: "hide", l: "followLaunch", ArrowUp: "scrollRows", PageDown: "scrollPages" };
+  for (const [key, what] of Object.entries(named)) assert.equal(press(key)[0], what, key);
   for (const key of ["Tab", "q", "F5"]) assert.equal(press(key), null, key);
   assert.equal(press("f", { ctrlKey: true }), null); // left to the browser's own search
 });

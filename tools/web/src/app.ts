@@ -6,9 +6,8 @@ import { GRAVEST } from "./job";
 import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import { describeDumps } from "./views/hang";
-import type { Job } from "./data";
+import type { Job, TableName } from "./data";
 import { h, fill, keepFocus, visible, type Child } from "./dom";
-import type { TableName } from "./names";
 import { href, parseHash, type Context, type State, type Tab, type View } from "./view";
 
 const WORDS: Readonly<Record<State, string>> = { bad: "problem", warn: "worth a look", good: "fine", note: "note" };
@@ -135,7 +134,6 @@ export class App {
     else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged table reports it itself
   }
 
-  /* Links to the views that share one entry of the list. */
   #parts(view: View): HTMLElement | null {
     const tab = this.#tabs.find(({ views }) => views.includes(view));
     if (!tab || tab.views.length < 2) return null;

@@ -1,8 +1,7 @@
 /** Small drawings in tables and lists: bars, strips over ranks, bands of figures. */
-import type { Job } from "./data";
+import type { ColumnOf, Job, Place, TableName } from "./data";
 import { h, breakable, cut, visible, type Child } from "./dom";
 import * as f from "./format";
-import type { ColumnOf, Place, TableName } from "./names";
 import { term, tip } from "./ui";
 
 /** Draws a value as a bar, on a scale shared by its column, with the number next to it. */
@@ -39,7 +38,6 @@ export interface Strip {
   readonly far: number | null;
   /** Value at the right edge. */
   readonly scale: number;
-  /** Description for screen readers. */
   readonly label: string;
   readonly tip: () => Child;
 }

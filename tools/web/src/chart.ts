@@ -6,30 +6,8 @@ import { hideTip, tipAt } from "./ui";
 /** The page's colours, by their names in the style sheet without the dashes. */
 export type Theme = Readonly<Record<(typeof COLORS)[number], string>>;
 
-const COLORS = [
-  "page",
-  "ink",
-  "ink-2",
-  "ink-3",
-  "line",
-  "link",
-  "compute",
-  "overlap",
-  "transfer",
-  "wait",
-  "unmatched",
-  "copies",
-  "idle",
-  "edge",
-  "class-0",
-  "class-1",
-  "class-2",
-  "class-3",
-  "class-4",
-  "class-5",
-  "class-6",
-  "class-7",
-] as const;
+const CLASS_COLORS = ([0, 1, 2, 3, 4, 5, 6, 7] as const).map((n) => `class-${n}` as const);
+const COLORS = [...(["page", "ink", "ink-2", "ink-3", "line", "compute", "transfer", "wait", "copies"] as const), ...CLASS_COLORS];
 const READS = 64; // positions along the axis that the arrow keys step through
 const PRINT_WIDTH = 680; // width of A4 without margins, in CSS pixels
 
@@ -39,23 +17,17 @@ function themeOf(print: boolean): Theme {
     before = root.dataset["theme"];
   if (print) root.dataset["theme"] = "light";
   const style = getComputedStyle(root);
-  const theme = Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Record<
-    (typeof COLORS)[number],
-    string
-  >;
+  const theme = Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Theme;
   if (print && before === undefined) delete root.dataset["theme"];
   else if (print) root.dataset["theme"] = before;
   return theme;
 }
 
 export interface ChartOptions {
-  /** Description for screen readers. */
   readonly label: string;
   /** Height [px], reserved before the chart is drawn. */
   readonly height: number;
-  /** Builds the plot; takes all colours from @p theme. */
   readonly plot: (theme: Theme) => Plot;
-  /** Content of a mark's tooltip. */
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
   /** Content of the tooltip at a place on the axes, if no single mark is meant. */
@@ -107,7 +79,6 @@ class Chart {
     window.addEventListener("afterprint", this.#redraw);
   }
 
-  /** Whether it was in the page and is no more. */
   get gone(): boolean {
     return this.#scales !== undefined && !this.element.isConnected;
   }

@@ -1,7 +1,21 @@
-/** The page's tables, as tmerge embeds them. */
+/** The page's tables, as tmerge embeds them. The build writes the names of tables and columns as "definitions": any other name is a compile
+ * error. */
+import type { Tables } from "definitions";
+import { groupBy, median, sum } from "./format";
 
-import { median, sum } from "./format";
-import type { ColumnOf, TableName } from "./names";
+export type TableName = keyof Tables;
+
+/** The columns of a table; for a union of tables, those of any of them. */
+export type ColumnOf<N extends TableName> = Tables[N];
+
+/** A table and one of its columns. */
+export type Place = { [N in TableName]: { readonly table: N; readonly column: ColumnOf<N> } }[TableName];
+
+/** A table and column as one name: "overlap.rank.comm_ns". */
+export type PlaceName = { [N in TableName]: `${N}.${ColumnOf<N>}` }[TableName];
+
+/** A sort order: a column, "-name" for largest first, or "" for the table's own order. */
+export type Sort<N extends TableName> = ColumnOf<N> | `-${ColumnOf<N>}` | "";
 
 /** A value: integers beyond 2^53 come as strings of digits; null if it does not exist. */
 export type Cell = number | string | boolean | null;
@@ -90,7 +104,6 @@ interface RawPage {
 /** One result table; with a union of names, any of them. */
 export class Table<N extends TableName = TableName> {
   readonly columns: readonly Column<N>[];
-  readonly rows: Cell[][];
   readonly doc: string;
   readonly keys: number;
   readonly top: number;
@@ -104,16 +117,11 @@ export class Table<N extends TableName = TableName> {
   constructor(
     readonly name: N,
     raw: RawTable<N> | undefined,
-    rows: Cell[][],
+    readonly rows: Cell[][],
   ) {
     this.columns = (raw?.columns ?? []).map(([name, type, unit, doc, epoch]) => ({ name, type, unit, doc, epoch: epoch === 1 }));
-    this.doc = raw?.doc ?? "";
-    this.keys = raw?.keys ?? 0;
-    this.top = raw?.top ?? -1;
-    this.prose = raw?.prose ?? 0;
+    ({ doc: this.doc = "", keys: this.keys = 0, top: this.top = -1, prose: this.prose = 0, left_out: this.leftOut = 0 } = raw ?? {});
     this.form = raw?.form;
-    this.rows = rows;
-    this.leftOut = raw?.left_out ?? 0;
     this.#whole = raw?.all;
     this.#places = new Map(this.columns.map((column, i) => [column.name, i]));
   }
@@ -151,12 +159,10 @@ export class Table<N extends TableName = TableName> {
     return this.num(row, column) ?? 0;
   }
 
-  /** Numbers of all rows. */
   get all(): number[] {
     return [...this.rows.keys()];
   }
 
-  /** What the definition says of a column. */
   docOf(column: ColumnOf<N>): string {
     return this.columns[this.place(column)]?.doc ?? "";
   }
@@ -168,14 +174,7 @@ export class Table<N extends TableName = TableName> {
 
   /** Row numbers by the value of a column. */
   by(column: ColumnOf<N>): Map<Cell, number[]> {
-    const found = new Map<Cell, number[]>();
-    this.rows.forEach((_, row) => {
-      const key = this.cell(row, column);
-      const rows = found.get(key);
-      if (rows) rows.push(row);
-      else found.set(key, [row]);
-    });
-    return found;
+    return groupBy(this.rows.keys(), (row) => this.cell(row, column));
   }
 
   // Aggregates over all rows, including those left out of the page --------------------------------
@@ -202,13 +201,12 @@ export class Table<N extends TableName = TableName> {
   most(column: ColumnOf<N>): number | null {
     return this.#whole ? this.#of(column, 4) : (ordered(this.nums(column)).pop() ?? null);
   }
-  /** Number of distinct values. */
   different(column: ColumnOf<N>): number {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Sums over the rows with the same texts in the given columns. */
-  groups(by: readonly ColumnOf<N>[]): Group[] {
+  /** Rows with the same texts in the given columns: their number, sums of columns, and whether any has a value in a column. */
+  groups(by: readonly ColumnOf<N>[]) {
     const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
     const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
       const key = JSON.stringify(texts),
@@ -242,7 +240,12 @@ export class Table<N extends TableName = TableName> {
     }
     return [...found.values()].map(({ texts, n, sums }) => {
       const of = (column: ColumnOf<TableName>) => sums[this.#places.get(column) ?? -1] ?? null;
-      return { texts, n, sum: (column) => of(column) ?? 0, has: (column) => of(column) !== null };
+      return {
+        texts,
+        n,
+        sum: (column: ColumnOf<TableName>) => of(column) ?? 0,
+        has: (column: ColumnOf<TableName>) => of(column) !== null,
+      };
     });
   }
 
@@ -251,15 +254,6 @@ export class Table<N extends TableName = TableName> {
     const parts = Object.entries(wanted) as [ColumnOf<N>, Cell][];
     return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
   }
-}
-
-/** Rows of a table that share some values. */
-export interface Group {
-  readonly texts: readonly (string | null)[];
-  readonly n: number;
-  readonly sum: (column: ColumnOf<TableName>) => number;
-  /** Whether any of the rows has a value in the column. */
-  readonly has: (column: ColumnOf<TableName>) => boolean;
 }
 
 function ordered(values: readonly (number | null)[]): number[] {
@@ -301,59 +295,45 @@ function parsed(): Promise<void> {
   });
 }
 
-/** All data in the page. */
 export class Job {
   readonly #raw: RawPage;
+  readonly kind: RawPage["kind"];
+  readonly version: string;
+  readonly name: string;
+  /** The job's begin [ns since the epoch]; null if there is no event. */
+  readonly begin: bigint | null;
+  /** How the store was made: options, world size, ... */
+  readonly facts: Facts;
   readonly #tables = new Map<string, Table>();
   readonly #loading = new Map<string, Promise<void>>();
 
   constructor(text: string) {
-    this.#raw = JSON.parse(text) as RawPage;
-    for (const [name, raw] of Object.entries(this.#raw.tables) as [TableName, RawTable<TableName>][])
-      if (raw.cells) this.#tables.set(name, new Table(name, raw, rowsOf(raw.cells)));
+    const raw = (this.#raw = JSON.parse(text) as RawPage);
+    ({ kind: this.kind, version: this.version, name: this.name, facts: this.facts } = raw);
+    this.begin = raw.begin ? BigInt(raw.begin) : null;
+    for (const [name, table] of Object.entries(raw.tables) as [TableName, RawTable<TableName>][])
+      if (table.cells) this.#tables.set(name, new Table(name, table, rowsOf(table.cells)));
   }
 
-  get kind(): "report" | "diff" | "hang" {
-    return this.#raw.kind;
-  }
-  get version(): string {
-    return this.#raw.version;
-  }
-  get name(): string {
-    return this.#raw.name;
-  }
-  /** The job's begin [ns since the epoch]; null if there is no event. */
-  get begin(): bigint | null {
-    return this.#raw.begin ? BigInt(this.#raw.begin) : null;
-  }
-  /** How the store was made: options, world size, ... */
-  get facts(): Facts {
-    return this.#raw.facts;
-  }
   /** Names of all tables, in the order of the analyses. */
   get names(): TableName[] {
     return Object.keys(this.#raw.tables) as TableName[];
   }
-  /** Number of the table's rows in the page, also before it is loaded. */
   rowsOf(name: TableName): number {
     return this.#raw.tables[name]?.n ?? 0;
   }
-  /** Number of rows that the store has. */
   allRowsOf(name: TableName): number {
     return this.rowsOf(name) + this.leftOut(name);
   }
-  /** Number of rows that only the store has. */
   leftOut(name: TableName): number {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
-  /** Whether these columns are among the table's key columns. */
   hasKeys(name: TableName, columns: readonly string[]): boolean {
     /* A single type: with one type per table the compiler takes 6 s. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
   }
-  /** Description of a table's rows, also before it is loaded. */
   docOf(name: TableName): string {
     return this.#raw.tables[name]?.doc ?? "";
   }
@@ -370,7 +350,6 @@ export class Job {
     return new Table(name, raw && { ...raw, all: undefined }, rows);
   }
 
-  /** Replaces the table's rows with all of them. */
   keepWhole(name: TableName, rows: Cell[][]): void {
     const raw = this.#raw.tables[name];
     if (!raw) return;

@@ -3,30 +3,17 @@
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
 type Value = string | number | boolean | undefined;
+type Shape = "role" | "tabindex" | "hidden" | "disabled" | "id" | "open" | "scope" | "start" | "selected";
+type Input = "href" | "download" | "type" | "value" | "placeholder" | "spellcheck";
 
 /** What an element has besides classes that never change: true sets an empty attribute, false and undefined none. */
-export interface Props {
+interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
   readonly class?: string;
   readonly title?: string | undefined;
   /** CSS properties, set through the CSSOM, which the content security policy allows. */
   readonly style?: Readonly<Record<string, string>>;
   readonly on?: { readonly [Event in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[Event]) => void };
   readonly [attribute: `${"aria" | "data"}-${string}`]: Value;
-  readonly role?: Value;
-  readonly tabindex?: Value;
-  readonly hidden?: Value;
-  readonly disabled?: Value;
-  readonly id?: Value;
-  readonly href?: Value;
-  readonly download?: Value;
-  readonly open?: Value;
-  readonly scope?: Value;
-  readonly start?: Value;
-  readonly type?: Value;
-  readonly value?: Value;
-  readonly selected?: Value;
-  readonly placeholder?: Value;
-  readonly spellcheck?: Value;
 }
 
 type Tag = keyof HTMLElementTagNameMap;
@@ -81,7 +68,6 @@ export function append(parent: Node, children: readonly Child[]): void {
   }
 }
 
-/** Replaces all children. */
 export function fill(parent: HTMLElement, ...children: Child[]): void {
   parent.replaceChildren();
   append(parent, children);
@@ -120,9 +106,20 @@ export function visible(text: string): string {
   });
 }
 
-/** Shortens a text for places with little room. */
 export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** The longest beginning of a text that fits into the room [px] on a canvas; a very short one is left out. */
+export function fitting(ctx: CanvasRenderingContext2D, text: string, room: number): string {
+  let shown = text.slice(0, 200);
+  for (let n = shown.length, width = 0; n > 1; ) {
+    width = ctx.measureText(shown).width;
+    if (width <= room) return shown;
+    n = Math.min(n - 1, Math.floor((n * room) / width));
+    shown = `${text.slice(0, n)}…`;
+  }
+  return "";
 }
 
 /** The distinctive part of a kernel's name: without arguments, return type and namespaces. */

@@ -6,7 +6,6 @@ const THIN = "\u202f"; // narrow no-break space
 /** No-break space between a number and its unit. */
 export const SPACE = "\u00a0";
 
-/** Groups digits by three. */
 export function grouped(value: number, digits = 0): string {
   const [whole = "", part] = Math.abs(value).toFixed(digits).split(".");
   const sign = value < 0 && Number(value.toFixed(digits)) !== 0 ? "−" : "";
@@ -67,7 +66,6 @@ function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
   return units[at]!;
 }
 
-/* Smallest value other than 0. */
 function smallest(values: Iterable<number | null>): number {
   let least = Infinity;
   for (const value of values) if (value !== null && value !== 0 && Math.abs(value) < least) least = Math.abs(value);
@@ -80,7 +78,6 @@ export function timesTogether(values: readonly (number | null)[]): string[] {
   return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));
 }
 
-/** Unit for all values of a byte column. */
 export function byteColumnUnit(values: readonly (number | null)[], memory: boolean): Unit {
   return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 }
@@ -161,12 +158,10 @@ export function short(value: number, unit: Unit): string {
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
 }
 
-/** Number of decimals for all values of a column in this unit. */
 export function columnDigits(values: Iterable<number | null>, unit: Unit): number {
   return unit.factor === 1 ? 0 : digitsOf(largest(values) / unit.factor);
 }
 
-/** Bytes in prose. */
 export function bytes(value: number | null, memory = false): string {
   if (value === null) return NONE;
   const unit = unitOf(value, memory ? MEMORY : SIZES);
@@ -187,7 +182,6 @@ export function share(part: number, whole: number): number | null {
   return whole > 0 ? (100 * part) / whole : null;
 }
 
-/** A ratio with two decimals. */
 export function ratio(value: number | null): string {
   return value === null ? NONE : grouped(value, 2);
 }
@@ -234,6 +228,18 @@ export function median(values: readonly number[]): number | null {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Items by key, in their order. */
+export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item),
+      group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
 }
 
 export function sum(values: Iterable<number | null>): number {

@@ -1,8 +1,7 @@
 /** The generic charts that an analysis may name for its table: bars by rank, a map of ranks and steps, lines over time. */
-import type { Table } from "./data";
+import type { ColumnOf, Table, TableName } from "./data";
 import { h, visible } from "./dom";
 import * as f from "./format";
-import type { ColumnOf, TableName } from "./names";
 import { bandOf, lineChart, LINES_MAX } from "./lines";
 import { heatMap } from "./map";
 import { stacks } from "./stack";
@@ -60,17 +59,14 @@ function overTime(table: Table, column: AnyColumn, time: AnyColumn): HTMLElement
     .slice(0, table.keys)
     .map((each) => each.name)
     .filter((name) => name !== time);
-  const lines = new Map<string, [number, number][]>();
-  for (let row = 0; row < table.n; row++) {
-    const key = names.map((name) => (name === "rank" ? `rank ${table.num(row, name)}` : String(table.cell(row, name)))).join(", ");
-    const at = table.num(row, time),
-      value = table.num(row, column);
-    if (at === null || value === null) continue;
-    const points = lines.get(key);
-    if (points) points.push([at, value]);
-    else lines.set(key, [[at, value]]);
-  }
-  const all = [...lines].map(([name, points]) => ({ name: visible(name), points: points.sort(([a], [b]) => a - b) }));
+  const keyOf = (row: number) =>
+    names.map((name) => (name === "rank" ? `rank ${table.num(row, name)}` : String(table.cell(row, name)))).join(", ");
+  const known = table.all.filter((row) => table.num(row, time) !== null && table.num(row, column) !== null),
+    point = (row: number): [number, number] => [table.amount(row, time), table.amount(row, column)],
+    all = [...f.groupBy(known, keyOf)].map(([name, rows]) => ({
+      name: visible(name),
+      points: rows.map(point).sort(([a], [b]) => a - b),
+    }));
   const values = table.nums(column),
     unit = table.columns[table.place(column)]!.unit;
   const scale = unit === "ns" ? f.timeUnit(values) : unit === "B" ? f.byteUnit(values, isMemory(table)) : { name: unit, factor: 1 };

@@ -1,13 +1,11 @@
 /** A table of values with units in the heading, which the reader can sort and filter. */
 import { inlineBar, longName } from "./cells";
-import type { Cell, Column, Table } from "./data";
+import type { Cell, Column, ColumnOf, Sort, Table, TableName } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
-import type { ColumnOf, Sort, TableName } from "./names";
 import { tip, moreButton, note, section } from "./ui";
 import { whereOf } from "./where";
 
-/** Formats the values of a column. */
 export type Write = (value: Cell) => Child;
 
 /** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": names, how they are drawn if not as the value
@@ -40,14 +38,12 @@ function parsed<N extends TableName>(text: string): GridColumn<N> {
   };
 }
 
-/** The columns that the table has. */
 export function columns<N extends TableName>(table: Table<N>, ...items: readonly ColumnItem<N>[]): GridColumn<N>[] {
   const flat = (item: ColumnItem<N>): readonly GridColumn<N>[] =>
     typeof item === "string" ? item.split("; ").map(parsed<N>) : item === false ? [] : "column" in item ? [item] : item.flatMap(flat);
   return items.flatMap(flat).filter(({ column }) => table.place(column) >= 0);
 }
 
-/** A column as it is shown. */
 export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
   /** Heading; default: the column's own name. */
@@ -66,7 +62,6 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly draw?: (row: number, write: Write) => Child;
   /** Formats each number with its own unit, which the heading then omits. */
   readonly write?: (value: number) => string;
-  /** Content after the value. */
   readonly after?: (row: number) => Child;
   /** Whether it is left out on narrow pages. */
   readonly spare?: boolean;
@@ -75,7 +70,6 @@ export interface GridColumn<N extends TableName = TableName> {
 export interface GridOptions<N extends TableName = TableName> {
   /** Label for screen readers; default: the heading above. */
   readonly label?: string;
-  /** Row numbers to show; default: all. */
   readonly rows?: readonly number[];
   /** "-idle_ns": largest first; default: the order of the table. */
   readonly sort?: Sort<N> | undefined;
@@ -102,7 +96,6 @@ function isNumeric(column: Column): boolean {
   return column.type === "int" || column.type === "real";
 }
 
-/* A cell as a number, rounded if it comes as text. */
 function amount(value: Cell): Cell {
   return typeof value === "string" ? Number(value) : value;
 }
@@ -181,12 +174,10 @@ function headingOver(element: HTMLElement): string {
   return before.pop()?.textContent ?? "Table";
 }
 
-/** Draws rows of a table; without items, all columns. */
 export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N>, ...items: readonly ColumnItem<N>[]): HTMLElement {
   return drawn(table, options, items.length > 0 ? columns(table, ...items) : table.columns.map(({ name: column }) => ({ column })));
 }
 
-/** A section of a heading, a note if any, and a table. */
 export function tableSection<N extends TableName>(
   title: string,
   about: Child,
@@ -388,18 +379,16 @@ export function sortRows<N extends TableName>(table: Table<N>, rows: readonly nu
 
 /** Rows as CSV (RFC 4180). Text that a spreadsheet would read as a formula gets a leading quote. */
 export function csvOf(table: Table, rows: readonly number[]): string {
-  const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
-  const cell = (value: Cell): string => {
-    if (value === null) return "";
-    if (typeof value !== "string") return String(value);
-    if (value === "") return '""';
-    return quote(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
-  };
-  const lines = rows.map((row) => table.columns.map((column) => cell(table.cell(row, column.name))).join(","));
-  return [table.columns.map((column) => column.name).join(","), ...lines].join("\r\n") + "\r\n";
+  const names = table.columns.map((column) => column.name);
+  return csvText([names, ...rows.map((row) => names.map((name) => table.cell(row, name)))]);
 }
 
-/** Offers a text for download. */
+export function csvText(lines: readonly (readonly Cell[])[]): string {
+  const quote = (text: string) => (/[",\r\n]/.test(text) || text === "" ? `"${text.replace(/"/g, '""')}"` : text);
+  const cell = (value: Cell) => (typeof value === "string" ? quote(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value) : String(value ?? ""));
+  return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
+}
+
 export function download(fileName: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const anchor = h("a", { href: url, download: fileName });

@@ -1,27 +1,13 @@
 /** Facts derived from the tables that several views share. */
-import type { Job } from "./data";
+import type { ColumnOf, Job } from "./data";
 import * as f from "./format";
-import type { ColumnOf } from "./names";
 import { href, type State } from "./view";
-
-/** Ranks with and without GPU events, in rank order, and their hosts. */
-export interface Ranks {
-  readonly ranks: number[];
-  readonly host: Map<number, string>;
-  readonly hosts: string[];
-  /** Ranks that the traces name but that have no trace; only the first if there are many. */
-  readonly missing: number[];
-  readonly missingCount: number;
-  /** Number of hosts of the job. */
-  readonly hostCount: number;
-}
 
 /** Whether the traces hold only the transfer part of communication; waits then appear as idle time. */
 export function transfersAlone(job: Job): boolean {
   return job.table("clock.check").amount(0, "transfers_alone") > 0;
 }
 
-/** The job's word for its devices, as in its sentences. */
 export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
 }
@@ -32,17 +18,17 @@ export function ofXla(job: Job): boolean {
   return table.n > 0 && table.rows.every((_, row) => ["xplane", "trace_viewer"].includes(table.text(row, "format") ?? ""));
 }
 
-/** Whether kernels have grids, blocks and occupancy, as those of GPUs do. */
 export function hasGrids(job: Job): boolean {
   return deviceWord(job) === "GPU" || !ofXla(job);
 }
 
-/** Whether kernels' names reveal tensor cores, as those of GPUs do. */
 export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
 
-export function ranksOf(job: Job): Ranks {
+/** Ranks with and without GPU events, in rank order, and their hosts; ranks that the traces name but that have no trace, only the first if
+ * there are many, and their number; the number of hosts of the job. */
+export function ranksOf(job: Job) {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
   const host = new Map(ranks.map((rank, row) => [rank, table.text(row, "host") ?? ""]));
@@ -60,13 +46,11 @@ export function ranksOf(job: Job): Ranks {
   return { ranks, host, hosts, missing, missingCount: count ?? missing.length, hostCount: hostCount ?? hosts.length };
 }
 
-/** Ranks whose traces are truncated. */
 export function cutShort(job: Job): Set<number | null> {
   const table = job.table("job.rank");
   return new Set(table.all.filter((row) => table.cell(row, "truncated") === true).map((row) => table.num(row, "rank")));
 }
 
-/** Whether there are at least two ranks to compare. */
 export function severalRanks(job: Job): boolean {
   return job.allRowsOf("job.rank") > 1;
 }
@@ -76,31 +60,22 @@ export function hasSteps(job: Job): boolean {
   return job.table("job.job").amount(0, "steps") > 0;
 }
 
-/** Sum of a column of overlap.rank over the ranks. */
 export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
   return job.table("overlap.rank").sum(column);
 }
 
-/** Whether ranks are left out of the page. */
 export function lacksRanks(job: Job): boolean {
   return job.leftOut("job.rank") > 0;
 }
 
-/** Whether any GPU communicates. */
 export function communicates(job: Job): boolean {
   return total(job, "comm_ns") > 0;
 }
 
-export interface Kind {
-  readonly kind: string;
-  readonly count: number;
-  readonly comm: number;
-  readonly overlap: number;
-  readonly exposed: number;
-}
+export type Kind = ReturnType<typeof kinds>[number];
 
 /** Kinds of collectives summed over ranks, largest time first. */
-export function kinds(job: Job): Kind[] {
+export function kinds(job: Job) {
   const found = job
     .table("overlap.kind")
     .groups(["kind"])
@@ -137,7 +112,6 @@ export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
 
-/** NCCL's spelling of a kind of collective. */
 export function kindWord(kind: string): string {
   return KIND_WORDS[kind] ?? kind;
 }
@@ -196,15 +170,12 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
 export const TO_MARK_STEPS =
   "To mark them, use prof.step() in PyTorch, StepTraceAnnotation in JAX, or an NVTX or roctx range around each whose name --step-pattern matches.";
 
-/** How to record the host, for any profiler. */
 export const TO_RECORD_THE_HOST = "Record the host as well: ProfilerActivity.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3.";
 
-/** A step in words; the whole trace if no step is marked. */
 export function stepWord(job: Job, step: number | null): string {
   return hasSteps(job) ? `step ${step}` : "whole trace";
 }
 
-/** What a saving is a share of, in words. */
 export function wholeWord(job: Job): string {
   return hasSteps(job) ? "the mean step" : "the time from the devices’ first event to their last";
 }
@@ -287,14 +258,6 @@ function withoutStraggler(job: Job): Verdict {
 
 // Advice ------------------------------------------------------------------------------------------
 
-export interface Advice {
-  readonly state: State;
-  readonly title: string;
-  /** What to do, without the words already in the title. */
-  readonly text: string;
-  readonly view: string;
-}
-
 const RULES: Readonly<Record<string, readonly [string, string]>> = {
   recording: ["Record again", "about"],
   straggler: ["Find what delays the straggler", "stragglers"],
@@ -344,8 +307,8 @@ function adviceText(text: string, title: string): string {
   return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
 }
 
-/** A row of advice.item with a short title and the view that shows its evidence. */
-export function adviceItem(job: Job, row: number): Advice {
+/** A row of advice.item with a short title, what to do without the words already in it, and the view that shows its evidence. */
+export function adviceItem(job: Job, row: number) {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
   const severity = table.text(row, "severity");
@@ -362,7 +325,7 @@ export function adviceItem(job: Job, row: number): Advice {
           ? `Find why ${who} computes most`
           : general;
   return {
-    state: severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note",
+    state: (severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note") as State,
     title,
     text: adviceText(table.text(row, "text") ?? "", title),
     view,
@@ -382,7 +345,6 @@ export function adviceState(job: Job, view: string): State | undefined {
   return GRAVEST.find((state) => states.includes(state));
 }
 
-/** Address of an operation on the timeline. */
 export function onTimeline(begin: number, end: number, more: Readonly<Record<string, string | number>> = {}): string {
   const margin = Math.max(1000, Math.round((end - begin) * 0.1));
   return href("timeline", { t: `${Math.max(0, Math.round(begin - margin))}-${Math.round(end + margin)}`, ...more });

@@ -1,8 +1,7 @@
 /** Names what the page leaves out of a large job, and the command that shows it. */
-import type { Job } from "./data";
+import type { Job, TableName } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
-import type { TableName } from "./names";
 import { isServed, READ_MAX } from "./served";
 import { href } from "./view";
 

@@ -1,8 +1,8 @@
 /** Lines over time: thin and strong lines, a band in place of too many lines, and a limit. */
-import { drawChart } from "./chart";
-import type { Theme } from "./chart";
+import { drawChart, type Theme } from "./chart";
 import { h, type Child } from "./dom";
 import * as f from "./format";
+import { lowest } from "./timeline/lanes";
 import type { PlotArea, PlotLine } from "./plot";
 
 export interface Line {
@@ -13,13 +13,7 @@ export interface Line {
   readonly dashed?: boolean;
 }
 
-/** Minimum, median and maximum of many lines at each time. */
-export interface Band {
-  readonly times: readonly number[];
-  readonly low: readonly number[];
-  readonly middle: readonly number[];
-  readonly high: readonly number[];
-}
+type Band = ReturnType<typeof bandOf>;
 
 export interface LineChartOptions {
   readonly label: string;
@@ -27,7 +21,6 @@ export interface LineChartOptions {
   /** Time ranges [ns] painted below the lines. */
   readonly areas?: (theme: Theme) => readonly PlotArea[];
   readonly band?: Band | undefined;
-  /** A horizontal line with a label. */
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
   /** Whether each value holds until the next one, instead of being interpolated. */
@@ -82,19 +75,13 @@ function bandOn(band: Band, options: LineChartOptions, unit: f.Unit, theme: Them
 
 /** Value at a time: that of the last point at or before it; null before the first. */
 export function valueAt(points: readonly (readonly [number, number])[], time: number): number | null {
-  let low = 0,
-    high = points.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (points[middle]![0] <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 ? points[low - 1]![1] : null;
+  const after = lowest(points.length, (i) => points[i]![0] > time);
+  return after > 0 ? points[after - 1]![1] : null;
 }
 
 /** Builds the band: takes each line's maximum per time bucket (a value holds until the next), then the minimum,
  * median and maximum of these. */
-export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]): Band {
+export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]) {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
   const to = f.most(lines.map((points) => points[points.length - 1]?.[0] ?? -Infinity));
   const width = Math.max(1, (to - from) / BUCKETS);
@@ -120,7 +107,6 @@ export function bandOf(lines: readonly (readonly (readonly [number, number])[])[
   };
 }
 
-/** Draws the lines. */
 export function lineChart(options: LineChartOptions): HTMLElement {
   let from = Infinity,
     to = -Infinity;

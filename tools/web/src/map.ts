@@ -35,7 +35,6 @@ const ROWS_TALL = 5000; // with more rows the canvas would exceed the height lim
 /** Up to this many rows have a label each. */
 export const ROWS_NAMED = 96;
 
-/** Position of a value on the scale, 0 to 1. */
 function place(value: number, from: number, to: number): number {
   return to > from ? Math.max(0, Math.min(1, (value - from) / (to - from))) : 0;
 }

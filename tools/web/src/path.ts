@@ -1,20 +1,6 @@
 /** The critical path: the chain of calls, kernels and transfers that determines when each step ends. */
 import type { Job } from "./data";
 
-/** One piece of the path. Times are in nanoseconds from the job's begin. */
-export interface Piece {
-  /** Index among all pieces. */
-  readonly index: number;
-  readonly step: number;
-  /** Index in the step, from 0. */
-  readonly place: number;
-  readonly rank: number;
-  readonly kind: string;
-  readonly name: string | null;
-  readonly begin: number;
-  readonly end: number;
-}
-
 const KINDS: Readonly<Record<string, string>> = {
   compute: "compute kernel",
   copy: "copy or set",
@@ -29,7 +15,6 @@ const KINDS: Readonly<Record<string, string>> = {
   before: "nothing recorded",
 };
 
-/** The kind in words. */
 export function kindOf(piece: Piece): string {
   return KINDS[piece.kind] ?? piece.kind;
 }
@@ -41,25 +26,26 @@ export function nameOf(piece: Piece): string {
   return piece.name === null ? "" : behind ? `before ${piece.name}` : piece.name;
 }
 
-/** Address of a piece: step and index. */
 export function addressOf(piece: Piece): string {
   return `${piece.step}.${piece.place}`;
 }
 
+/** One piece of the path, from `begin` to `end` [ns from the job's begin], at a place in its step, from 0. */
+export type Piece = ReturnType<typeof pathOf>[number];
+
 /** The pieces in the page, in time order. The table must be loaded. */
-export function pathOf(job: Job): Piece[] {
+export function pathOf(job: Job) {
   const table = job.table("criticalpath.piece");
   const at = (["step", "place", "rank", "kind", "name", "begin_ns", "duration_ns"] as const).map((column) => table.place(column));
   const [step, place, rank, kind, name, begin, duration] = at as [number, number, number, number, number, number, number];
   const all = table.rows.map((row) => ({
-    index: 0,
     step: Number(row[step]),
     place: Number(row[place]),
     rank: Number(row[rank]),
     kind: String(row[kind]),
-    name: row[name] === null ? null : String(row[name]),
+    name: row[name] === null ? null : String(row[name]), // of what began after a lag, or of the call after host time
     begin: Number(row[begin]),
     end: Number(row[begin]) + Number(row[duration]),
   }));
-  return all.sort((a, b) => a.begin - b.begin || a.step - b.step || a.place - b.place).map((piece, index) => ({ ...piece, index }));
+  return all.sort((a, b) => a.begin - b.begin || a.step - b.step || a.place - b.place);
 }

@@ -12,7 +12,6 @@ export interface Axis {
   readonly write?: (value: number) => string;
   /** Ticks at whole numbers only. */
   readonly whole?: boolean;
-  /** Grid lines at the ticks. */
   readonly lines?: boolean;
 }
 
@@ -58,15 +57,8 @@ export interface Plot {
   readonly marks?: readonly Mark[];
 }
 
-/** Colours other than those of data. */
-export interface Ink {
-  readonly text: string;
-  readonly axis: string;
-  readonly line: string;
-  /** Background of the chart. */
-  readonly ground: string;
-  readonly font: string;
-}
+/** Colours other than those of data, of which `ground` is the background, and the font. */
+export type Ink = Readonly<Record<"text" | "axis" | "line" | "ground" | "font", string>>;
 
 const LEFT = 58,
   RIGHT = 24,
@@ -76,7 +68,6 @@ const LEFT = 58,
   DIGITS_MOST = 4; // decimals; more do not fit next to the axis
 const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
 
-/** Maps values to positions on the canvas, and back. */
 export class Scales {
   constructor(
     readonly plot: Plot,
@@ -294,7 +285,6 @@ function drawMark(ctx: CanvasRenderingContext2D, mark: Mark, scales: Scales): vo
   ctx.restore();
 }
 
-/** Draws the plot on a cleared canvas in CSS pixels. */
 export function drawPlot(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
   const { plot } = scales;
   drawAxes(ctx, scales, ink);

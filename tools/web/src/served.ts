@@ -1,6 +1,5 @@
 /** Asks the server for data that the page lacks. */
-import { rowsOf, type Cell, type Job } from "./data";
-import type { TableName } from "./names";
+import { rowsOf, type Cell, type Job, type TableName } from "./data";
 
 /** Whether the page comes from `tmerge serve` rather than from a file. */
 export function isServed(job: Job): boolean {
@@ -33,7 +32,6 @@ export function unread(job: Job, names: readonly TableName[]): TableName[] {
   return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 }
 
-/** Fetches all rows of these tables. */
 export async function fetchUnread(job: Job, names: readonly TableName[]): Promise<void> {
   for (const name of unread(job, names)) await fetchRows(job, name, () => undefined);
 }

@@ -23,14 +23,11 @@ function drawing(n: number, key: string, hollow: boolean): HTMLElement {
   return h("span", { class: `shape fill-${key}`, style: clip }, hollow && h("span.shape.hole", { style: clip }));
 }
 
-export interface ShapeKey {
-  readonly shape: number;
-  readonly label: string;
-  readonly hollow?: boolean;
-}
-
 /** Legend of shapes and their meanings; @p key is the name of their colour in the style sheet. */
-export function shapeLegend(keys: readonly ShapeKey[], key: string): HTMLElement {
+export function shapeLegend(
+  keys: readonly { readonly shape: number; readonly label: string; readonly hollow?: boolean }[],
+  key: string,
+): HTMLElement {
   return h(
     "ul.legend",
     keys.map(({ shape, label, hollow }) => h("li", drawing(shape, key, hollow ?? false), label)),

@@ -1,8 +1,7 @@
 /** A time window as a bar whose parts sum to it exactly, in nanoseconds. */
-import type { Table } from "./data";
+import type { ColumnOf, Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
-import type { ColumnOf } from "./names";
 import { href } from "./view";
 import { legend, tip, lines } from "./ui";
 
@@ -58,7 +57,6 @@ export interface StackOptions {
   readonly scale?: number;
 }
 
-/** Legend of the parts that the bars contain. */
 export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
   return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
 }
@@ -80,7 +78,6 @@ export function byHost<R extends StackRow & { readonly rank: number }>(rows: rea
   });
 }
 
-/** Horizontal bars on a common scale, one per row. */
 export function stacks(rows: readonly StackRow[], options: StackOptions = {}): HTMLElement {
   const parts = options.parts ?? PARTS;
   const totals = rows.map((row) => f.sum(row.values));

@@ -1,8 +1,7 @@
 /** Components that the views share. */
-import type { Job } from "./data";
+import type { Job, Place } from "./data";
 import { h, visible, cut, type Child } from "./dom";
 import * as f from "./format";
-import type { Place } from "./names";
 import { href, type Context, type State } from "./view";
 
 // Tooltip ----------------------------------------------------------------------------------------
@@ -85,23 +84,19 @@ const SIGNS: Readonly<Record<State, readonly [string, string]>> = {
   note: ["i", "Note"],
 };
 
-/** A state as sign and colour, with a word for screen readers. */
 export function sign(state: State): HTMLElement {
   const [mark, word] = SIGNS[state];
   return h("span", { class: `sign ${state}`, role: "img", "aria-label": word }, mark);
 }
 
-/** The heading of a view and its introduction. */
 export function heading(title: Child, ...lead: Child[]): HTMLElement {
   return h("header.lead", h("h1", { tabindex: -1 }, title), lead.length > 0 && h("p", ...lead));
 }
 
-/** A link to another view. */
 export function link(text: Child, view: string, params: Readonly<Record<string, string | number>> = {}): HTMLElement {
   return h("a.go", { href: href(view, params) }, text, " →");
 }
 
-/** A section with a second-level heading. */
 export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), ...children);
 }
@@ -123,7 +118,6 @@ export function plainTable(
   );
 }
 
-/** Terms and what is said of them. */
 export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
   return h(
     "dl.facts-list",
@@ -135,7 +129,6 @@ export function note(...children: Child[]): HTMLElement {
   return h("p.note", ...children);
 }
 
-/** Message for a view or section with nothing to draw, with the reason. */
 export function empty(...children: Child[]): HTMLElement {
   return h("p.empty", ...children);
 }
@@ -152,7 +145,6 @@ export function prose(text: string | null): string {
 
 // Controls -----------------------------------------------------------------------------------------
 
-/** A choice among a few options, as buttons side by side. */
 export function segmented<T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],
@@ -198,10 +190,18 @@ export function setting<T extends string>(context: Context, label: string, key: 
   return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
 }
 
-/** As setting(), for many options; the address does not keep an empty one. */
-export function pick(context: Context, label: string, key: string, options: Options<string>, chosen: string, ...also: string[]) {
-  const all = optionsOf(options);
-  return kept(context, key, all, also, (set) => select(label, all, chosen, (v) => set(v || null)));
+/** As setting(), for many items, of which @p textOf makes the options; the address does not keep an empty one. */
+export function pick<T extends string | number>(
+  context: Context,
+  label: string,
+  key: string,
+  items: readonly T[],
+  textOf: (item: T) => string,
+  chosen: T,
+  ...also: string[]
+) {
+  const all = items.map((item) => [String(item), textOf(item)] as const);
+  return kept(context, key, all, also, (set) => select(label, all, String(chosen), (v) => set(v || null)));
 }
 
 function kept(
@@ -225,7 +225,6 @@ export function moreButton(text: string, click: () => void): HTMLElement {
   return h("p.more", h("button", { on: { click } }, text));
 }
 
-/** A choice among many options. */
 export function select(
   label: string,
   options: readonly (readonly [string, string])[],

@@ -1,6 +1,5 @@
 /** Interface of a view, and what the page passes to it. */
-import type { Job } from "./data";
-import type { TableName } from "./names";
+import type { Job, TableName } from "./data";
 
 export type State = "bad" | "warn" | "good" | "note";
 
@@ -28,7 +27,6 @@ export interface View {
   /** Sign in the list if the view has a finding, but for a note; of tables that may be large it reads only `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
-  /** Whether it takes the full width. */
   readonly wide?: boolean;
   /** Draws the view; returns a function to call when the view is left. */
   render(root: HTMLElement, context: Context): void | (() => void);

@@ -1,7 +1,6 @@
 /** Parses a table's filter: the conditions of `tmerge show --where`, with units and headings, and plain text. */
-import type { Cell, Column, Table } from "./data";
+import type { Cell, Column, ColumnOf, Table, TableName } from "./data";
 import { visible } from "./dom";
-import type { ColumnOf, TableName } from "./names";
 
 /** A column as a filter may name it: by its own name, or by its heading, in whose unit numbers then are. */
 export interface Named {
@@ -9,13 +8,6 @@ export interface Named {
   readonly label: string;
   /** Base units of the column in one unit of the heading. */
   readonly factor: number;
-}
-
-/** A parsed filter. */
-export interface Where {
-  readonly takes: (row: number) => boolean;
-  /** Error in a part that is no condition and is ignored; null for none. */
-  readonly wrong: string | null;
 }
 
 type Test = (row: number) => boolean;
@@ -30,8 +22,9 @@ const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
 const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&]|$)|[^\s;&]*))/;
 const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&]|$/i;
 
-/** @p named  the columns shown, by heading; the table's own column names are always known. */
-export function whereOf(table: Table, text: string, named: readonly Named[] = []): Where {
+/** Parses a filter, and says what is wrong with a part that is no condition and is ignored.
+ * @p named  the columns shown, by heading; the table's own column names are always known. */
+export function whereOf(table: Table, text: string, named: readonly Named[] = []) {
   const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
   const any: Test[][] = [[]];
   let rest = text.trim(),
@@ -61,7 +54,7 @@ export function whereOf(table: Table, text: string, named: readonly Named[] = []
     rest = rest.slice(Math.max(1, taken.length)).trimStart();
   }
   const all = any.filter((tests) => tests.length > 0);
-  return { takes: (row) => all.length === 0 || all.some((tests) => tests.every((test) => test(row))), wrong };
+  return { takes: (row: number) => all.length === 0 || all.some((tests) => tests.every((test) => test(row))), wrong };
 }
 
 function called(known: readonly Named[], word: string): Named | undefined {

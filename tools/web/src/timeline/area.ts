@@ -1,5 +1,6 @@
 /** Sums the events in an area of the timeline: a time range over chosen ranks. */
 import { sum } from "../format";
+import { csvText } from "../grid";
 import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
 import { trackKey, type Lanes } from "./lanes";
 import { missingParts } from "./sums";
@@ -17,16 +18,6 @@ export interface AreaRow {
   readonly byRank: Float64Array;
 }
 
-export interface Area {
-  readonly kernels: readonly AreaRow[];
-  readonly classes: readonly AreaRow[];
-  readonly operators: readonly AreaRow[];
-  /** Number of ranks that lack device events, and host events, in part of the range. */
-  readonly lacking: number;
-  readonly lackingHost: number;
-}
-
-/* Rows by key, created on demand. */
 class Sums {
   readonly rows = new Map<number | string, AreaRow>();
 
@@ -54,20 +45,18 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** What to sum: ranks by index, and the keys of their streams and threads; null: all. */
-export interface Chosen {
-  readonly places: readonly number[];
-  readonly tracks: ReadonlySet<string> | null;
-}
+/** Sums, and the numbers of ranks that lack device events, and host events, in part of the range. */
+export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of the chosen ranks. @param classes  class of each kernel by name number; null if unknown */
+/** Sums the events of the chosen ranks, by index, on streams and threads with these keys, null for all.
+ * @param classes  class of each kernel by name number; null if unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,
   span: Span,
-  { places, tracks }: Chosen,
+  { places, tracks }: { readonly places: readonly number[]; readonly tracks: ReadonlySet<string> | null },
   classes: readonly (string | undefined)[] | null,
-): Area {
+) {
   const kernels = new Sums(places.length),
     byClass = new Sums(places.length),
     operators = new Sums(places.length),
@@ -106,13 +95,9 @@ export function areaOf(
   return { kernels: kernels.list(), classes: byClass.list(), operators: operators.list(), lacking: lacks(false), lackingHost: lacks(true) };
 }
 
-/** One rank's sums for one name in the area. */
-export interface AreaPart extends Pick<AreaRow, "count" | "total" | "self" | "most"> {
-  /** Rank number. */
-  readonly rank: number;
-  readonly name: string;
-  readonly kind: number;
-}
+/** A rank's sums for one name in the area. */
+export type AreaPart = Pick<AreaRow, "count" | "total" | "self" | "most"> &
+  Readonly<Record<"rank" | "kind", number> & Record<"name", string>>;
 
 /** Builds the area from complete sums per rank. */
 export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
@@ -142,15 +127,17 @@ export function acrossRanks(row: AreaRow): { median: number; most: number; at: n
 
 /** Rows as CSV, in nanoseconds, with a column per rank. Text that a spreadsheet would read as a formula is quoted. */
 export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonly number[]): string {
-  const cell = (text: string): string => {
-    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
-  };
   const head = [what, "count", "sum_ns", "self_ns", "mean_ns", "max_ns", ...ranks.map((rank) => `rank_${rank}_ns`)];
-  const lines = rows.map((row) =>
-    [cell(row.label), row.count, row.total, row.self, Math.round(row.total / row.count), row.most, ...row.byRank].join(","),
-  );
-  return [head.join(","), ...lines].join("\r\n") + "\r\n";
+  const line = ({ label, count, total, self, most, byRank }: AreaRow) => [
+    label,
+    count,
+    total,
+    self,
+    Math.round(total / count),
+    most,
+    ...byRank,
+  ];
+  return csvText([head, ...rows.map(line)]);
 }
 
 /** "0-7,12" for numbers in ascending order. */
@@ -171,7 +158,6 @@ export function parseRanges(text: string): (number: number) => boolean {
   return (number) => runs.some(([first, last]) => number >= first! && number <= (last ?? first!));
 }
 
-/** A row's share of the time of all rows. */
 export function shareOf(row: AreaRow, all: readonly AreaRow[]): number {
   const whole = sum(all.map((each) => each.self));
   return whole > 0 ? (100 * row.self) / whole : 0;

@@ -3,7 +3,7 @@ import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
 import { segmented, plainTable } from "../ui";
-import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow, type Chosen } from "./area";
+import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow } from "./area";
 import type { Controller } from "./controller";
 import { areaOfParts } from "./far_area";
 import { trackKey, type Lanes } from "./lanes";
@@ -81,7 +81,6 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
   );
 }
 
-/* Says what the sums cover and what they lack. */
 function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
   const lacking = tab === "operators" ? area.lackingHost : area.lacking;
   return [
@@ -104,7 +103,6 @@ export function areaTab({ state: { tab, markedTracks }, data }: Controller): Are
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
 }
 
-/** The tab bar. */
 export function areaTabs(controller: Controller): HTMLElement {
   const { markedTracks } = controller.state,
     tabs = AREA_TABS.filter(([tab]) => tab !== "ranks" || !markedTracks);
@@ -114,7 +112,7 @@ export function areaTabs(controller: Controller): HTMLElement {
 /* Cache: the area is summed again only if its inputs change, not with the selection or search. */
 let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
 
-function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Chosen, classes: Classes): Area {
+function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<typeof areaOf>[3], classes: Classes): Area {
   const of = [lanes, mark.begin, mark.end, chosen.places.join(), chosen.tracks, classes];
   if (!last || last.of.some((each, i) => each !== of[i])) last = { of, area: areaOf(job, lanes, mark, chosen, classes) };
   return last.area;

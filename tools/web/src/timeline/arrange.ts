@@ -11,27 +11,21 @@ export type Order = "rank" | keyof typeof ORDERS;
 /** Quantity that a map shows instead of lanes. */
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
-export interface Arrangement {
-  /** Numbers of the hosts whose ranks are folded into one row. */
-  readonly folded: Set<number>;
-  /** Indices of hidden ranks. */
-  readonly hidden: Set<number>;
-  /** Indices of ranks pinned above the others. */
-  pinned: number[];
-  order: Order;
-  /** Quantity of the map; null: lanes. */
-  map: Measure | null;
-  /** Meaning of the kernels' colours. */
-  coloring: Coloring;
-  /** Keys of the counters shown below each rank's lanes. */
-  counters: string[];
+/** Hosts folded into one row, ranks hidden, and ranks pinned above the others, by index; keys of the counters below each rank's lanes. */
+export function plain() {
+  return {
+    folded: new Set<number>(),
+    hidden: new Set<number>(),
+    pinned: [] as number[],
+    order: "rank" as Order,
+    map: null as Measure | null, // null: lanes
+    coloring: "kind" as Coloring,
+    counters: [] as string[],
+  };
 }
 
-export function plain(): Arrangement {
-  return { folded: new Set(), hidden: new Set(), pinned: [], order: "rank", map: null, coloring: "kind", counters: [] };
-}
+export type Arrangement = ReturnType<typeof plain>;
 
-/** A host and the indices of its ranks. */
 export interface Host {
   readonly name: string;
   readonly members: readonly number[];

@@ -13,38 +13,15 @@ const ORDERS: readonly (readonly [Order, string])[] = [
   ["compute", "most compute first"],
 ];
 
-/** The controls; redrawn when the state changes. */
 export class ArrangeBar {
   readonly element = h("div.tl-arrange");
-  #written = "";
 
   constructor(
     readonly controller: Controller,
-    /** Whether memory can be shown. */
     readonly memory: boolean,
   ) {}
 
-  /** The chosen settings as one text, to detect changes. */
-  #state(): string {
-    const { arrangement } = this.controller.state;
-    const { classes } = this.controller.data;
-    return JSON.stringify([
-      arrangement.map,
-      arrangement.order,
-      arrangement.coloring,
-      classes !== null,
-      arrangement.counters,
-      this.controller.data.counters.length,
-      [...arrangement.folded],
-      [...arrangement.hidden],
-      arrangement.pinned,
-    ]);
-  }
-
   write(): void {
-    const state = this.#state();
-    if (state === this.#written) return;
-    this.#written = state;
     keepFocus(this.element, () => this.#fill(), this.controller.chart.element);
   }
 
@@ -64,39 +41,29 @@ export class ArrangeBar {
   #picture(): HTMLElement[] {
     const { controller } = this,
       { map } = controller.state.arrangement;
-    const picture = segmented<"lanes" | "map">(
-      "Show",
-      [
-        ["lanes", "lanes"],
-        ["map", "map"],
-      ],
-      map === null ? "lanes" : "map",
-      (value) => controller.setMap(value === "map" ? (controller.measure ?? "compute") : null),
+    const pictures = (["lanes", "map"] as const).map((each) => [each, each] as const),
+      measures = MEASURES.filter(([key]) => key !== "memory" || this.memory).map(([key, label]) => [key, label] as const);
+    const picture = segmented("Show", pictures, map === null ? "lanes" : "map", (value) =>
+      controller.setMap(value === "map" ? (controller.measure ?? "compute") : null),
     );
     if (map === null) return [picture];
-    const measures = MEASURES.filter(([key]) => key !== "memory" || this.memory);
-    return [
-      picture,
-      select(
-        "Measure",
-        measures.map(([key, label]) => [key, label]),
-        map,
-        (value) => controller.setMap(value as Measure),
-      ),
-      scale(map),
-    ];
+    return [picture, select("Measure", measures, map, (value) => controller.setMap(value as Measure)), scale(map)];
   }
 
   #order(): HTMLElement {
     const { controller } = this;
-    return select("Order", ORDERS, controller.state.arrangement.order, (value) => controller.setOrder(value as Order));
+    return select("Order", ORDERS, controller.state.arrangement.order, (value) =>
+      controller.arrange((own) => (own.order = value as Order)),
+    );
   }
 
   #colors(several: boolean): HTMLElement | null {
     const { controller } = this,
       offered = COLORINGS.filter(([key]) => (key === "class" ? controller.data.classes !== null : key !== "slowness" || several));
     if (offered.length < 2) return null;
-    return select("Colour", offered, controller.state.arrangement.coloring, (value) => controller.setColoring(value as Coloring));
+    return select("Colour", offered, controller.state.arrangement.coloring, (value) =>
+      controller.arrange((own) => (own.coloring = value as Coloring)),
+    );
   }
 
   /* A menu to add a counter, and buttons to remove those shown. */
@@ -106,14 +73,10 @@ export class ArrangeBar {
       shown = controller.state.arrangement.counters,
       label = (key: string): string => counters.find((each) => each.key === key)?.label ?? key;
     if (counters.length === 0) return null;
+    const others = counters.filter(({ key }) => !shown.includes(key)).map(({ key }) => [key, label(key)] as const);
     return h(
       "span.tl-tools",
-      select(
-        "Counters",
-        [["", "add …"], ...counters.filter(({ key }) => !shown.includes(key)).map(({ key, label: text }) => [key, text] as const)],
-        "",
-        (key) => key && controller.toggleCounter(key),
-      ),
+      select("Counters", [["", "add …"], ...others], "", (key) => key && controller.toggleCounter(key)),
       shown.map((key) =>
         h(
           "button",
@@ -155,8 +118,8 @@ export class ArrangeBar {
     const all = (text: string, value: string, click: () => void): HTMLElement => h("button", { "data-value": value, on: { click } }, text);
     return h(
       "span.tl-tools",
-      hidden.size > 0 && all(`Show ${f.count(hidden.size, "hidden rank")}`, "show", () => controller.showHidden()),
-      pinned.length > 0 && all(`Unpin ${f.count(pinned.length, "rank")}`, "unpin", () => controller.unpin()),
+      hidden.size > 0 && all(`Show ${f.count(hidden.size, "hidden rank")}`, "show", () => controller.arrange((own) => own.hidden.clear())),
+      pinned.length > 0 && all(`Unpin ${f.count(pinned.length, "rank")}`, "unpin", () => controller.arrange((own) => (own.pinned = []))),
     );
   }
 }

@@ -1,15 +1,11 @@
 /** Says who came last to an operation and how long it was waited for, or why that is unknown. */
 import * as f from "../format";
 import type { Job } from "../data";
+import type { ChartData } from "./chart";
 import { COLLECTIVE_WORDS, RECV, SEND, SYNCHRONISING, TIED, UNTOLD, type JobBlock, type Member, type Operation } from "./model";
 import { doubt } from "./operations";
 
-/** The data that the sentences use. */
-export interface Told {
-  readonly job: JobBlock;
-  /** Why no operation has a wait; null if some may have one. */
-  readonly noWaits: string | null;
-}
+type Told = Pick<ChartData, "job" | "noWaits">;
 
 /** Why no operation of a job has a wait; null if some may have one. */
 export function noWaitsOf(job: Job): string | null {
@@ -23,7 +19,6 @@ export function rankNumber(job: JobBlock, member: Member): number {
   return job.ranks[member.at]!.rank;
 }
 
-/** Members in order of arrival. */
 export function inOrder(operation: Operation): Member[] {
   return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
 }

@@ -1,8 +1,8 @@
 /** The canvas: paints the job and finds what is at a position. */
 import * as f from "../format";
-import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arrange";
+import { hostsOf, plain, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
-import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
+import { cellTime, cellWords, paintMap, type MapRow } from "./heat";
 import { visible } from "../dom";
 import { layout, rowAt, rowsIn, type Box, type CounterRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { paletteOf, type Coloring, type Palette } from "./coloring";
@@ -72,81 +72,67 @@ export interface Launcher {
 }
 
 /** Mean rate of a kernel's calls whose operations are known. */
-export interface Rate {
-  readonly tflops: number;
-  readonly calls: number;
-}
+export type Rate = Readonly<Record<"tflops" | "calls", number>>;
 
-export interface ChartData {
-  readonly job: JobBlock;
-  readonly strip: Uint16Array;
-  readonly pyramid: Pyramid;
-  operations: readonly Operation[];
+export class ChartData {
+  operations: readonly Operation[] = [];
   /** Null until the events are loaded. */
-  lanes: Lanes | null;
-  path: Path;
+  lanes: Lanes | null = null;
+  told: Told | null = null;
   /** Null until requested, or if none was recorded. */
-  memory: Curves | null;
-  /** Class of each kernel by name number; null until loaded. */
-  classes: readonly (string | undefined)[] | null;
-  /** Rates of kernels that multiply, also by name number. */
-  rates: readonly (Rate | undefined)[] | null;
+  memory: Curves | null = null;
+  /** Classes of kernels, and rates of those that multiply, by name number; null until loaded. */
+  classes: readonly (string | undefined)[] | null = null;
+  rates: readonly (Rate | undefined)[] | null = null;
   /** By kernel name; null until loaded. */
-  launchers: ReadonlyMap<string, Launcher> | null;
-  /** Null until loaded. */
-  slacks: Slacks | null;
-  /** Null until the events are loaded. */
-  told: Told | null;
+  launchers: ReadonlyMap<string, Launcher> | null = null;
+  slacks: Slacks | null = null;
   /** Per event: its duration divided by the median of the same event on the other ranks, 0 for none; null until requested. */
-  slowness: Float32Array | null;
+  slowness: Float32Array | null = null;
   /** Available counters, then the values of those shown; null: none exist or they are not loaded yet. */
-  counters: readonly Counter[];
-  /** Why no operation has a wait; null if some may have one. */
-  readonly noWaits: string | null;
-  readonly values: Map<string, Values | null>;
+  counters: readonly Counter[] = [];
+  readonly values = new Map<string, Values | null>();
   /** Counters of the visible window from the whole store; null if the page holds everything or is not served. */
-  farCounters: FarCounters | null;
+  farCounters: FarCounters | null = null;
+
+  /** @param noWaits  why no operation has a wait; null if some may have one */
+  constructor(
+    readonly job: JobBlock,
+    readonly strip: Uint16Array,
+    readonly pyramid: Pyramid,
+    readonly path: Path,
+    readonly noWaits: string | null,
+  ) {}
 }
 
-/** What the pointer or the selection is on. */
-export interface Target {
-  /** Index of the rank, or -1. */
-  readonly at: number;
-  /** Row of the event, or -1. */
-  readonly event: number;
-  readonly operation: Operation | null;
-  /** Piece of the critical path, if the path is shown. */
-  readonly piece: Placed | null;
-  /** Number of a folded host, or -1. */
-  readonly host: number;
-}
+/** What the pointer or the selection is on: index of the rank, row of the event, number of a folded host, or -1; piece of the critical path,
+ * if the path is shown. */
+export type Target = Readonly<typeof NOWHERE>;
 
-export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null, host: -1 };
+export const NOWHERE = { at: -1, event: -1, operation: null as Operation | null, piece: null as Placed | null, host: -1 };
 
-/** All state that changes the picture. */
-export interface ChartState {
-  span: Span;
-  scroll: number;
-  readonly open: Set<number>;
-  selected: Target;
+export class ChartState {
+  scroll = 0;
+  readonly open = new Set<number>();
+  selected: Target = NOWHERE;
   /** Event named by the address that may still be fetched. */
-  awaited: string | null;
-  hovered: Target;
-  found: Found | null;
+  awaited: string | null = null;
+  hovered: Target = NOWHERE;
+  found: Found | null = null;
   /** Matches in the whole store, if the page is served. */
-  everywhere: Everywhere | null;
-  /** Whether the matches are listed. */
-  listed: boolean;
-  mark: Span | null;
+  everywhere: Everywhere | null = null;
+  listed = false;
+  mark: Span | null = null;
   /** Indices of the marked ranks; null: all. */
-  marked: ReadonlySet<number> | null;
+  marked: ReadonlySet<number> | null = null;
   /** Keys of the streams and threads chosen among the lanes of opened ranks; null: all lanes of the ranks. */
-  markedTracks: ReadonlySet<string> | null;
+  markedTracks: ReadonlySet<string> | null = null;
   /** Tab shown for the marked area. */
-  tab: AreaTab;
-  /** Whether the critical path is drawn. */
-  path: boolean;
-  readonly arrangement: Arrangement;
+  tab: AreaTab = "ranks";
+  path = false;
+  readonly arrangement: Arrangement = plain();
+
+  constructor(public span: Span) {}
 }
 
 export type Zone = "strip" | "ruler" | "gutter" | "lanes" | "scrollbar" | "outside";
@@ -213,7 +199,6 @@ export class Chart {
     return this.#layout;
   }
 
-  /** Visible height of the lanes. */
   get room(): number {
     return Math.max(0, this.height - HEAD);
   }
@@ -251,7 +236,6 @@ export class Chart {
     this.arrange();
   }
 
-  /** Recomputes the rows, e.g. after a rank is opened. */
   arrange(): void {
     this.#layout = this.#laidOut(this.room);
     this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
@@ -268,13 +252,11 @@ export class Chart {
     return x < this.gutter ? "gutter" : "lanes";
   }
 
-  /** The row at a y position on the canvas. */
   row(y: number): Row | undefined {
     if (y < HEAD) return undefined;
     return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
-  /** Offset from a row's y to its y on the canvas. */
   offsetOf(row: { readonly y: number }): number {
     return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
@@ -288,7 +270,6 @@ export class Chart {
     for (let i = 0; i < last && pinned > 0; i++) yield rows[i]!;
   }
 
-  /** What is at a position. */
   target(x: number, y: number): Target {
     const row = this.row(y),
       { lanes, operations } = this.data;
@@ -463,7 +444,6 @@ export class Chart {
     return above ? { y: HEAD, height: Math.min(pinned, this.room) } : { y: HEAD + pinned, height: Math.max(0, this.room - pinned) };
   }
 
-  /* Paints the overlays on the lanes. */
   #over(canvas: Canvas): void {
     const { mark, arrangement, path, selected } = this.state;
     if (mark) for (const [top, bottom] of this.#markedHeights()) paintMark(canvas, mark, top, bottom);
@@ -475,8 +455,7 @@ export class Chart {
     if (path && selected.piece) outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
   }
 
-  /** Inputs for painting maps. */
-  get mapData(): MapData {
+  get mapData() {
     return { pyramid: this.data.pyramid, hostShares: this.hostShares, memory: this.data.memory };
   }
 
@@ -539,7 +518,7 @@ export class Chart {
     if (row.named) paintSubLabel(canvas, row, this.data.job.names, offset);
     clipped(ctx, { x: scale.left, y: row.y + offset, width: scale.width, height: row.height }, () => {
       const box = { y: row.y + offset, height: row.height - 1 };
-      paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.#options(10));
+      paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.eventOptions(10));
     });
   }
 
@@ -568,7 +547,6 @@ export class Chart {
     return this.data.counters.find((each) => each.key === key);
   }
 
-  /** A counter's value at a position, in words; null if there is none. */
   counterWords(x: number, y: number): string | null {
     const row = this.row(y),
       counter = row?.kind === "counter" ? this.counterOf(row) : undefined,
@@ -606,9 +584,10 @@ export class Chart {
       paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
-  #options(labels: number): Parameters<typeof paintEvents>[4] {
-    const { palette } = this;
-    return { found: this.state.found?.fits ?? null, label: (name, gpu) => this.labels.of(name, gpu), labels, color: palette?.of ?? null };
+  /** How to paint events: which ones match a search, their labels, of this font size [px] or none for 0, and colours if not by kind. */
+  eventOptions(labels: number) {
+    const label = (name: number, gpu: boolean): string => this.labels.of(name, gpu);
+    return { found: this.state.found?.fits ?? null, label, labels, color: this.palette?.of ?? null };
   }
 
   #rank(canvas: Canvas, row: RankRow, offset: number): void {
@@ -641,7 +620,7 @@ export class Chart {
       const whole = events && detailed.length === 1 && detailed[0]!.begin <= scale.span.begin && detailed[0]!.end >= scale.span.end;
       if (!whole) paintCoverage(canvas, pyramid, row.at, kinds, box, events ? detailed : []);
       if (list && (events || this.state.found))
-        paintEvents(canvas, list, range, box, this.#options(which === "compute" && box.height >= 13 ? 11 : 0));
+        paintEvents(canvas, list, range, box, this.eventOptions(which === "compute" && box.height >= 13 ? 11 : 0));
     }
   }
 
@@ -650,7 +629,8 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  #joinInput(): JoinInput {
+  /** Rows with their visible heights and where they begin on the canvas; whether they are in rank order. */
+  joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.#layout;
     /* gives pinned rows scrolling coordinates */
@@ -665,7 +645,7 @@ export class Chart {
   }
 
   #joins(canvas: Canvas): void {
-    const input = this.#joinInput(),
+    const input = this.joinInput(),
       { selected, hovered } = this.state;
     const strong = [hovered.operation, selected.operation].filter((o): o is Operation => o !== null);
     const joined = this.state.found ? [] : this.index.joined(canvas.scale.span, canvas.scale.k);
@@ -720,7 +700,6 @@ export class Chart {
     return own ? { y: own.y + this.offsetOf(own), height: own.height - 1 } : { y: row.y + this.offsetOf(row), height: 1 };
   }
 
-  /* Draws arrows from the calls to what they launched, for the selected event. */
   #arrows(canvas: Canvas): void {
     const { lanes, told } = this.data,
       { event, at } = this.state.selected,

@@ -2,8 +2,7 @@
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import { COMPUTE, COPIES } from "./model";
-import type { Theme } from "./theme";
-import { readable } from "./theme";
+import { readable, type Theme } from "./theme";
 
 export type Coloring = "kind" | "class" | "slowness";
 
@@ -29,15 +28,8 @@ const BOUNDS: readonly (readonly [number, string, string])[] = [
 const CLASSES = 8;
 const REST = "ink-3";
 
-/** The colours used instead of those of the kinds. */
-export interface Palette {
-  /** Theme with the palette's colours after those of the kinds. */
-  readonly theme: Theme;
-  /** Colour number of an event. */
-  readonly of: (row: number) => number;
-}
+export type Palette = NonNullable<ReturnType<typeof paletteOf>>;
 
-/* Classes of the page's kernels, largest time first. */
 function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
   const times = new Map<string, number>();
   if (!classes || !lanes) return [];
@@ -68,8 +60,9 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** Builds the palette; null if colours are by kind or its data are not loaded. @param color  reads a custom property */
-export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string): Palette | null {
+/** Builds the palette, a theme with its colours after those of the kinds, and the colour number of an event; null if colours are by kind or
+ * its data are not loaded. @param color  reads a custom property */
+export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string) {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
   const meanings = meaningsOf(coloring, data, false),
@@ -87,7 +80,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, col
   if (coloring === "slowness")
     return {
       theme: own,
-      of: (row) => {
+      of: (row: number): number => {
         const ratio = slowness![row] ?? 0;
         if (kind[row] !== COMPUTE && kind[row] !== COPIES) return kind[row]!;
         return ratio > 0 ? first + BOUNDS.findIndex(([bound]) => ratio < bound) : last;
@@ -95,7 +88,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, col
     };
   const places = new Map(meanings.slice(0, -1).map(([, each], i) => [each, first + i])),
     byName = job.names.map((_, number) => places.get(classes![number] ?? "") ?? last);
-  return { theme: own, of: (row) => (kind[row] === COMPUTE ? byName[name[row]!]! : kind[row]!) };
+  return { theme: own, of: (row: number): number => (kind[row] === COMPUTE ? byName[name[row]!]! : kind[row]!) };
 }
 
 /** An event's class or slowness in words; null for none. */

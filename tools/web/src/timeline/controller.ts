@@ -1,9 +1,8 @@
 /** Executes commands: changes the state and redraws before the next frame. */
-import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } from "./chart";
+import type { Page } from ".";
+import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from "./chart";
 import type { AreaTab } from "./area_panel";
-import { plain, type Measure, type Order } from "./arrange";
-import type { Coloring } from "./coloring";
-import type { Command } from "./keys";
+import type { Arrangement, Measure } from "./arrange";
 import type { FarArea } from "./far_area";
 import type { askSame } from "./far_same";
 import { launchesOf } from "./launches";
@@ -18,22 +17,6 @@ import { around, clamp, pan, reveal, zoom } from "./span";
 const UNDER = 60;
 /** Maps of more ranks than this start folded. */
 const MANY = 16;
-
-/** Events that the view listens to. */
-export interface Listener {
-  /** The selection, mark or search has changed. */
-  selected(): void;
-  /** Something stored in the address has changed. */
-  moved(): void;
-  /** The rows were rearranged, or lanes and map switched. */
-  arranged(): void;
-  /** A frame was drawn. */
-  drawn(): void;
-  /** The pointer moved onto something else. */
-  pointed(): void;
-  /** A key was pressed that the view handles. */
-  asked(what: "find" | "help" | "details"): void;
-}
 
 export class Controller {
   readonly chart: Chart;
@@ -54,25 +37,9 @@ export class Controller {
   constructor(
     readonly data: ChartData,
     element: HTMLCanvasElement,
-    readonly listener: Listener,
+    readonly listener: Page,
   ) {
-    this.state = {
-      span: { begin: 0, end: data.job.duration },
-      scroll: 0,
-      open: new Set(),
-      selected: NOWHERE,
-      awaited: null,
-      hovered: NOWHERE,
-      found: null,
-      everywhere: null,
-      listed: false,
-      mark: null,
-      marked: null,
-      markedTracks: null,
-      tab: "ranks",
-      path: false,
-      arrangement: plain(),
-    };
+    this.state = new ChartState({ begin: 0, end: data.job.duration });
     this.chart = new Chart(data, this.state, element);
   }
 
@@ -92,6 +59,12 @@ export class Controller {
 
   stop(): void {
     cancelAnimationFrame(this.#frame);
+  }
+
+  #changed(): void {
+    this.listener.selected();
+    this.listener.moved();
+    this.draw();
   }
 
   setSpan(span: Span): void {
@@ -114,7 +87,6 @@ export class Controller {
     return this.state.scroll !== before;
   }
 
-  /** Scrolls a rank's row into view. */
   showRank(at: number, middle = false): void {
     const row = this.chart.layout.ranks[at];
     if (!row) return;
@@ -172,21 +144,16 @@ export class Controller {
     this.#arranged();
   }
 
-  setColoring(coloring: Coloring): void {
-    this.state.arrangement.coloring = coloring;
+  /** Changes the arrangement. */
+  arrange(change: (arrangement: Arrangement) => void): void {
+    change(this.state.arrangement);
     this.#arranged();
   }
 
-  /** Shows or hides a counter below each rank's lanes. */
   toggleCounter(key: string): void {
     const { arrangement } = this.state,
       rest = arrangement.counters.filter((each) => each !== key);
     arrangement.counters = rest.length < arrangement.counters.length ? rest : [...rest, key];
-    this.#arranged();
-  }
-
-  setOrder(order: Order): void {
-    this.state.arrangement.order = order;
     this.#arranged();
   }
 
@@ -201,7 +168,6 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Folds a host into one row, or unfolds it. */
   toggleHost(host: number): void {
     const { folded } = this.state.arrangement;
     if (host < 0 || this.chart.hosts.length < 2) return;
@@ -210,7 +176,6 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Pins or unpins a rank. */
   togglePin(at: number): void {
     const { arrangement } = this.state;
     if (at < 0) return;
@@ -219,9 +184,9 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Moves a pinned rank among the pinned ones. */
-  movePinned(at: number, by: number): void {
-    const { arrangement } = this.state,
+  movePinned(by: number): void {
+    const { arrangement, selected } = this.state,
+      at = selected.at,
       from = arrangement.pinned.indexOf(at),
       to = from + by;
     if (from < 0 || to < 0 || to >= arrangement.pinned.length) return;
@@ -231,22 +196,13 @@ export class Controller {
     this.#arranged();
   }
 
-  unpin(): void {
-    this.state.arrangement.pinned = [];
-    this.#arranged();
-  }
-
-  hide(at: number): void {
-    const { hidden } = this.state.arrangement;
+  hide(): void {
+    const { hidden } = this.state.arrangement,
+      at = this.rankInQuestion();
     if (at < 0 || hidden.size >= this.data.job.ranks.length - 1) return;
     hidden.add(at);
     if (this.state.selected.at === at) this.state.selected = NOWHERE;
     this.listener.selected();
-    this.#arranged();
-  }
-
-  showHidden(): void {
-    this.state.arrangement.hidden.clear();
     this.#arranged();
   }
 
@@ -278,8 +234,7 @@ export class Controller {
     this.listener.arranged();
   }
 
-  /* Selects the next row: a rank or a folded host. */
-  #nextRank(forward: boolean): void {
+  nextRank(forward: boolean): void {
     const { selected } = this.state,
       rows = this.chart.layout.rows.filter((row) => row.kind === "rank" || (row.kind === "host" && row.folded));
     const at = rows.findIndex((row) => (row.kind === "rank" ? row.at === selected.at : row.kind === "host" && row.host === selected.host));
@@ -295,16 +250,14 @@ export class Controller {
       row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
     if (selected.host >= 0) return selected.host;
     if (selected.at < 0 && row?.kind === "host") return row.host;
-    const at = this.#rankInQuestion();
+    const at = this.rankInQuestion();
     return this.chart.hosts.findIndex(({ members }) => members.includes(at));
   }
 
   select(target: Target): void {
     this.state.selected = target;
     this.state.awaited = null;
-    this.listener.selected();
-    this.listener.moved();
-    this.draw();
+    this.#changed();
   }
 
   hover(target: Target): void {
@@ -324,9 +277,7 @@ export class Controller {
   /** @param marked  indices of ranks; null: all.  @param tracks  keys of their streams and threads; null: all */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
     this.drawMark(mark, marked, tracks);
-    this.listener.selected();
-    this.listener.moved();
-    this.draw();
+    this.#changed();
   }
 
   /** As setMark() while the mark is being drawn; its content is described at the end. */
@@ -339,13 +290,13 @@ export class Controller {
 
   setTab(tab: AreaTab): void {
     this.state.tab = tab;
-    this.listener.selected();
-    this.listener.moved();
+    this.#changed();
   }
 
-  /* Adds a rank to the mark or removes it; without a mark it marks the visible range of that rank. */
-  #markRank(at: number): void {
-    const { mark, marked, span } = this.state;
+  /* Adds the rank in question to the mark or removes it; without a mark it marks the visible range of that rank. */
+  markRank(): void {
+    const { mark, marked, span } = this.state,
+      at = this.rankInQuestion();
     if (at < 0) return;
     const rest = new Set(mark && marked ? marked : []);
     if (!rest.delete(at)) rest.add(at);
@@ -358,12 +309,9 @@ export class Controller {
     this.searcher?.look(text);
     this.state.everywhere = this.searcher?.result ?? null;
     this.#foundAt = -1;
-    this.listener.selected();
-    this.listener.moved();
-    this.draw();
+    this.#changed();
   }
 
-  /** Called when the search in the store has progressed. */
   searched(): void {
     const done = this.state.everywhere?.done;
     this.state.everywhere = this.searcher?.result ?? null;
@@ -390,11 +338,9 @@ export class Controller {
 
   setListed(listed: boolean): void {
     this.state.listed = listed;
-    this.listener.selected();
-    this.listener.moved();
+    this.#changed();
   }
 
-  /** Goes to a match by its index. */
   selectFound(place: number): void {
     const far = this.#steps?.[place];
     if (this.#steps) {
@@ -445,7 +391,6 @@ export class Controller {
     return -1;
   }
 
-  /** Selects an event and scrolls it into view. */
   selectEvent(row: number): void {
     const { lanes, operations } = this.data,
       track = lanes?.trackOf(row);
@@ -462,17 +407,13 @@ export class Controller {
     this.select({ ...NOWHERE, at: track.at, event: row, operation: operations[operation[comm[row]!]!] ?? null });
   }
 
-  /** Shows or hides the critical path. */
   setPath(shown: boolean): void {
     const { state } = this;
     state.path = shown && this.data.path.list.length > 0;
     if (!state.path && state.selected.piece) state.selected = NOWHERE;
-    this.listener.selected();
-    this.listener.moved();
-    this.draw();
+    this.#changed();
   }
 
-  /** Selects a piece of the critical path and scrolls it into view. */
   selectPiece(piece: Placed): void {
     this.state.path = true;
     this.state.span = reveal(this.state.span, piece.piece, this.duration);
@@ -492,65 +433,50 @@ export class Controller {
     }
   }
 
-  /** Executes a command. */
-  run(command: Command): void {
-    const { state, chart } = this,
-      x = this.pointer?.x ?? chart.gutter + (chart.width - chart.gutter) / 2;
-    switch (command.do) {
-      case "zoom":
-        return this.zoomAt(x, command.factor);
-      case "pan":
-        return this.setSpan(pan(state.span, command.share, this.duration));
-      case "scroll":
-        return void this.scrollBy(command.rows * (chart.layout.ranks[0]?.height ?? 30));
-      case "page":
-        return void this.scrollBy(command.pages * chart.room * 0.9);
-      case "whole":
-        return this.setSpan({ begin: 0, end: this.duration });
-      case "fit":
-        return this.#fit();
-      case "operation":
-        return this.#nextOperation(command.forward, command.byWait);
-      case "event":
-        return this.#nextEvent(command.forward);
-      case "step":
-        return this.#nextStep(command.forward);
-      case "path":
-        return this.setPath(!state.path);
-      case "piece":
-        return this.#nextPiece(command.forward, command.hop);
-      case "found":
-        return this.#nextFound(command.forward);
-      case "map":
-        return this.setMap(state.arrangement.map === null ? (this.#measure ?? "compute") : null);
-      case "fold":
-        return command.all ? this.foldAll(state.arrangement.folded.size < chart.hosts.length) : this.toggleHost(this.#hostInQuestion());
-      case "pin":
-        return this.togglePin(this.#rankInQuestion());
-      case "move":
-        return this.movePinned(state.selected.at, command.by);
-      case "hide":
-        return command.all ? this.showHidden() : this.hide(this.#rankInQuestion());
-      case "rank":
-        return this.#nextRank(command.forward);
-      case "mark":
-        if (command.lane) return this.#markRank(this.#rankInQuestion());
-        return this.setMark(state.mark ? null : (this.#selectedSpan() ?? { ...state.span }));
-      case "launch":
-        return this.#followLaunch();
-      case "open":
-        return state.selected.host >= 0 ? this.toggleHost(state.selected.host) : this.toggle(this.#rankInQuestion());
-      case "clear":
-        return this.#clear();
-      case "details":
-        return this.#details();
-      default:
-        this.listener.asked(command.do);
-    }
+  // Commands ------------------------------------------------------------------------------------------
+
+  /** Zooms at the pointer, or in the middle. */
+  zoomBy(factor: number): void {
+    this.zoomAt(this.pointer?.x ?? this.chart.gutter + (this.chart.width - this.chart.gutter) / 2, factor);
   }
 
-  /** The selected rank, or else the one under the pointer. */
-  #rankInQuestion(): number {
+  panBy(share: number): void {
+    this.setSpan(pan(this.state.span, share, this.duration));
+  }
+
+  scrollRows(rows: number): void {
+    this.scrollBy(rows * (this.chart.layout.ranks[0]?.height ?? 30));
+  }
+
+  scrollPages(pages: number): void {
+    this.scrollBy(pages * this.chart.room * 0.9);
+  }
+
+  showAll(): void {
+    this.setSpan({ begin: 0, end: this.duration });
+  }
+
+  switchMap(): void {
+    this.setMap(this.state.arrangement.map === null ? (this.#measure ?? "compute") : null);
+  }
+
+  /** Folds or unfolds the host in question, or all. */
+  fold(all: boolean): void {
+    if (all) this.foldAll(this.state.arrangement.folded.size < this.chart.hosts.length);
+    else this.toggleHost(this.#hostInQuestion());
+  }
+
+  open(): void {
+    if (this.state.selected.host >= 0) this.toggleHost(this.state.selected.host);
+    else this.toggle(this.rankInQuestion());
+  }
+
+  /** Marks the selection or what is in view; removes a mark. */
+  markAll(): void {
+    this.setMark(this.state.mark ? null : (this.#selectedSpan() ?? { ...this.state.span }));
+  }
+
+  rankInQuestion(): number {
     if (this.state.selected.at >= 0) return this.state.selected.at;
     const row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
     return row && (row.kind === "rank" || row.kind === "sub") ? row.at : this.data.job.ranks.length === 1 ? 0 : -1;
@@ -564,22 +490,22 @@ export class Controller {
     return event >= 0 && events ? { begin: events.begin[event]!, end: events.begin[event]! + Math.max(1, events.duration[event]!) } : null;
   }
 
-  #fit(): void {
+  fit(): void {
     const span = this.state.mark ?? this.#selectedSpan();
     if (span) this.setSpan(around(span, this.duration));
   }
 
-  #nextOperation(forward: boolean, byWait: boolean): void {
+  nextOperation(forward: boolean, byWait: boolean): void {
     const next = this.chart.index.next(this.state.selected.operation, this.state.span, forward, byWait);
     if (next) this.selectOperation(next);
   }
 
-  #nextPiece(forward: boolean, hop: boolean): void {
+  nextPiece(forward: boolean, hop: boolean): void {
     const next = this.data.path.next(this.state.selected.piece, this.state.span, forward, hop);
     if (next) this.selectPiece(next);
   }
 
-  #nextEvent(forward: boolean): void {
+  nextEvent(forward: boolean): void {
     const { event, at } = this.state.selected,
       lanes = this.data.lanes;
     if (!lanes) return;
@@ -603,14 +529,14 @@ export class Controller {
   }
 
   /* Goes from a device event to its launch, or from a host event to the first event that it launched. */
-  #followLaunch(): void {
+  followLaunch(): void {
     const { lanes, told } = this.data,
       { event } = this.state.selected;
     const launch = lanes && told && event >= 0 ? launchesOf(lanes, told, event)[0] : undefined;
     if (launch) this.selectEvent(launch.row === event ? launch.call : launch.row);
   }
 
-  #nextStep(forward: boolean): void {
+  nextStep(forward: boolean): void {
     const { steps } = this.chart,
       { span } = this.state;
     const near = (a: number, b: number, step: Span): boolean => Math.abs(a - b) < 0.02 * (step.end - step.begin) + 1;
@@ -625,7 +551,7 @@ export class Controller {
     if (next) this.setSpan({ begin: next.begin, end: next.end });
   }
 
-  #nextFound(forward: boolean): void {
+  nextFound(forward: boolean): void {
     const { found, span } = this.state,
       events = this.data.lanes?.events;
     if (!found || !events) return;
@@ -645,13 +571,13 @@ export class Controller {
     return this.#foundAt;
   }
 
-  #clear(): void {
+  clear(): void {
     if (this.state.found) return this.search("");
     if (this.state.mark) return this.setMark(null);
     this.select(NOWHERE);
   }
 
-  #details(): void {
+  details(): void {
     const { selected, arrangement, span } = this.state;
     if (arrangement.map !== null && selected.host >= 0) return this.toggleHost(selected.host);
     if (arrangement.map !== null && selected.at >= 0) return this.zoomInto(selected.at, (span.begin + span.end) / 2);

@@ -1,18 +1,16 @@
 /** Counters over time below each rank's lanes: memory, queue length, bandwidth, and recorded counters. */
 import * as f from "../format";
+import type { Page } from ".";
 import type { ChartData } from "./chart";
 import { fillFrom } from "./far_counter";
 import { Curves, curveOf, type Change, type Curve } from "./curves";
 import { COMPUTE, COPIES, type Span } from "./model";
 import { missingParts } from "./sums";
 
-/** A counter that can be shown. */
 export interface Counter {
   readonly key: string;
-  /** Label next to its lanes. */
   readonly label: string;
   readonly doc: string;
-  /** Formats a value. */
   readonly words: (value: number) => string;
   /** Whether it is computed from host events, and so unknown where the page lacks them. */
   readonly ofHost: boolean;
@@ -72,23 +70,16 @@ function titleOf(counter: string, series: string): string {
   return series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
 }
 
-/** Counter data in the tables of a job. */
-export interface Recorded {
-  readonly memory: boolean;
-  /** Counters that the server can provide; null if missing data are not fetched. */
-  readonly served: { readonly queue: boolean; readonly copies: boolean; readonly bandwidth: boolean } | null;
-}
-
 /** The counters of a job; those that depend on events are included once these are loaded. */
-export function countersOf(data: ChartData, { memory, served }: Recorded): readonly Counter[] {
+export function countersOf(data: ChartData, { memory, served }: Page["recorded"]): readonly Counter[] {
   const { told, operations, job } = data,
     recorded = new Map<string, Counter>();
   let launched = false,
     copied = false;
   for (const at of told ? job.ranks.keys() : []) {
     const own = told!.page(at);
-    launched ||= own.launches.rows.length > 0;
-    copied ||= own.bytes.rows.length > 0;
+    launched ||= own.columns.launches.rows.length > 0;
+    copied ||= own.columns.bytes.rows.length > 0;
     for (const { counter, series } of own.counters) {
       const title = titleOf(job.names[counter] ?? "", job.names[series] ?? ""),
         words = (value: number): string => f.significant(value);
@@ -109,7 +100,7 @@ export function countersOf(data: ChartData, { memory, served }: Recorded): reado
 
 function queueOf({ lanes, told }: ChartData, at: number): Curve {
   const { begin, kind } = lanes!.events,
-    { rows, values } = told!.page(at).launches,
+    { rows, values } = told!.page(at).columns.launches,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const from = begin[values[i]!]!,
@@ -121,7 +112,7 @@ function queueOf({ lanes, told }: ChartData, at: number): Curve {
 
 function copiesOf({ lanes, told }: ChartData, at: number): Curve {
   const { begin, duration } = lanes!.events,
-    { rows, values } = told!.page(at).bytes,
+    { rows, values } = told!.page(at).columns.bytes,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const by = duration[row]! > 0 ? values[i]! / duration[row]! : 0;
@@ -189,7 +180,6 @@ export function fillCounter(
   for (let i = 0; i < out.length; i++) out[i] = out[i]! * scale;
 }
 
-/** Parts of a span where a rank's counter is unknown. */
 export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: Counter, at: number, span: Span): readonly Span[] {
   const far = farCounters?.of(key, at);
   if (far)
@@ -201,7 +191,6 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
-/** Whether the counter has any value on a rank. */
 export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }: Values, at: number): boolean {
   return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 }

@@ -2,14 +2,10 @@
 import { lowest } from "./lanes";
 
 /** Values that each hold until the next. */
-export interface Curve {
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-}
+export type Curve = Readonly<Record<"times" | "values", Float64Array>>;
 
 /** The curves of all ranks on one scale. */
 export class Curves {
-  /** Maximum over all ranks. */
   readonly most: number;
 
   constructor(
@@ -39,10 +35,7 @@ export class Curves {
 }
 
 /** A change of the value at a time. */
-export interface Change {
-  readonly time: number;
-  readonly by: number;
-}
+export type Change = Readonly<Record<"time" | "by", number>>;
 
 /** Builds the curve of changes from 0 on; resets it to exactly 0 when all rises have ended, to remove rounding errors. */
 export function curveOf(changes: readonly Change[]): Curve {

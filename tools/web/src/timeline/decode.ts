@@ -1,21 +1,6 @@
 /** Decodes the page's timeline blocks, as src/report/timeline*.c writes them. */
 import { Bytes } from "./bytes";
-import {
-  LANE_KINDS,
-  LAST,
-  STREAM,
-  TRANSFER,
-  UNMATCHED,
-  type Events,
-  type JobBlock,
-  type Member,
-  type Operation,
-  type Operations,
-  type Part,
-  type Rank,
-  type Recording,
-  type Track,
-} from "./model";
+import { Events, LANE_KINDS, LAST, STREAM, TRANSFER, UNMATCHED } from "./model";
 
 const VERSION = 3;
 const TRUNCATED = 1,
@@ -25,13 +10,13 @@ const PART_GPU = 1,
   PART_HOST = 2;
 
 /** Reads `n` items. */
-function list<T>(n: number, read: (i: number) => T): T[] {
+export function list<T>(n: number, read: (i: number) => T): T[] {
   const out: T[] = [];
   for (let i = 0; i < n; i++) out.push(read(i));
   return out;
 }
 
-function decodeRecordings(bytes: Bytes): Recording[] {
+function decodeRecordings(bytes: Bytes) {
   return list(bytes.number(), () => {
     const begin = bytes.signed();
     const end = begin + bytes.signed();
@@ -39,7 +24,10 @@ function decodeRecordings(bytes: Bytes): Recording[] {
   });
 }
 
-function decodeParts(bytes: Bytes): Part[] {
+/** A step of one rank, or a slice of the job if there are no steps; whether the page holds its GPU events and its host threads. */
+export type Part = ReturnType<typeof decodeParts>[number];
+
+function decodeParts(bytes: Bytes) {
   let before = 0,
     number = 0;
   return list(bytes.number(), () => {
@@ -52,8 +40,11 @@ function decodeParts(bytes: Bytes): Part[] {
   });
 }
 
+export type Rank = JobBlock["ranks"][number];
+export type JobBlock = ReturnType<typeof decodeJob>;
+
 /** Decodes the block "timeline.job". */
-export function decodeJob(data: Uint8Array): JobBlock {
+export function decodeJob(data: Uint8Array) {
   const bytes = new Bytes(data);
   const version = bytes.number();
   if (version !== VERSION) throw new Error(`the timeline's data have version ${version}, not ${VERSION}`);
@@ -61,14 +52,14 @@ export function decodeJob(data: Uint8Array): JobBlock {
     duration: bytes.number(),
     buckets: bytes.number(),
     stripBuckets: bytes.number(),
-    world: bytes.number() - 1,
-    complete: bytes.number() === 1,
-    steps: bytes.number() === 1,
+    world: bytes.number() - 1, // according to the traces; -1 unknown
+    complete: bytes.number() === 1, // whether the page holds every event of the job
+    steps: bytes.number() === 1, // whether parts are steps
     events: bytes.number(),
   };
-  const allRanks = bytes.number();
+  const allRanks = bytes.number(); // of the job; the page may hold fewer
   let host = "";
-  const ranks = list(bytes.number(), (): Rank => {
+  const ranks = list(bytes.number(), () => {
     const firstOfHost = bytes.number() === 0;
     if (firstOfHost) host = bytes.text();
     const rank = bytes.number(),
@@ -78,16 +69,17 @@ export function decodeJob(data: Uint8Array): JobBlock {
       firstOfHost,
       host,
       truncated: (flags & TRUNCATED) !== 0,
-      noClock: (flags & NO_CLOCK) !== 0,
+      noClock: (flags & NO_CLOCK) !== 0, // its clock cannot be compared with others
       wallClock: (flags & WALL_CLOCK) !== 0,
       domain: bytes.number(),
       uncertainty: bytes.number(),
       spread: bytes.number(),
       recordings: decodeRecordings(bytes),
       parts: decodeParts(bytes),
+      served: undefined as Part | undefined, // the part fetched from a server
     };
   });
-  return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) };
+  return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) as readonly string[] };
 }
 
 /** Decodes the block "timeline.strip": shares in units of 1/65,535, kind by kind. */
@@ -104,7 +96,10 @@ export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
   return data;
 }
 
-function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
+/** A rank's participation in an operation; its wait is -1 if the operation has none. */
+export type Member = ReturnType<typeof decodeMembers>[number];
+
+function decodeMembers(bytes: Bytes, n: number, first: number) {
   let place = 0;
   const at = list(n, () => (place += bytes.number()));
   const begin = list(n, () => first + bytes.number());
@@ -119,16 +114,8 @@ function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
   }));
 }
 
-/** Properties of an operation over all of its members. */
-interface Whole {
-  readonly size: number;
-  readonly end: number;
-  readonly last: number;
-  readonly wait: number;
-  readonly waits: boolean;
-}
-
-function decodeWhole(bytes: Bytes, begin: number): Whole {
+/* Properties of an operation over all of its members. */
+function decodeWhole(bytes: Bytes, begin: number): ReturnType<typeof wholeOf> {
   return {
     size: bytes.number(),
     end: begin + bytes.number(),
@@ -138,7 +125,7 @@ function decodeWhole(bytes: Bytes, begin: number): Whole {
   };
 }
 
-function wholeOf(members: readonly Member[], begin: number): Whole {
+function wholeOf(members: readonly Member[], begin: number) {
   let end = begin,
     last = begin,
     wait = 0,
@@ -152,11 +139,9 @@ function wholeOf(members: readonly Member[], begin: number): Whole {
   return { size: members.length, end, last, wait, waits };
 }
 
-/** Names and ranks that operations refer to. */
 type Told = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
-/** Decodes the block "timeline.operations". */
-export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
+export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
 }
 
@@ -165,7 +150,7 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
     names = list(bytes.number(), () => bytes.text()),
-    [operation] = readOperations(bytes, { ranks, names, allRanks: ranks.length }).list;
+    [operation] = readOperations(bytes, { ranks, names, allRanks: ranks.length });
   if (!operation) return null;
   const places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
   const members = operation.members.flatMap((member) => {
@@ -175,17 +160,21 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-function readOperations(bytes: Bytes, job: Told): Operations {
-  const n = bytes.number(),
-    total = bytes.number();
+/** A matched operation with its members that have lanes. `last` is the begin of the last member, `wait` the sum of their waits; the last
+ * member is known if it has a lane, its rank if it alone may have been last. */
+export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
+
+function readOperations(bytes: Bytes, job: Told) {
+  const n = bytes.number();
   let begin = 0;
-  const all = list(n, (number): Operation => {
+  bytes.number(); // the number with those left out
+  return list(n, (number) => {
     begin += bytes.signed();
     const kind = bytes.number();
     const group = job.names[bytes.number()] ?? "",
       description = job.names[bytes.number()] ?? "";
-    const size = bytes.number() - 1,
-      step = bytes.signed();
+    const size = bytes.number() - 1, // [bytes], -1 unknown
+      step = bytes.signed(); // -1 for none
     const part = job.ranks.length < job.allRanks,
       told = part ? decodeWhole(bytes, begin) : null;
     const members = decodeMembers(bytes, bytes.number(), begin),
@@ -207,32 +196,13 @@ function readOperations(bytes: Bytes, job: Told): Operations {
       lastRank: lastRank < 0 ? null : lastRank,
     };
   });
-  return { list: all, total };
 }
 
-/* Room for n events; the columns of the communicating ones grow, because their number is not known in advance. */
-class Columns implements Events {
-  readonly begin: Float64Array;
-  readonly duration: Float64Array;
-  readonly name: Uint32Array;
-  readonly kind: Uint8Array;
-  readonly depth: Uint8Array;
-  readonly comm: Uint32Array;
-  readonly tracks: Track[] = [];
-  wait: Float64Array = new Float64Array(1);
-  operation: Int32Array = new Int32Array(1);
+/** Events [first, first + n) of a stream, of a stream's annotations, or of a CPU thread, by their name's number. In a served page they may
+ * extend one of the page's tracks. */
+export type Track = ReturnType<typeof decodeTrack> & { readonly continues?: Track };
 
-  constructor(readonly n: number) {
-    this.begin = new Float64Array(n);
-    this.duration = new Float64Array(n);
-    this.name = new Uint32Array(n);
-    this.kind = new Uint8Array(n);
-    this.depth = new Uint8Array(n);
-    this.comm = new Uint32Array(n);
-  }
-}
-
-function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[], operations: number[]): Track {
+function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]) {
   const at = bytes.number(),
     kind = bytes.number();
   const device = bytes.number() - 1,
@@ -257,14 +227,13 @@ function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[],
   return { kind, at, device, stream, tid, name, first, n };
 }
 
-/** Decodes the block "timeline.events". */
 export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
   return decodeColumns(new Bytes(data), job.events);
 }
 
 /** Decodes n events, which end with the bytes. */
 export function decodeColumns(bytes: Bytes, n: number): Events {
-  const out = new Columns(n);
+  const out = new Events(n);
   const waits = [-1],
     operations = [-1];
   let first = 0;

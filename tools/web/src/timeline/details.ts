@@ -175,7 +175,7 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
     where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
   const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`,
     turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
-      h("button", { on: { click: () => controller.run({ do: "piece", forward, hop }) } }, text);
+      h("button", { on: { click: () => controller.nextPiece(forward, hop) } }, text);
   return {
     element: h(
       "div.tl-two",
@@ -263,7 +263,6 @@ function key(text: string): HTMLElement {
   return h("kbd", text);
 }
 
-/** Help on the keys. */
 export function help(): HTMLElement {
   return h(
     "div",

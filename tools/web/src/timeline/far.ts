@@ -1,7 +1,6 @@
 /** For a served page: asks the server a question whose answer comes in parts. */
 import { ask } from "../served";
 
-/** The answer so far. */
 export interface FarState<T> {
   readonly value: T;
   readonly done: boolean;

@@ -21,22 +21,10 @@ export function askArea(changed: () => void): FarArea {
   return new Far(
     "area",
     (before, { seen, names, sums }) => {
-      const texts = new Map(names);
-      return {
-        seen: (before?.seen ?? 0) + seen,
-        parts: [
-          ...(before?.parts ?? []),
-          ...sums.map(([rank, name, kind, count, total, self, most]) => ({
-            rank,
-            name: texts.get(name) ?? "",
-            kind,
-            count,
-            total,
-            self,
-            most,
-          })),
-        ],
-      };
+      const texts = new Map(names),
+        textOf = (name: number): string => texts.get(name) ?? "",
+        parts = sums.map(([rank, name, kind, count, total, self, most]) => ({ rank, name: textOf(name), kind, count, total, self, most }));
+      return { seen: (before?.seen ?? 0) + seen, parts: [...(before?.parts ?? []), ...parts] };
     },
     changed,
   );

@@ -30,7 +30,6 @@ export class FarCounters {
 
   constructor(
     readonly job: JobBlock,
-    /** Called when more is known. */
     readonly changed: () => void,
   ) {
     this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));

@@ -1,5 +1,5 @@
 /** For a served page: the same kernel or call elsewhere in the whole store. */
-import { Far, type FarState } from "./far";
+import { Far } from "./far";
 
 type Times = readonly [begin: number, duration: number];
 
@@ -20,8 +20,6 @@ export interface SameAnswer {
   /** Ranks; begin and duration are absent if the rank ran it a different number of times. */
   readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
 }
-
-export type FarSame = FarState<SameAnswer>;
 
 export function askSame(changed: () => void): Far<SameAnswer, SameAnswer> {
   return new Far(

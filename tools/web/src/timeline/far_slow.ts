@@ -38,7 +38,6 @@ export class FarSlowness {
 
   constructor(
     readonly job: JobBlock,
-    /** Called when more is known. */
     readonly changed: () => void,
   ) {
     this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));

@@ -1,8 +1,9 @@
 /** For a served page: requests more detail for the visible window than the page holds, and merges it into the data. */
 import { ask } from "../served";
+import type { Page } from ".";
 import type { ChartData } from "./chart";
 import { Lanes, trackKey } from "./lanes";
-import { THREAD, UNMATCHED, type Events, type Operation, type Part, type Rank, type Span, type Track } from "./model";
+import { Events, THREAD, UNMATCHED, type Operation, type Part, type Rank, type Span, type Track } from "./model";
 import type { FineShares } from "./pyramid";
 import { hasEvents, missingParts } from "./sums";
 import { decodeMeeting } from "./decode";
@@ -15,16 +16,7 @@ const PATIENCE = 60;
 /** Number of cached windows, including the one shown. */
 const KEPT = 12;
 
-/** The visible window and rows. */
-export interface Sight {
-  readonly span: Span;
-  /** Width of the lanes [px]. */
-  readonly width: number;
-  /** Indices of the ranks drawn as lanes, of those drawn from shares only, and of those opened. */
-  readonly lanes: ReadonlySet<number>;
-  readonly shares: ReadonlySet<number>;
-  readonly open: ReadonlySet<number>;
-}
+export type Sight = Page["sight"];
 
 export interface FinerListener {
   /** The data were changed. @param renamed  maps an event's old row to its new one, -1 if it is gone */
@@ -45,20 +37,12 @@ interface Piece {
   readonly host: boolean;
 }
 
-/** The rows of a tile's track that the page lacks. */
 interface More {
   readonly tile: Tile;
   readonly track: Track;
   readonly rows: readonly number[];
   /** Index of the rank in the page. */
   readonly at: number;
-}
-
-/** Indices of the ranks to request: `ranks` with events, `hosts` also with host events, `shares` shares only. */
-interface Wanted {
-  readonly ranks: readonly number[];
-  readonly hosts: readonly number[];
-  readonly shares: readonly number[];
 }
 
 interface Window {
@@ -130,24 +114,6 @@ function meanOf(all: readonly Shares[]): Shares {
   return { begin, width, n, shares };
 }
 
-/* Allocates room for the page's events followed by those of a window. */
-function joined(base: Events, more: readonly More[]): Events & { tracks: Track[] } {
-  const n = more.reduce((sum, { rows }) => sum + rows.length, base.n);
-  const grown = <T extends Float64Array | Uint32Array | Uint8Array>(old: T, to: T): T => (to.set(old), to);
-  return {
-    n,
-    begin: grown(base.begin, new Float64Array(n)),
-    duration: grown(base.duration, new Float64Array(n)),
-    name: grown(base.name, new Uint32Array(n)),
-    kind: grown(base.kind, new Uint8Array(n)),
-    depth: grown(base.depth, new Uint8Array(n)),
-    comm: grown(base.comm, new Uint32Array(n)),
-    wait: base.wait,
-    operation: base.operation,
-    tracks: [...base.tracks],
-  };
-}
-
 /** Data of windows beyond what the page holds. */
 export class Finer {
   listener: FinerListener | null = null;
@@ -181,7 +147,7 @@ export class Finer {
     const span = windowOf(sight.span),
       key = `${span.begin}-${span.end}`,
       window = this.#windows.get(key),
-      wanted = this.#wanted(sight, window);
+      wanted = this.wanted(sight, window);
     if (window && window !== this.#shown && sight.lanes.size + sight.shares.size > 0) this.#show(window);
     const want = `${key} ${wanted.ranks.join()} ${wanted.hosts.join()} ${wanted.shares.join()}`;
     if (want === this.#key) return;
@@ -234,7 +200,6 @@ export class Finer {
     }
   }
 
-  /** Repeats a request that failed. */
   again(sight: Sight): void {
     this.#key = "";
     this.look(sight);
@@ -254,8 +219,8 @@ export class Finer {
     this.#asked = null;
   }
 
-  /* Determines which visible data are missing. */
-  #wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined): Wanted {
+  /** Indices of the ranks to request, with events, also with host events, or shares only. */
+  wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined) {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
       hosts: number[] = [],
@@ -273,7 +238,7 @@ export class Finer {
     return { ranks, hosts, shares: rough };
   }
 
-  async #ask(key: string, span: Span, { ranks, hosts, shares }: Wanted): Promise<void> {
+  async #ask(key: string, span: Span, { ranks, hosts, shares }: ReturnType<Finer["wanted"]>): Promise<void> {
     const abort = new AbortController(),
       window = this.#windows.get(key) ?? { span, pieces: new Map<number, Piece>() };
     const take = async (places: readonly number[], whole: boolean): Promise<void> => {
@@ -361,7 +326,7 @@ export class Finer {
 
   #join(more: readonly More[], window: Window): { events: Events; fetched: Map<number, Fetched> } {
     const base = this.#base,
-      out = joined(base, more),
+      out = new Events(more.reduce((sum, { rows }) => sum + rows.length, base.n)),
       waits = [...base.wait],
       operations = [...base.operation],
       names = new Map<Tile, number[]>(),
@@ -369,6 +334,8 @@ export class Finer {
       fetched = new Map<number, Fetched>(),
       known = byKey(base.tracks);
     let first = base.n;
+    for (const column of ["begin", "duration", "name", "kind", "depth", "comm"] as const) out[column].set(base[column]);
+    out.tracks.push(...base.tracks);
     for (const { tile, rows, track, at } of more) {
       const { events } = tile;
       let numbers = names.get(tile),
@@ -398,7 +365,9 @@ export class Finer {
       if (rows.length > 0) out.tracks.push(continues ? { ...own, continues } : own);
       first += rows.length;
     }
-    return { events: { ...out, wait: Float64Array.from(waits), operation: Int32Array.from(operations) }, fetched };
+    out.wait = Float64Array.from(waits);
+    out.operation = Int32Array.from(operations);
+    return { events: out, fetched };
   }
 }
 

@@ -21,7 +21,6 @@ function sumsOf(found: Found, controller: Controller): Map<number, KindSum> {
   return sums;
 }
 
-/* Count, sum, mean and maximum of each kind. */
 function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   const table = plainTable(
     ["kind", "count", "sum of durations", "mean", "longest"],

@@ -175,7 +175,6 @@ export function applyFirst(controller: Controller, params: Params): void {
   controller.showRank(at, true);
 }
 
-/* Selects the event if it is loaded; returns whether it is. */
 function selectWanted(controller: Controller, wanted: string, span: Span | null): boolean {
   const { state, data } = controller,
     event = data.lanes ? findEvent(data.lanes, data.job.names, state.selected.at, wanted) : -1;
@@ -194,7 +193,6 @@ function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): v
   if (!hasSpan) controller.setSpan(around({ begin, end: begin + lasts }, duration, 2));
 }
 
-/** Selects the event named by the address once it is loaded. */
 export function applyAwaited(controller: Controller): void {
   const { awaited, selected, span } = controller.state;
   if (awaited !== null && selected.at >= 0) selectWanted(controller, awaited, span);

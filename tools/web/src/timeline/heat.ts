@@ -1,28 +1,18 @@
 /** The map of ranks over time: a row per rank or folded host, a colour per stretch of time. */
 import * as f from "../format";
 import type { Measure } from "./arrange";
-import type { Curves } from "./curves";
+import type { Chart } from "./chart";
 import { COMPUTE, TRANSFER, UNMATCHED, WAIT } from "./model";
 import type { Canvas } from "./paint_lane";
-import type { HostPyramid, Pyramid } from "./pyramid";
+import { pixelOf } from "./rects";
 
 /** Width of a cell [px]. */
 const CELL = 2;
 
-export interface MapRow {
-  /** Top of the row on the canvas [px]. */
-  readonly y: number;
-  readonly height: number;
-  /** Index of the rank, or number of the folded host. */
-  readonly at: number;
-  readonly host: boolean;
-}
+/** A row, from `y` [px], of a rank by index, or of a folded host by number. */
+export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
-export interface MapData {
-  readonly pyramid: Pyramid;
-  readonly hostShares: HostPyramid;
-  readonly memory: Curves | null;
-}
+export type MapData = Chart["mapData"];
 
 const KINDS: Readonly<Record<Exclude<Measure, "memory">, readonly number[]>> = {
   compute: [COMPUTE],
@@ -38,7 +28,6 @@ export const MEASURES: readonly (readonly [Measure, string, string])[] = [
   ["memory", "Memory", "allocated device memory, as a share of the highest of any rank"],
 ];
 
-/** Colour ramp of a quantity, as elsewhere in the page. */
 export function rampOf(measure: Measure): "wait" | "work" {
   return measure === "compute" || measure === "memory" ? "work" : "wait";
 }
@@ -77,19 +66,12 @@ export function cellWords(data: MapData, measure: Measure, row: Pick<MapRow, "at
   return f.bytes(out[0]! * memory!.most, true);
 }
 
-function pixelOf(color: string): number {
-  const byte = (at: number): number => parseInt(color.slice(at, at + 2), 16) || 0;
-  return ((255 << 24) | (byte(5) << 16) | (byte(3) << 8) | byte(1)) >>> 0;
-}
-
 let picture: HTMLCanvasElement | undefined;
 
-/** Duration of a cell [ns]. */
 export function cellTime(canvas: Pick<Canvas, "scale">): number {
   return CELL / canvas.scale.k;
 }
 
-/** Paints the visible rows. */
 export function paintMap({ ctx, theme, scale }: Canvas, rows: readonly MapRow[], measure: Measure, data: MapData): void {
   const n = Math.max(1, Math.ceil(scale.width / CELL)),
     height = Math.max(1, rows.length);
@@ -98,7 +80,7 @@ export function paintMap({ ctx, theme, scale }: Canvas, rows: readonly MapRow[],
   const own = picture.getContext("2d")!,
     image = own.createImageData(n, height),
     pixels = new Uint32Array(image.data.buffer);
-  const colors = theme.ramps[rampOf(measure)].map(pixelOf),
+  const colors = theme.ramps[rampOf(measure)].map((color) => pixelOf(color, 1)),
     shares = new Float32Array(n),
     top = colors.length - 1;
   rows.forEach((row, r) => {

@@ -1,20 +1,18 @@
 /** Timeline: the events of all ranks on one clock. */
-import { tablesNamed } from "../view";
-import type { Job } from "../data";
+import type { Job, TableName } from "../data";
 import { append, cut, fill, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { storeName } from "../left_out";
-import type { TableName } from "../names";
 import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt, lines } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 import { HEAD, type Target } from "./chart";
 import { ArrangeBar } from "./arrange_bar";
 import { coloringWords, meaningsOf, type Coloring, type Meaning } from "./coloring";
-import { Controller, type Listener } from "./controller";
+import { Controller } from "./controller";
 import { MEASURES } from "./heat";
-import { countersOf, valuesOf, type Recorded } from "./counters";
+import { countersOf, valuesOf } from "./counters";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyAwaited, applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
@@ -23,7 +21,7 @@ import { askArea } from "./far_area";
 import { askSame } from "./far_same";
 import { FarCounters } from "./far_counter";
 import { FarSlowness } from "./far_slow";
-import type { Finer, Sight } from "./finer";
+import type { Finer } from "./finer";
 import { memoryOf } from "./memory";
 import { COPIES, KIND_WORDS, type JobBlock } from "./model";
 import type { FoundGroup } from "./names";
@@ -47,8 +45,7 @@ const LEGEND = [
   ["copies", "Copies"],
 ] as const;
 
-/** Holds the elements of the view. */
-class Page implements Listener {
+export class Page {
   readonly canvas = h("canvas", {
     tabindex: 0,
     role: "application",
@@ -61,7 +58,7 @@ class Page implements Listener {
     {
       "aria-label": "Critical path (c)",
       title: "What decides when each step ends (c; its pieces: k, j)",
-      on: { click: () => this.controller.run({ do: "path" }) },
+      on: { click: () => this.controller.setPath(!this.controller.state.path) },
     },
     "Critical path",
   );
@@ -97,7 +94,7 @@ class Page implements Listener {
   #slowness: Promise<void> | null = null;
   readonly #counting = new Set<string>();
   readonly #worst: { places: Map<number, number>; numbers: Map<string, number> } = { places: new Map(), numbers: new Map() };
-  readonly #stop: (() => void)[] = [];
+  readonly #left = new AbortController();
   readonly #perfetto = h(
     "button",
     {
@@ -144,14 +141,12 @@ class Page implements Listener {
       this.spoken,
     ]);
     const input = new Input(this.controller, this.canvas);
-    this.#listen(document, "keydown", (e) => input.key(e as KeyboardEvent));
-    this.#listen(window, "resize", () => this.resize());
-    this.#listen(document, "themechange", () => this.#retheme());
-    this.#listen(window, "beforeprint", () => this.#print());
-    this.#listen(window, "afterprint", () => {
-      this.#retheme();
-      this.resize();
-    });
+    const until = { signal: this.#left.signal };
+    document.addEventListener("keydown", (e) => input.key(e), until);
+    document.addEventListener("themechange", () => this.#retheme(), until);
+    window.addEventListener("resize", () => this.resize(), until);
+    window.addEventListener("beforeprint", () => this.#print(), until);
+    window.addEventListener("afterprint", () => (this.#retheme(), this.resize()), until);
     this.resize();
     applyFirst(this.controller, context.params);
     if (!context.params.has("rank")) this.#showBlamed();
@@ -165,11 +160,6 @@ class Page implements Listener {
     );
   }
 
-  #listen(target: EventTarget, event: string, listener: (e: Event) => void): void {
-    target.addEventListener(event, listener);
-    this.#stop.push(() => target.removeEventListener(event, listener));
-  }
-
   leave(): void {
     this.#gone = true;
     this.#finer?.leave();
@@ -179,7 +169,7 @@ class Page implements Listener {
     this.#farSlow?.stop();
     this.loaded.data.farCounters?.stop();
     this.controller.stop();
-    for (const stop of this.#stop) stop();
+    this.#left.abort();
   }
 
   #head(): HTMLElement {
@@ -195,11 +185,11 @@ class Page implements Listener {
       h(
         "div.tl-tools",
         { role: "group", "aria-label": "Window" },
-        button("+", "Zoom in (w)", () => controller.run({ do: "zoom", factor: 0.5 })),
-        button("−", "Zoom out (s)", () => controller.run({ do: "zoom", factor: 2 })),
-        button("Whole job", "Show the whole job (0)", () => controller.run({ do: "whole" })),
-        button("[", "Previous collective ([)", () => controller.run({ do: "operation", forward: false, byWait: false })),
-        button("]", "Next collective (])", () => controller.run({ do: "operation", forward: true, byWait: false })),
+        button("+", "Zoom in (w)", () => controller.zoomBy(0.5)),
+        button("−", "Zoom out (s)", () => controller.zoomBy(2)),
+        button("Whole job", "Show the whole job (0)", () => controller.showAll()),
+        button("[", "Previous collective ([)", () => controller.nextOperation(false, false)),
+        button("]", "Next collective (])", () => controller.nextOperation(true, false)),
         this.loaded.data.path.list.length > 0 && this.path,
         isServed(this.context.job) && this.#perfetto,
         button("?", "Keys and gestures (?)", () => this.asked("help")),
@@ -208,7 +198,7 @@ class Page implements Listener {
   }
 
   #findKey(e: KeyboardEvent): void {
-    if (e.key === "Enter") this.controller.run({ do: "found", forward: !e.shiftKey });
+    if (e.key === "Enter") this.controller.nextFound(!e.shiftKey);
     else if (e.key === "Escape") {
       this.find.value = "";
       this.controller.search("");
@@ -263,7 +253,7 @@ class Page implements Listener {
       this.loaded.data.farCounters = new FarCounters(this.loaded.data.job, () => this.#counted());
       this.#farSlow = new FarSlowness(this.loaded.data.job, () => !this.#gone && this.controller.draw());
     }
-    this.loaded.data.counters = countersOf(this.loaded.data, this.#recorded);
+    this.loaded.data.counters = countersOf(this.loaded.data, this.recorded);
     this.arranged();
     applyRest(this.controller, this.context.params, this.#worst as Worst, this.#finer !== null);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
@@ -272,7 +262,8 @@ class Page implements Listener {
     document.body.dataset["timeline"] = "complete";
   }
 
-  get #recorded(): Recorded {
+  /** Counters that the job has in tables, and those that the server can provide. */
+  get recorded() {
     const { job } = this.context,
       has = (name: TableName): boolean => job.allRowsOf(name) > 0;
     return {
@@ -316,7 +307,8 @@ class Page implements Listener {
     this.#perfetto.removeAttribute("aria-disabled");
   }
 
-  get #sight(): Sight {
+  /** The visible window and rows: ranks drawn as lanes, those drawn from shares only, and those opened; the width of the lanes [px]. */
+  get sight() {
     const { chart, state, data } = this.controller,
       { at, event } = state.selected,
       kind = event >= 0 ? data.lanes?.events.kind[event] : undefined;
@@ -325,7 +317,7 @@ class Page implements Listener {
       width: chart.scale.width,
       ...chart.drawnBetween(HEAD, chart.height),
       /* the launch of a device event is on the host, even if its rank is closed */
-      open: kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open,
+      open: (kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open) as ReadonlySet<number>,
     };
   }
 
@@ -365,6 +357,7 @@ class Page implements Listener {
     chart.draw();
   }
 
+  /** The selection, mark or search has changed. */
   selected(): void {
     const { path, arrangement } = this.controller.state;
     this.path.setAttribute("aria-pressed", String(path && arrangement.map === null));
@@ -374,7 +367,6 @@ class Page implements Listener {
     void this.#meet();
   }
 
-  /* The server has sent more about the selection or mark. */
   #told(): void {
     if (!this.#gone) this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
   }
@@ -394,6 +386,7 @@ class Page implements Listener {
     else this.controller.draw();
   }
 
+  /** The rows were rearranged, or lanes and map switched. */
   arranged(): void {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
@@ -448,7 +441,6 @@ class Page implements Listener {
     });
   }
 
-  /* Unpacks the table when it is first needed. */
   #fetchMemory(): void {
     this.#memory ??= memoryOf(this.context.job, this.loaded.data.job.ranks).then((memory) => {
       this.loaded.data.memory = memory;
@@ -473,10 +465,12 @@ class Page implements Listener {
           : "";
   }
 
+  /** Something stored in the address has changed. */
   moved(): void {
     if (this.#ready) this.context.set(paramsOf(this.controller, this.#worst));
   }
 
+  /** A frame was drawn. */
   drawn(): void {
     this.#writeHover();
     const { chart } = this.controller,
@@ -505,10 +499,10 @@ class Page implements Listener {
   #writeFiner(finer: Finer): void {
     const { chart, state: now } = this.controller,
       coarse = now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map has no finer detail; lanes do (v).";
-    finer.look(this.#sight);
+    finer.look(this.sight);
     this.#compare();
     const { farCounters } = this.loaded.data;
-    farCounters?.look(now.span, now.arrangement.map === null ? now.arrangement.counters : [], this.#sight.lanes);
+    farCounters?.look(now.span, now.arrangement.map === null ? now.arrangement.counters : [], this.sight.lanes);
     document.body.dataset["counters"] = farCounters?.loading ? "loading" : "complete";
     const state = finer.failed !== null ? "failed" : finer.loading ? "loading" : "complete",
       comparing = now.arrangement.coloring === "slowness" && now.arrangement.map === null ? (this.#farSlow?.words ?? "") : "",
@@ -517,7 +511,7 @@ class Page implements Listener {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;
     this.#leftOutText = text;
-    const again = h("button", { on: { click: () => finer.again(this.#sight) } }, "Try again");
+    const again = h("button", { on: { click: () => finer.again(this.sight) } }, "Try again");
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
@@ -526,13 +520,14 @@ class Page implements Listener {
     const { data } = this.loaded,
       { coloring, map } = this.controller.state.arrangement;
     if (!this.#farSlow || !data.lanes || coloring !== "slowness" || map !== null) return;
-    const { span, lanes } = this.#sight,
+    const { span, lanes } = this.sight,
       before = this.#farSlow.filled;
     data.slowness = this.#farSlow.look(data.lanes, span, lanes);
     document.body.dataset["slowness"] = this.#farSlow.loading ? "loading" : "complete";
     if (this.#farSlow.filled !== before) this.controller.draw();
   }
 
+  /** The pointer moved onto something else. */
   pointed(): void {
     this.#writeHover();
   }
@@ -596,6 +591,7 @@ class Page implements Listener {
     );
   }
 
+  /** A key was pressed that the view handles. */
   asked(what: "find" | "help" | "details"): void {
     if (what === "find") {
       this.find.focus();
@@ -617,7 +613,6 @@ function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElem
   );
 }
 
-/** How many events the page holds, in words. */
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
   const all = job.table("job.job").amount(0, "events"),
     rest = complete

@@ -3,7 +3,6 @@ import type { Controller } from "./controller";
 import { HEAD, NOWHERE, type Zone } from "./chart";
 import { commandOf } from "./keys";
 import type { Span } from "./model";
-import { pan } from "./span";
 
 /** A press that moves less than this [px] is a click. */
 const CLICK = 4;
@@ -55,7 +54,7 @@ export class Input {
     if (e.key === "Enter" && at.closest("a, button, summary")) return;
     if (SCROLLS.has(e.key) && at.closest(".tl-details, .tl-handle")) return;
     e.preventDefault();
-    this.controller.run(command);
+    command(this.controller);
   }
 
   #down(e: PointerEvent): void {
@@ -136,7 +135,6 @@ export class Input {
     controller.setSpan({ begin: press.span.begin + by, end: press.span.end + by });
   }
 
-  /* Centres the window where the strip is pressed. */
   #brush(x: number): void {
     const { controller } = this,
       { left, width } = controller.chart.scale,
@@ -190,14 +188,13 @@ export class Input {
   }
 
   #twice(e: MouseEvent): void {
-    const { x, y } = this.#place(e);
-    if (this.controller.chart.zone(x, y) === "lanes")
-      this.controller.run(
-        this.controller.state.selected.event >= 0 || this.controller.state.selected.operation || this.controller.state.selected.piece
-          ? { do: "fit" }
-          : { do: "zoom", factor: 0.5 },
-      );
-    else if (y < HEAD) this.controller.run({ do: "whole" });
+    const { x, y } = this.#place(e),
+      { chart, state } = this.controller,
+      { event, operation, piece } = state.selected;
+    if (y < HEAD) this.controller.showAll();
+    else if (chart.zone(x, y) !== "lanes") return;
+    else if (event >= 0 || operation || piece) this.controller.fit();
+    else this.controller.zoomBy(0.5);
   }
 
   #cancel(e: PointerEvent): void {
@@ -224,7 +221,7 @@ export class Input {
     const sideways = e.shiftKey ? dx || dy : Math.abs(dx) > Math.abs(dy) ? dx : 0;
     if (sideways !== 0) {
       e.preventDefault();
-      return controller.setSpan(pan(controller.state.span, sideways / controller.chart.scale.width, controller.duration));
+      return controller.panBy(sideways / controller.chart.scale.width);
     }
     /* at the last row the document scrolls on */
     if (controller.scrollBy(dy)) e.preventDefault();

@@ -1,6 +1,6 @@
 /** Details of events when a window came from a server: those of the page merged with those of the window. */
 import type { Events, Track } from "./model";
-import { Column, RankTold, toldOf, type Told } from "./told";
+import { Column, columnsBy, RankTold, toldOf, type Told } from "./told";
 import type { Tile } from "./tile";
 
 /** New position of a track's events from a tile. */
@@ -70,19 +70,11 @@ export function joinColumns(one: Column, two: Column, row: (row: number) => numb
 
 function join(page: RankTold, own: RankTold, rows: Int32Array, numbers: readonly number[]): RankTold {
   const row = (each: number): number => rows[each] ?? -1,
-    same = (value: number): number => value,
-    name = (number: number): number => numbers[number] ?? -1,
-    shapes = page.shapes.length;
-  return new RankTold(
-    joinColumns(page.launches, own.launches, row, row),
-    joinColumns(page.correlations, own.correlations, row, same),
-    [...page.shapes, ...own.shapes],
-    joinColumns(page.shape, own.shape, row, (shape) => shapes + shape),
-    joinColumns(page.bytes, own.bytes, row, same),
-    joinColumns(page.inputs, own.inputs, row, name),
-    joinColumns(page.stacks, own.stacks, row, name),
-    page.counters,
+    valueOf = { row, number: (value: number): number => value, name: (number: number): number => numbers[number] ?? -1 };
+  const columns = columnsBy((name, values) =>
+    joinColumns(page.columns[name], own.columns[name], row, name === "shape" ? (shape) => page.shapes.length + shape : valueOf[values]),
   );
+  return new RankTold(columns, [...page.shapes, ...own.shapes], page.counters);
 }
 
 /** Decodes each rank when one of its events is first asked about. */
@@ -91,7 +83,6 @@ export class JoinedTold implements Told {
 
   constructor(
     readonly base: Told,
-    /** Events of the page and those fetched. */
     readonly events: Events,
     readonly fetched: ReadonlyMap<number, Fetched>,
   ) {}

@@ -1,79 +1,61 @@
-/** Maps keys to commands. */
+/** What each key does. */
+import type { Controller } from "./controller";
 
-export type Command =
-  | { readonly do: "zoom"; readonly factor: number }
-  | { readonly do: "pan"; readonly share: number }
-  | { readonly do: "scroll"; readonly rows: number }
-  | { readonly do: "page"; readonly pages: number }
-  | { readonly do: "fit" | "whole" | "find" | "open" | "launch" | "help" | "clear" | "details" | "path" | "map" | "pin" }
-  | { readonly do: "fold" | "hide"; readonly all: boolean }
-  | { readonly do: "mark"; readonly lane: boolean }
-  | { readonly do: "move"; readonly by: number }
-  | { readonly do: "rank"; readonly forward: boolean }
-  | { readonly do: "operation"; readonly forward: boolean; readonly byWait: boolean }
-  | { readonly do: "piece"; readonly forward: boolean; readonly hop: boolean }
-  | { readonly do: "event"; readonly forward: boolean }
-  | { readonly do: "step"; readonly forward: boolean }
-  | { readonly do: "found"; readonly forward: boolean };
+type Key = Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey" | "metaKey" | "altKey">;
 
-export interface Key {
-  readonly key: string;
-  readonly shiftKey: boolean;
-  readonly ctrlKey: boolean;
-  readonly metaKey: boolean;
-  readonly altKey: boolean;
-}
+export type Command = (to: Controller) => void;
 
 const ZOOM = 1.5,
   ZOOM_FAST = 4,
   PAN = 0.2,
   PAN_FAST = 0.8;
 
-const KEYS: Readonly<Record<string, (fast: boolean) => Command>> = {
-  f: () => ({ do: "fit" }),
-  "0": () => ({ do: "whole" }),
-  c: () => ({ do: "path" }),
-  "/": () => ({ do: "find" }),
-  Enter: () => ({ do: "details" }),
-  Escape: () => ({ do: "clear" }),
-  o: () => ({ do: "open" }),
-  l: () => ({ do: "launch" }),
-  v: () => ({ do: "map" }),
-  t: () => ({ do: "pin" }),
-  "?": () => ({ do: "help" }),
-  w: (fast) => ({ do: "zoom", factor: 1 / (fast ? ZOOM_FAST : ZOOM) }),
-  s: (fast) => ({ do: "zoom", factor: fast ? ZOOM_FAST : ZOOM }),
-  "+": () => ({ do: "zoom", factor: 1 / ZOOM }),
-  "-": () => ({ do: "zoom", factor: ZOOM }),
-  a: (fast) => ({ do: "pan", share: fast ? -PAN_FAST : -PAN }),
-  d: (fast) => ({ do: "pan", share: fast ? PAN_FAST : PAN }),
-  ArrowUp: (fast) => (fast ? { do: "rank", forward: false } : { do: "scroll", rows: -1 }),
-  ArrowDown: (fast) => (fast ? { do: "rank", forward: true } : { do: "scroll", rows: 1 }),
-  PageUp: () => ({ do: "page", pages: -1 }),
-  PageDown: () => ({ do: "page", pages: 1 }),
-  "[": (fast) => ({ do: "operation", forward: false, byWait: fast }),
-  "]": (fast) => ({ do: "operation", forward: true, byWait: fast }),
-  ",": () => ({ do: "event", forward: false }),
-  ".": () => ({ do: "event", forward: true }),
-  j: (fast) => ({ do: "piece", forward: true, hop: fast }),
-  k: (fast) => ({ do: "piece", forward: false, hop: fast }),
-  m: (fast) => ({ do: "mark", lane: fast }),
-  n: () => ({ do: "step", forward: true }),
-  p: () => ({ do: "step", forward: false }),
-  h: (fast) => ({ do: "fold", all: fast }),
-  x: (fast) => ({ do: "hide", all: fast }),
-  "<": () => ({ do: "move", by: -1 }),
-  ">": () => ({ do: "move", by: 1 }),
+/* With Shift, `fast` is true. */
+const KEYS: Readonly<Record<string, (to: Controller, fast: boolean) => void>> = {
+  f: (to) => to.fit(),
+  "0": (to) => to.showAll(),
+  c: (to) => to.setPath(!to.state.path),
+  "/": (to) => to.listener.asked("find"),
+  Enter: (to) => to.details(),
+  Escape: (to) => to.clear(),
+  o: (to) => to.open(),
+  l: (to) => to.followLaunch(),
+  v: (to) => to.switchMap(),
+  t: (to) => to.togglePin(to.rankInQuestion()),
+  "?": (to) => to.listener.asked("help"),
+  w: (to, fast) => to.zoomBy(1 / (fast ? ZOOM_FAST : ZOOM)),
+  s: (to, fast) => to.zoomBy(fast ? ZOOM_FAST : ZOOM),
+  "+": (to) => to.zoomBy(1 / ZOOM),
+  "-": (to) => to.zoomBy(ZOOM),
+  a: (to, fast) => to.panBy(fast ? -PAN_FAST : -PAN),
+  d: (to, fast) => to.panBy(fast ? PAN_FAST : PAN),
+  ArrowUp: (to, fast) => (fast ? to.nextRank(false) : to.scrollRows(-1)),
+  ArrowDown: (to, fast) => (fast ? to.nextRank(true) : to.scrollRows(1)),
+  PageUp: (to) => to.scrollPages(-1),
+  PageDown: (to) => to.scrollPages(1),
+  "[": (to, fast) => to.nextOperation(false, fast),
+  "]": (to, fast) => to.nextOperation(true, fast),
+  ",": (to) => to.nextEvent(false),
+  ".": (to) => to.nextEvent(true),
+  j: (to, fast) => to.nextPiece(true, fast),
+  k: (to, fast) => to.nextPiece(false, fast),
+  m: (to, fast) => (fast ? to.markRank() : to.markAll()),
+  n: (to) => to.nextStep(true),
+  p: (to) => to.nextStep(false),
+  h: (to, fast) => to.fold(fast),
+  x: (to, fast) => (fast ? to.arrange(({ hidden }) => hidden.clear()) : to.hide()),
+  "<": (to) => to.movePinned(-1),
+  ">": (to) => to.movePinned(1),
 };
 const SAME: Readonly<Record<string, string>> = { "=": "+", "{": "[", "}": "]", ArrowLeft: "a", ArrowRight: "d", Home: "0" };
 
 /** The command of a key; null for a key without one, which the browser handles. */
 export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Command | null {
-  const name = key.length === 1 ? key.toLowerCase() : key;
-  return ctrlKey || metaKey || altKey ? null : (KEYS[SAME[name] ?? name]?.(shiftKey) ?? null);
+  const name = key.length === 1 ? key.toLowerCase() : key,
+    command = ctrlKey || metaKey || altKey ? undefined : KEYS[SAME[name] ?? name];
+  return command ? (to) => command(to, shiftKey) : null;
 }
 
-/** Keys and their effects, for the help. */
 export const HELP: readonly (readonly [string, string])[] = [
   ["w s", "zoom in and out at the pointer (Shift: faster)"],
   ["a d", "move left and right (Shift: faster)"],

@@ -51,7 +51,6 @@ export class EventList {
     return best;
   }
 
-  /** Position of an event, or -1. */
   placeOf(row: number): number {
     const begin = this.events.begin[row]!;
     for (let i = lowest(this.n, (k) => this.events.begin[this.rows[k]!]! >= begin); i < this.n; i++) {
@@ -75,13 +74,8 @@ export function lowest(n: number, fits: (i: number) => boolean): number {
 }
 
 /** A sub-track of an opened rank: a stream, or one depth of a stream's annotations or of a thread. */
-export interface SubLane {
-  readonly track: Track;
-  readonly depth: number;
-  readonly list: EventList;
-}
+export type SubLane = ReturnType<typeof byDepth>[number];
 
-/** The lanes of one rank. */
 export class RankLanes {
   readonly compute: EventList;
   readonly communication: EventList;
@@ -140,7 +134,7 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
 }
 
 /* Splits the events of tracks that continue each other by depth. */
-function byDepth(events: Events, tracks: readonly Track[]): SubLane[] {
+function byDepth(events: Events, tracks: readonly Track[]) {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];
   const rows: (readonly number[])[] = [];
@@ -152,19 +146,16 @@ function byDepth(events: Events, tracks: readonly Track[]): SubLane[] {
   return rows.map((list, depth) => ({ track, depth, list: new EventList(events, Uint32Array.from(list)) }));
 }
 
-/** Key of a track, which distinguishes it on its rank. */
 export function trackKey({ at, kind, device, stream, tid, name }: Track): string {
   return [at, kind, device, stream, tid, name].join();
 }
 
-/** Display name of a track. */
 export function trackName(track: Track, names: readonly string[]): string {
   if (track.kind === THREAD) return (names[track.name] ?? "") || `thread ${track.tid}`;
   const stream = track.stream >= 0 ? `stream ${track.stream}` : "stream";
   return track.kind === ANNOTATIONS ? `${stream} annotations` : stream;
 }
 
-/** The lanes of all ranks, created on demand. */
 export class Lanes {
   readonly #byRank: Track[][];
   readonly #made: (RankLanes | undefined)[];
@@ -182,7 +173,6 @@ export class Lanes {
     return (this.#made[at] ??= new RankLanes(this.events, this.#byRank[at] ?? []));
   }
 
-  /** The track of an event. */
   trackOf(row: number): Track | undefined {
     const tracks = this.events.tracks;
     return tracks[lowest(tracks.length, (i) => tracks[i]!.first + tracks[i]!.n > row)];

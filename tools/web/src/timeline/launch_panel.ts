@@ -35,7 +35,7 @@ function place(controller: Controller, row: number): Child {
   const { job, lanes, told } = controller.data,
     { events } = lanes!,
     track = lanes!.trackOf(row)!,
-    { inputs, stacks } = told!.of(track.at),
+    { inputs, stacks } = told!.of(track.at).columns,
     named = (each: number): string => job.names[events.name[each]!] ?? "",
     rows = around(events, track, row),
     own = [row, ...rows];
@@ -87,8 +87,8 @@ export function shapeWords({ grid, block, registers, shared, occupancy }: Shape)
 function given(controller: Controller, row: number, events: Events): Child {
   const { lanes, told } = controller.data,
     own = told!.of(lanes!.trackOf(row)!.at),
-    shape = own.shapes[own.shape.of(row)],
-    bytes = own.bytes.of(row),
+    shape = own.shapes[own.columns.shape.of(row)],
+    bytes = own.columns.bytes.of(row),
     duration = events.duration[row]!;
   if (shape) return h("p", `Launched with ${shapeWords(shape)}.`);
   /* bytes per nanosecond are GB/s */
@@ -109,7 +109,7 @@ function byName(controller: Controller, title: string): string {
 function launchedBy(controller: Controller, row: number, launch: Launch | undefined): Child {
   const { job, lanes, told } = controller.data,
     { events } = lanes!,
-    id = told!.of(lanes!.trackOf(row)!.at).correlations.of(row),
+    id = told!.of(lanes!.trackOf(row)!.at).columns.correlations.of(row),
     title = job.names[events.name[row]!] ?? "",
     correlation = id >= 0 ? `Correlation ${id}.` : "";
   if (!launch) return [h("p", byName(controller, title), " ", correlation), given(controller, row, events)];
@@ -131,7 +131,6 @@ interface Launched extends FarEvent {
   readonly later: number;
 }
 
-/** Number of events whose launches are cached. */
 const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();

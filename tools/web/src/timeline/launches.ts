@@ -4,10 +4,7 @@ import { THREAD, type Events, type Track } from "./model";
 import type { Told } from "./told";
 
 /** A call, and what it launched, or what a thread took from the queue that the call put it into. */
-export interface Launch {
-  readonly call: number;
-  readonly row: number;
-}
+export type Launch = Readonly<Record<"call" | "row", number>>;
 
 /* Events [first, end) of a track that enclose an event at a lower depth, innermost first. */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
@@ -49,9 +46,9 @@ export function launchesOf(lanes: Lanes, told: Told, row: number): readonly Laun
   const { events } = lanes,
     track = lanes.trackOf(row)!,
     own = told.of(track.at),
-    call = own.launches.of(row),
+    call = own.columns.launches.of(row),
     out: Launch[] = call >= 0 ? [{ call, row }] : [];
   if (track.kind !== THREAD) return out;
-  for (const each of own.launched(row, inside(events, track, row))) out.push({ call: own.launches.of(each), row: each });
+  for (const each of own.launched(row, inside(events, track, row))) out.push({ call: own.columns.launches.of(each), row: each });
   return out;
 }

@@ -1,7 +1,7 @@
 /** Vertical positions of the rows: hosts, ranks with two lanes, and the sub-tracks of opened ranks. */
 import { hostsOf, plain, type Arrangement } from "./arrange";
 import type { Rank } from "./model";
-import type { Lanes, SubLane } from "./lanes";
+import { lowest, type Lanes, type SubLane } from "./lanes";
 
 export const HEADING_HEIGHT = 20;
 export const SUB_HEIGHT = 16;
@@ -14,80 +14,44 @@ const LEAST = 30,
   MAP_MOST = 22,
   PINNED_LEAST = 16;
 
-export interface Box {
-  readonly y: number;
-  readonly height: number;
-}
+export type Box = Readonly<Record<"y" | "height", number>>;
 
-interface Place extends Box {
-  /** Index of the rank. */
-  readonly at: number;
-}
+type Place = Box & { readonly at: number };
 
 /** A host's heading, or if folded the row of all its ranks. */
 export interface HostRow extends Box {
   readonly kind: "host";
   readonly name: string;
   readonly host: number;
-  readonly folded: Folded | null;
-}
-
-/** The lanes of a folded host. */
-export interface Folded {
-  readonly members: readonly number[];
-  readonly compute: Box;
-  readonly communication: Box;
+  /** The lanes of a folded host. */
+  readonly folded: { readonly members: readonly number[]; readonly compute: Box; readonly communication: Box } | null;
 }
 
 export interface RankRow extends Place {
   readonly kind: "rank";
   readonly compute: Box;
   readonly communication: Box;
-  /** Pinned above the others. */
   readonly pinned: boolean;
 }
 
-export interface SubRow extends Place {
-  readonly kind: "sub";
-  readonly lane: SubLane;
-  /** First row of its track, which carries the name. */
-  readonly named: boolean;
-}
+/** One row of a track, of which the first is named. */
+export type SubRow = Place & { readonly kind: "sub"; readonly lane: SubLane; readonly named: boolean };
 
-/** A counter of a rank, below its lanes. */
-export interface CounterRow extends Place {
-  readonly kind: "counter";
-  /** Index among the counters shown. */
-  readonly counter: number;
-}
+/** A counter of a rank, below its lanes, by its index among those shown. */
+export type CounterRow = Place & { readonly kind: "counter"; readonly counter: number };
 
 /** Ranks without a trace; the row stays, so that the gap is visible. */
-export interface AbsentRow extends Box {
-  readonly kind: "absent";
-  readonly first: number;
-  readonly last: number;
-}
+export type AbsentRow = Box & Readonly<Record<"first" | "last", number>> & { readonly kind: "absent" };
 
 export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
 
-export interface Layout {
-  readonly rows: readonly Row[];
-  /** By index of the rank. */
-  readonly ranks: readonly RankRow[];
-  readonly height: number;
-  /** Height of the pinned rows. */
-  readonly pinned: number;
-  /** Whether rows are in rank order. */
-  readonly inOrder: boolean;
-}
+export type Layout = ReturnType<Placing["place"]>;
 
 export interface LayoutInput {
   readonly ranks: readonly Rank[];
   readonly world: number;
   readonly open: ReadonlySet<number>;
-  /** Available height for the rows. */
   readonly room: number;
-  /** Events; null until loaded. */
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
   /** Whether no rank communicates, so that one lane suffices. */
@@ -144,7 +108,6 @@ class Placing {
     return this.#hosts.hosts.length > 1;
   }
 
-  /** Number of counters below a rank's lanes. */
   get #counters(): number {
     return this.#map ? 0 : this.#arrangement.counters.length;
   }
@@ -158,7 +121,8 @@ class Placing {
     return this.#headed ? this.#arrangement.folded.size : 0;
   }
 
-  place(): Layout {
+  /** The rows; those of the ranks by index, the height of all, that of the pinned ones, and whether rows are in rank order. */
+  place() {
     const { ranks, order = ranks.keys(), world } = this.input,
       arrangement = this.#arrangement;
     for (const at of this.#pinned) this.#rank(at, true);
@@ -180,7 +144,7 @@ class Placing {
     }
     if (plainly) this.#absent(next, world);
     const inOrder = plainly && this.#pinned.length === 0 && this.#hosts.of.every((own, i, all) => i === 0 || own >= all[i - 1]!);
-    return { rows: this.#rows, ranks: this.#byPlace, height: this.#y, pinned, inOrder };
+    return { rows: this.#rows as readonly Row[], ranks: this.#byPlace as readonly RankRow[], height: this.#y, pinned, inOrder };
   }
 
   #absent(next: number, end: number): void {
@@ -244,20 +208,12 @@ function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: numbe
 
 /** Rows [first, end) that overlap [y, y + height). */
 export function rowsIn(rows: readonly Row[], y: number, height: number): [number, number] {
-  let first = 0,
-    high = rows.length;
-  while (first < high) {
-    const middle = (first + high) >> 1,
-      row = rows[middle]!;
-    if (row.y + row.height <= y) first = middle + 1;
-    else high = middle;
-  }
+  const first = lowest(rows.length, (i) => rows[i]!.y + rows[i]!.height > y);
   let end = first;
   while (end < rows.length && rows[end]!.y < y + height) end++;
   return [first, end];
 }
 
-/** The row at a y position, or undefined. */
 export function rowAt(rows: readonly Row[], y: number): Row | undefined {
   const [first, end] = rowsIn(rows, y, 1);
   return first < end && rows[first]!.y <= y ? rows[first] : undefined;

@@ -4,7 +4,7 @@ import * as f from "../format";
 import { pathOf } from "../path";
 import { isServed } from "../served";
 import { noWaitsOf } from "./arrival_words";
-import type { ChartData, Launcher, Rate } from "./chart";
+import { ChartData, type Launcher, type Rate } from "./chart";
 import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
 import { Finer, type FinerListener } from "./finer";
 import { Lanes } from "./lanes";
@@ -13,15 +13,7 @@ import { Pyramid } from "./pyramid";
 import { Slacks } from "./slack";
 import { PageTold } from "./told";
 
-export interface Loaded {
-  /** Coverage and ranks: enough for a first picture. */
-  readonly data: ChartData;
-  /** Resolves once operations and events are also in `data`. */
-  readonly all: Promise<void>;
-  done: boolean;
-}
-
-const kept = new WeakMap<Job, Promise<Loaded>>();
+const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 
 /* Yields to the event loop, so that a frame can be drawn between two large blocks. */
 function turn(): Promise<void> {
@@ -35,13 +27,12 @@ async function loadRest(data: ChartData): Promise<void> {
     block("timeline.details"),
   ]);
   await turn();
-  data.operations = decodeOperations(operations, data.job).list;
+  data.operations = decodeOperations(operations, data.job);
   await turn();
   data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
   data.told = new PageTold(details, data.lanes.events);
 }
 
-/** Adds the classes and rates of kernels, which are known by name. */
 export async function addKernels(source: Job, data: ChartData): Promise<void> {
   await source.load(["kernels.kernel", "kernels.launched", "efficiency.work", "criticalpath.slack", "whatif.job"]);
   const kernels = source.table("kernels.kernel"),
@@ -89,40 +80,19 @@ export function finerOf(source: Job, data: ChartData, listener: FinerListener): 
   return finer;
 }
 
-async function loadAll(source: Job): Promise<Loaded> {
+export type Loaded = Awaited<ReturnType<typeof loadAll>>;
+
+/* Coverage and ranks, which are enough for a first picture; `all` resolves once operations and events are also there. */
+async function loadAll(source: Job) {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);
-  const data: ChartData = {
-    job,
-    strip: decodeStrip(strip, job),
-    pyramid: new Pyramid(checkCoverage(coverage, job), job.buckets, job.duration),
-    operations: [],
-    lanes: null,
-    path: new Path(pathOf(source), job.ranks),
-    memory: null,
-    classes: null,
-    rates: null,
-    launchers: null,
-    slacks: null,
-    told: null,
-    slowness: null,
-    counters: [],
-    noWaits: noWaitsOf(source),
-    values: new Map(),
-    farCounters: null,
-  };
-  const loaded: Loaded = {
-    data,
-    all: turn()
-      .then(() => loadRest(data))
-      .then(() => void (loaded.done = true)),
-    done: false,
-  };
-  return loaded;
+  const pyramid = new Pyramid(checkCoverage(coverage, job), job.buckets, job.duration),
+    data = new ChartData(job, decodeStrip(strip, job), pyramid, new Path(pathOf(source), job.ranks), noWaitsOf(source));
+  return { data, all: turn().then(() => loadRest(data)) };
 }
 
 /** Loads the timeline's data; an error says what is missing or damaged. */
-export function load(job: Job): Promise<Loaded> {
+export function load(job: Job): ReturnType<typeof loadAll> {
   let loading = kept.get(job);
   if (!loading) kept.set(job, (loading = loadAll(job)));
   return loading;

@@ -1,5 +1,6 @@
 /** Allocated device memory of the ranks over time, from the table memory.curve. */
 import type { Job } from "../data";
+import * as f from "../format";
 import { fetchUnread } from "../served";
 import { Curves, type Curve } from "./curves";
 
@@ -9,20 +10,13 @@ export async function memoryOf(job: Job, ranks: readonly { readonly rank: number
   await fetchUnread(job, ["memory.curve"]);
   const table = job.table("memory.curve"),
     places = new Map(ranks.map(({ rank }, at) => [rank, at]));
-  const points = new Map<string, { at: number; list: [number, number][] }>();
-  for (let row = 0; row < table.n; row++) {
-    const at = places.get(table.num(row, "rank") ?? -1),
-      device = table.text(row, "device") ?? "cpu";
-    if (at === undefined || device === "cpu") continue;
-    const key = `${at} ${device}`,
-      found = points.get(key) ?? { at, list: [] };
-    points.set(key, found);
-    found.list.push([table.amount(row, "time_ns"), table.amount(row, "allocated_bytes")]);
-  }
+  const rows = table.all.filter((row) => places.has(table.num(row, "rank") ?? -1) && (table.text(row, "device") ?? "cpu") !== "cpu"),
+    devices = f.groupBy(rows, (row) => `${table.num(row, "rank")} ${table.text(row, "device")}`);
   const curves: Curve[][] = ranks.map(() => []);
-  for (const { at, list } of points.values()) {
-    list.sort((a, b) => a[0] - b[0]);
-    curves[at]!.push({ times: Float64Array.from(list, ([time]) => time), values: Float64Array.from(list, ([, value]) => value) });
+  for (const own of devices.values()) {
+    own.sort((a, b) => table.amount(a, "time_ns") - table.amount(b, "time_ns"));
+    const column = (name: "time_ns" | "allocated_bytes"): Float64Array => Float64Array.from(own, (row) => table.amount(row, name));
+    curves[places.get(table.amount(own[0]!, "rank"))!]!.push({ times: column("time_ns"), values: column("allocated_bytes") });
   }
-  return points.size > 0 ? new Curves(curves) : null;
+  return devices.size > 0 ? new Curves(curves) : null;
 }

@@ -3,7 +3,6 @@ import { shortName, visible } from "../dom";
 import { parseRanges } from "./area";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, type Events } from "./model";
 
-/** Cache of labels. */
 export class Labels {
   readonly #short: (string | undefined)[] = [];
   readonly #whole: (string | undefined)[] = [];
@@ -16,17 +15,8 @@ export class Labels {
   }
 }
 
-/** Matches of a search, for one group of kinds. */
-export interface FoundGroup {
-  /** Singular and plural. */
-  readonly what: readonly [string, string];
-  count: number;
-  /** Total time [ns]; nested events of a track count once. */
-  time: number;
-}
-
 /** The groups and their kinds. */
-export const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])[] = [
+export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: readonly number[]])[] = [
   [
     ["kernel", "kernels"],
     [COMPUTE, TRANSFER, UNMATCHED],
@@ -39,8 +29,10 @@ export const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])
   ],
 ];
 
-/* Sums by group; rows are sorted by track, and by begin within each. */
-function groupsOf(rows: readonly number[], events: Events): FoundGroup[] {
+export type FoundGroup = ReturnType<typeof groupsOf>[number];
+
+/* Numbers and times of the matches by group; nested events of a track count once. Rows are sorted by track, and by begin within each. */
+function groupsOf(rows: readonly number[], events: Events) {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
   let track = 0;
@@ -61,16 +53,6 @@ function groupsOf(rows: readonly number[], events: Events): FoundGroup[] {
     ends[g] = Math.max(ends[g]!, end);
   }
   return groups;
-}
-
-/** A parsed search: a text or /pattern/ for names, and conditions. */
-export interface Query {
-  readonly name: (name: string) => boolean;
-  readonly rank: (rank: number) => boolean;
-  readonly kinds: readonly number[] | null;
-  /** Minimum duration [ns]. */
-  readonly least: number;
-  readonly most: number;
 }
 
 /** Names of kinds in a search. */
@@ -99,11 +81,13 @@ function nameTest(text: string): ((name: string) => boolean) | null {
   }
 }
 
-/** Parses a search: null if it is empty, an error message if it is invalid. */
-export function queryOf(text: string): Query | string | null {
-  let rank: Query["rank"] = () => true,
-    kinds: Query["kinds"] = null,
-    least = 0,
+export type Query = Exclude<ReturnType<typeof queryOf>, string | null>;
+
+/** Parses a search, a text or /pattern/ for names, and conditions: null if it is empty, an error message if it is invalid. */
+export function queryOf(text: string) {
+  let rank: (rank: number) => boolean = () => true,
+    kinds: readonly number[] | null = null,
+    least = 0, // durations [ns]
     most = Infinity;
   const words: string[] = [];
   for (const word of text.trim().split(/\s+/)) {
@@ -126,33 +110,24 @@ export function queryOf(text: string): Query | string | null {
   return text.trim() === "" ? null : { name, rank, kinds, least, most };
 }
 
-/** Matches of a search. */
-export interface Found {
-  readonly text: string;
-  /** Per event: 1 if it matches. */
-  readonly fits: Uint8Array;
-  readonly count: number;
-  /** Sums by group. */
-  readonly groups: readonly FoundGroup[];
-  /** Matching events in order of begin. */
-  readonly rows: Uint32Array;
-  /** Error in the search; null: none. */
-  readonly wrong: string | null;
-}
+export type Found = NonNullable<ReturnType<typeof find>>;
 
-/** Finds the matching events; null if the search is empty. Without @p ranks it searches all of them. */
-export function find(
-  text: string,
-  names: readonly string[],
-  events: Events,
-  ranks: readonly { readonly rank: number }[] = [],
-): Found | null {
+/** Finds the matching events, in order of begin, with sums by group, or what is wrong with the search; null if it is empty. Without
+ * @p ranks it searches all of them. */
+export function find(text: string, names: readonly string[], events: Events, ranks: readonly { readonly rank: number }[] = []) {
   const query = queryOf(text);
   if (!query) return null;
-  const fits = new Uint8Array(events.n),
-    wanted = text.includes("/") ? text.trim() : text.trim().toLowerCase();
-  if (typeof query === "string")
-    return { text: wanted, fits, count: 0, groups: groupsOf([], events), rows: new Uint32Array(0), wrong: query };
+  const fits = new Uint8Array(events.n), // 1 for each event that matches
+    wanted = text.includes("/") ? text.trim() : text.trim().toLowerCase(),
+    result = (rows: Uint32Array, groups: readonly FoundGroup[], wrong: string | null) => ({
+      text: wanted,
+      fits,
+      count: rows.length,
+      groups,
+      rows,
+      wrong,
+    });
+  if (typeof query === "string") return result(new Uint32Array(0), groupsOf([], events), query);
   const named = names.map((name) => query.name(name)),
     { begin, duration, kind, name } = events,
     rows: number[] = [];
@@ -167,5 +142,5 @@ export function find(
   }
   const groups = groupsOf(rows, events);
   rows.sort((a, b) => begin[a]! - begin[b]! || a - b);
-  return { text: wanted, fits, count: rows.length, groups, rows: Uint32Array.from(rows), wrong: null };
+  return result(Uint32Array.from(rows), groups, null);
 }

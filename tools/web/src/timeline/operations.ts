@@ -23,7 +23,6 @@ export class OperationIndex {
     this.#byWait = [...list].sort((a, b) => b.wait - a.wait || a.number - b.number);
   }
 
-  /** Operations that overlap the span. */
   within(span: Span): Operation[] {
     const first = lowest(this.list.length, (i) => this.#ends[i]! > span.begin);
     const end = lowest(this.list.length, (i) => this.list[i]!.begin >= span.end);
@@ -62,7 +61,6 @@ export class OperationIndex {
   }
 }
 
-/** Whether its arrivals are pixels apart. */
 export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }

@@ -1,15 +1,14 @@
 /** Paints a counter below a rank's lanes. */
+import { fitting } from "../dom";
 import { strokeLine } from "./theme";
 import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
-import type { Span } from "./model";
-import { COMPUTE } from "./model";
+import { COMPUTE, type Span } from "./model";
 
 /** Opacity of the theme's link colour, so that text on it stays readable. */
 const STRENGTH = 0.6;
 const AIR = 3;
 
-/** Box for the values in a row. */
 export function counterBox(row: Box, offset: number): Box {
   return { y: row.y + offset, height: row.height - AIR };
 }
@@ -26,7 +25,6 @@ export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): vo
   paintShares({ ...canvas, theme: { ...theme, fills, alphas } }, columns, box);
 }
 
-/** Paints a dotted baseline where the value is unknown. */
 export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, end }: Span): void {
   const x0 = Math.max(scale.left, scale.x(begin)),
     x1 = Math.min(scale.left + scale.width, scale.x(end)),
@@ -37,7 +35,6 @@ export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, e
   strokeLine(ctx, theme.ink3, 1, [x0, y], [x1, y], [1, 3]);
 }
 
-/** Paints the name and the top of the scale next to the lane, and across it why it is empty. */
 export function paintCounterLabel(canvas: Canvas, box: Box, label: string, top: string, nothing: string | null): void {
   const { ctx, theme, scale } = canvas,
     room = scale.left - 16;
@@ -47,11 +44,9 @@ export function paintCounterLabel(canvas: Canvas, box: Box, label: string, top: 
     [0, label, theme.ink2],
     [1, top, theme.ink3],
   ] as const) {
-    let shown = text;
     ctx.font = `10.5px ${theme.font}`;
     ctx.fillStyle = color;
-    while (shown.length > 3 && ctx.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
-    ctx.fillText(shown, scale.left - 8, box.y + 6 + 12 * i);
+    ctx.fillText(fitting(ctx, text, room), scale.left - 8, box.y + 6 + 12 * i);
   }
   if (nothing === null) return;
   ctx.textAlign = "left";

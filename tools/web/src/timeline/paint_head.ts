@@ -1,11 +1,10 @@
 /** Paints the part above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
 import * as f from "../format";
-import { clipped, strokeLine } from "./theme";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
 import { Scale } from "./scale";
 import { ticks } from "./span";
-import type { Theme } from "./theme";
+import { clipped, strokeLine, type Theme } from "./theme";
 
 export const STRIP_HEIGHT = 46;
 export const STEPS_HEIGHT = 18;
@@ -62,7 +61,6 @@ export class StripImage {
   }
 }
 
-/** Paints the strip and the brush. */
 export function paintStrip(canvas: Canvas, image: StripImage, duration: number, y: number): void {
   const { ctx, theme, scale, ratio } = canvas;
   const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);

@@ -1,21 +1,13 @@
 /** Paints what joins the ranks of an operation: the front of arrivals, the line where the last arrival releases
  * all, and the last member. */
+import type { Chart } from "./chart";
 import { lowest } from "./lanes";
 import type { RankRow } from "./layout";
-import { TIED, type Member, type Operation, type Rank } from "./model";
+import { TIED, type Member, type Operation } from "./model";
 import { doubt } from "./operations";
 import type { Canvas } from "./paint_lane";
 
-export interface JoinInput {
-  readonly rows: readonly RankRow[];
-  readonly ranks: readonly Rank[];
-  /** Visible heights, and where they begin on the canvas. */
-  readonly top: number;
-  readonly bottom: number;
-  readonly offset: number;
-  /** False if rows may not be in rank order. */
-  readonly inOrder?: boolean;
-}
+export type JoinInput = ReturnType<Chart["joinInput"]>;
 
 /* Members in visible rows, plus one beyond each edge, so that the front continues there. */
 function inView(operation: Operation, input: JoinInput): Member[] {
@@ -28,7 +20,6 @@ function inView(operation: Operation, input: JoinInput): Member[] {
 /* Cache by rows: sorting thousands of members per frame would take too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
-/* Members from top to bottom. */
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
   if (input.inOrder !== false) return operation.members;
   let kept = sorted.get(input.rows);
@@ -130,7 +121,6 @@ function ring(ctx: CanvasRenderingContext2D, ink: string, page: string, x: numbe
   ctx.stroke();
 }
 
-/* Paints the uncertainty of an arrival, if it is visible. */
 function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): void {
   if (half < 2) return;
   ctx.strokeStyle = theme.ink;
@@ -145,7 +135,6 @@ function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): vo
   ctx.stroke();
 }
 
-/** Number of members above and below the view. */
 export function membersOutside(operation: Operation, input: JoinInput): { above: number; below: number } {
   const members = inRows(operation, input);
   const above = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);

@@ -1,13 +1,14 @@
 /** Paints lanes: events if they fit, else shares per column. */
+import { fitting } from "../dom";
+import type { Chart } from "./chart";
 import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from "./model";
 import type { Box } from "./layout";
 import type { EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
-import { Rects, type Frame } from "./rects";
+import { Rects } from "./rects";
 import type { Scale } from "./scale";
 import type { Theme } from "./theme";
 
-/** Drawing context, theme and scale for painting. */
 export interface Canvas {
   readonly ctx: CanvasRenderingContext2D;
   readonly theme: Theme;
@@ -49,18 +50,8 @@ class Slivers {
   }
 }
 
-export interface EventOptions {
-  /** 1 for events that match a search; the others are dimmed. */
-  readonly found: Uint8Array | null;
-  /** Label of an event with this name. */
-  readonly label: (name: number, gpu: boolean) => string;
-  /** Colour number of an event; null: by kind. */
-  readonly color?: ((row: number) => number) | null;
-  /** Font size of labels [px]; 0: none. */
-  readonly labels: number;
-}
+export type EventOptions = ReturnType<Chart["eventOptions"]>;
 
-/** Paints events [first, end) of a list in a box. */
 export function paintEvents(
   canvas: Canvas,
   list: EventList,
@@ -153,7 +144,7 @@ function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): 
   }
 }
 
-function frameOf({ scale, ratio }: Canvas, box: Box): Frame {
+function frameOf({ scale, ratio }: Canvas, box: Box) {
   return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
 }
 
@@ -216,17 +207,6 @@ export function paintCoverage(
   paintShares(canvas, shares, box);
 }
 
-/* Shortens a text to the room; `guess` is the estimated number of characters that fit. */
-function shortened(ctx: CanvasRenderingContext2D, text: string, room: number, guess: number): string {
-  let n = Math.min(text.length, guess);
-  for (;;) {
-    const shown = n < text.length ? `${text.slice(0, n - 1)}…` : text,
-      width = ctx.measureText(shown).width;
-    if (width <= room || n < 2) return shown;
-    n = Math.min(n - 1, Math.floor((n * room) / width));
-  }
-}
-
 function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readonly number[], box: Box, options: EventOptions): void {
   if (rows.length === 0) return;
   ctx.font = `${options.labels}px ${theme.font}`;
@@ -241,7 +221,7 @@ function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readon
     const bright = !options.found || options.found[row] === 1;
     ctx.globalAlpha = bright ? 1 : 0.4;
     ctx.fillStyle = theme.onFills[options.color ? options.color(row) : events.kind[row]!]!;
-    ctx.fillText(shortened(ctx, text, to - from - 6, fits), from + 3, box.y + box.height / 2 + 0.5);
+    ctx.fillText(fitting(ctx, text, to - from - 6), from + 3, box.y + box.height / 2 + 0.5);
   }
   ctx.globalAlpha = 1;
 }

@@ -2,13 +2,8 @@
 import type { Box } from "./layout";
 import type { Canvas } from "./paint_lane";
 
-/** Two boxes on the canvas, from the call's begin to that of the launched event. */
-export interface Arrow {
-  readonly x0: number;
-  readonly from: Box;
-  readonly x1: number;
-  readonly to: Box;
-}
+/** From the call's begin at its box to that of the launched event. */
+export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
 
 /** More arrows than FEW are thin, and of those that end within a few pixels only one is drawn. */
 const FEW = 12,

@@ -1,5 +1,5 @@
 /** Paints what is next to and behind the lanes: names, recordings and their torn ends, marks. */
-import { visible } from "../dom";
+import { fitting, visible } from "../dom";
 import { strokeLine, clipped } from "./theme";
 import { trackName } from "./lanes";
 import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
@@ -15,7 +15,6 @@ function text({ ctx, theme }: Canvas, size: number, weight: number, color: strin
   ctx.textBaseline = "middle";
 }
 
-/** Paints a host's name above its ranks. */
 export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset;
@@ -32,14 +31,6 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   );
 }
 
-/* The longest beginning of a text that fits into the room [px]. */
-function fitting(ctx: CanvasRenderingContext2D, whole: string, room: number): string {
-  let text = whole.slice(0, 60);
-  while (text.length > 3 && ctx.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
-  return text;
-}
-
-/** Paints a folded host's name, a button that opens it. */
 export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label: string): void {
   const { ctx, theme, scale } = canvas,
     { compute, communication } = row.folded!;
@@ -50,7 +41,6 @@ export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label:
   ctx.fillText(fitting(ctx, label, scale.left - 14), 8, row.y + row.height / 2 + offset);
 }
 
-/** Paints the name of a map's row. */
 export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, y: number, label: string, chosen: boolean): void {
   const { ctx, theme, scale } = canvas;
   text(canvas, 11, chosen ? 700 : 400, chosen ? theme.ink : theme.ink2);
@@ -58,7 +48,6 @@ export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, 
   ctx.fillText(fitting(ctx, label, scale.left - 14), scale.left - 8, y + row.height / 2);
 }
 
-/** Paints the line below the pinned rows. */
 export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   ctx.fillStyle = theme.ink3;
   ctx.fillRect(0, y - 1, scale.left + scale.width, 1);
@@ -100,7 +89,6 @@ export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: nu
   ctx.fillText("comm", scale.left - 8, row.communication.y + row.communication.height / 2 + offset);
 }
 
-/** Paints the name of a stream or thread of an opened rank. */
 export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly string[], offset: number): void {
   const { ctx, theme, scale } = canvas;
   text(canvas, 10.5, 400, theme.ink3);
@@ -167,7 +155,6 @@ export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: Ran
   );
 }
 
-/** Paints the marked range. */
 export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number, bottom: number): void {
   const x0 = scale.x(mark.begin),
     x1 = scale.x(mark.end);

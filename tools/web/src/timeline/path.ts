@@ -8,7 +8,6 @@ import type { Scale } from "./scale";
 /** A piece of the path on the timeline. */
 export interface Placed {
   readonly piece: Piece;
-  /** Index in the list. */
   readonly index: number;
   /** Index of its rank. */
   readonly at: number;
@@ -28,15 +27,6 @@ const LEVELS: Readonly<Record<string, Level>> = {
   wait: "lag",
   sync: "lag",
 };
-
-/** A horizontal part of the line: left and right ends on the canvas [px], and the height in the rows [px]. */
-export interface Run {
-  x0: number;
-  x1: number;
-  readonly y: number;
-  /** Whether the piece before it is missing from the page. */
-  readonly broken: boolean;
-}
 
 export class Path {
   readonly list: readonly Placed[];
@@ -68,7 +58,6 @@ export class Path {
     return list[i] ?? null;
   }
 
-  /** The piece that the address names by step and index. */
   find(text: string | undefined): Placed | null {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
@@ -87,8 +76,9 @@ export class Path {
 
   /** Visible horizontal parts of the path. Among pieces that share a pixel, the height with the most time is drawn.
    * Lags have no run: the line passes straight over them. */
-  runs(scale: Scale, heightOf: (placed: Placed) => number): Run[] {
-    const runs: Run[] = [],
+  runs(scale: Scale, heightOf: (placed: Placed) => number) {
+    /* from x0 to x1 [px], broken if the piece before is missing from the page */
+    const runs: { x0: number; x1: number; readonly y: number; readonly broken: boolean }[] = [],
       [first, end] = this.range(scale.span);
     let column = -1,
       before = Infinity,

@@ -71,7 +71,6 @@ export class Pyramid {
     return plane;
   }
 
-  /** Finer shares than its own; null: none. */
   get finer(): FineShares | null {
     return this.fine;
   }
@@ -87,7 +86,6 @@ export class Pyramid {
     return this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets);
   }
 
-  /** Whether any rank has any time in a kind. */
   has(kind: number): boolean {
     for (let at = 0; at * LANE_KINDS * this.buckets < this.coverage.length; at++)
       if (this.base(at, kind).some((share) => share > 0)) return true;

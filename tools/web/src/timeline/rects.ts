@@ -4,23 +4,16 @@
 /** With this many or more an image is faster, as measured with Chromium. */
 export const PICTURE_FROM = 250;
 
-/** Size and position of the image. */
-export interface Frame {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-  /** Device pixels per CSS pixel. */
-  readonly ratio: number;
-}
-
 /** "#rrggbb" as a pixel of an ImageData, whose lowest byte is red. */
-function pixelOf(color: string, alpha: number): number {
+export function pixelOf(color: string, alpha: number): number {
   const part = (at: number): number => parseInt(color.slice(at, at + 2), 16);
   return ((Math.round(255 * alpha) << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0;
 }
 
 let canvas: HTMLCanvasElement | undefined;
+
+/** Where the image is, and device pixels per CSS pixel. */
+type Frame = Readonly<Record<"left" | "top" | "width" | "height" | "ratio", number>>;
 
 export class Rects {
   /** x, y, width, height [px of the canvas] and colour number of each rectangle. */
@@ -36,7 +29,6 @@ export class Rects {
     this.#all.push(x, y, width, height, this.#colors.length - 1);
   }
 
-  /** Draws the rectangles in the order in which they were added. */
   draw(ctx: CanvasRenderingContext2D, frame: Frame): void {
     if (this.#all.length > 5 * PICTURE_FROM) this.#drawPicture(ctx, frame);
     else this.#drawEach(ctx);

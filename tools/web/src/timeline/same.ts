@@ -3,30 +3,6 @@ import type { Lanes } from "./lanes";
 import { STREAM, type Events, type JobBlock } from "./model";
 import { hasEvents } from "./sums";
 
-/** The event at the same occurrence index on another rank. */
-export interface Peer {
-  /** Index of the rank. */
-  readonly at: number;
-  /** -1 if that rank ran it a different number of times, or its events are not in the page. */
-  readonly row: number;
-}
-
-export interface Same {
-  /** Events of the name on its rank, in order of begin, and the event's index among them. */
-  readonly own: readonly number[];
-  readonly index: number;
-  /** The longest event on all ranks. */
-  readonly slowest: number;
-  /** Number of events on all ranks. */
-  readonly all: number;
-  /** Occurrence index in its step, or on the rank if there are no steps, from 0; and the number of occurrences. */
-  readonly place: number;
-  readonly places: number;
-  readonly step: number | null;
-  /** One entry per other rank. */
-  readonly peers: readonly Peer[];
-}
-
 /* Events with the same name and kind as the given one, by rank index, in order of begin. */
 function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
   const name = events.name[row]!,
@@ -42,8 +18,12 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
   return out;
 }
 
-/** Finds where else the event's kernel or call ran. */
-export function sameAs(job: JobBlock, lanes: Lanes, row: number): Same {
+export type Same = ReturnType<typeof sameAs>;
+
+/** Finds where else the event's kernel or call ran: its events on its rank, and the event's index among them; the longest on all ranks;
+ * its occurrence index in its step, or on the rank if there are no steps, of so many; and on each other rank the event at the same
+ * occurrence index, or -1 if that rank ran it a different number of times, or its events are not in the page. */
+export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,
     lists = alike(events, lanes, job.ranks.length, row),
@@ -61,7 +41,7 @@ export function sameAs(job: JobBlock, lanes: Lanes, row: number): Same {
   };
   const mine = inStep(at) ?? own,
     place = mine.indexOf(row);
-  const peers = job.ranks.flatMap((_, other): Peer[] => {
+  const peers = job.ranks.flatMap((_, other) => {
     if (other === at) return [];
     const theirs = inStep(other);
     return [{ at: other, row: theirs?.length === mine.length && place >= 0 ? theirs[place]! : -1 }];

@@ -8,86 +8,47 @@ import { sameAs, type Same } from "./same";
 /** Maximum number of ranks listed; of more those with the longest durations. */
 const LISTED = 24;
 
-function go(controller: Controller, text: string, row: number, label = text): HTMLElement {
-  return h("button", { "aria-label": label, disabled: row < 0, on: { click: () => row >= 0 && controller.selectEvent(row) } }, text);
+/* A run of the kernel or call; null: there is none, or it is not known. */
+type Go = (() => void) | null;
+
+/* Where else it ran, from the page or the server. */
+function button(text: string, go: Go, label: string): HTMLElement {
+  return h("button", { "aria-label": label, disabled: !go, on: { click: () => go?.() } }, text);
 }
 
-function onRank(same: Same, controller: Controller, row: number): Child {
-  const { job, lanes } = controller.data,
-    { events } = lanes!,
-    rankOf = (each: number): number => job.ranks[lanes!.trackOf(each)!.at]!.rank;
-  const durations = same.own.map((each) => events.duration[each]!);
-  const slowest =
-    same.slowest === row
-      ? "the longest of all"
-      : `longest of all ${f.time(events.duration[same.slowest]!)} on rank ${rankOf(same.slowest)}`;
+function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }: Elsewhere): Child {
+  const longest = slowest ? `longest ${ofAll} ${f.time(slowest.duration)} on rank ${slowest.rank}` : `the longest ${ofAll}`;
   return [
-    h(
-      "p",
-      `No. ${f.grouped(same.index + 1)} of ${f.grouped(same.own.length)} on this rank, median ${f.time(f.median(durations))}; ${slowest}`,
-      job.complete ? "." : ", of the events in this page.",
-    ),
+    h("p", `No. ${f.grouped(index + 1)} of ${f.grouped(count)} on this rank, median ${f.time(median)}; ${longest}${lacks}`),
     h(
       "p.tl-turn",
-      go(controller, "Previous", same.own[same.index - 1] ?? -1, "Previous run on this rank"),
-      go(controller, "Next", same.own[same.index + 1] ?? -1, "Next run on this rank"),
-      go(controller, "Slowest", same.slowest === row ? -1 : same.slowest, "The slowest run on all ranks"),
+      button("Previous", before, "Previous run on this rank"),
+      button("Next", after, "Next run on this rank"),
+      button("Slowest", slowest?.go ?? null, ofAll === "of all" ? "The slowest run on all ranks" : `The slowest run ${ofAll}`),
     ),
   ];
 }
 
-/* Duration of the same event on another rank. */
-interface Run {
-  readonly rank: number;
-  readonly duration: number;
-  readonly choose: () => void;
-}
-
-/* Position of the event among its peers. */
-interface Standing {
-  readonly place: number;
-  readonly places: number;
-  readonly step: number | null;
-  /** Number of ranks that cannot be compared. */
-  readonly unlike: number;
-}
-
-function onOthers(same: Same, controller: Controller, row: number): Child {
-  const { job, lanes } = controller.data,
-    { events } = lanes!,
-    known = same.peers
-      .filter((peer) => peer.row >= 0)
-      .map((peer) => ({
-        rank: job.ranks[peer.at]!.rank,
-        duration: events.duration[peer.row]!,
-        choose: () => controller.selectEvent(peer.row),
-      }));
-  return compared(known, { ...same, unlike: same.peers.length - known.length }, events.duration[row]!, job.complete);
-}
-
-/* Lists the ranks by duration, longest first; counts those that cannot be compared. @param all whether all ranks
- * are known, from the page or the server */
-function compared(runs: readonly Run[], same: Standing, duration: number, all: boolean): Child {
+/* Lists the ranks by duration, longest first; counts those that cannot be compared. */
+function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, duration: number): Child {
   const known = [...runs].sort((a, b) => b.duration - a.duration || a.rank - b.rank),
-    { unlike } = same,
-    elsewhere = all ? "" : ", or is not in this page",
-    are = all ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`,
-    inStep = same.step === null ? "" : ` in step ${same.step}`;
+    inStep = step === null ? "" : ` in step ${step}`;
   if (known.length + unlike === 0) return null;
-  const where = `no. ${f.grouped(same.place + 1)} of ${f.grouped(same.places)}${inStep}`;
-  if (known.length === 0) return h("p", `No other rank can be compared: it ran a different number of times there${inStep}${elsewhere}.`);
-  const middle = f.median(known.map((run) => run.duration)) ?? 0,
-    against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "";
-  const item = (run: Run): HTMLElement =>
-    h(
-      "li",
-      h("button", { title: f.exact(run.duration, "ns"), on: { click: run.choose } }, `rank ${run.rank} `, h("span", f.time(run.duration))),
+  if (known.length === 0)
+    return h(
+      "p",
+      `No other rank can be compared: it ran a different number of times there${inStep}${whole ? "" : ", or is not in this page"}.`,
     );
+  const middle = f.median(known.map((run) => run.duration)) ?? 0,
+    against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "",
+    are = whole ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`;
+  const item = ({ rank, duration: own, go }: (typeof known)[number]): HTMLElement =>
+    h("li", h("button", { title: f.exact(own, "ns"), on: { click: () => go?.() } }, `rank ${rank} `, h("span", f.time(own))));
   return [
     h("h2", "The same place on the other ranks"),
     h(
       "p",
-      `${where[0]!.toUpperCase()}${where.slice(1)}${against}.`,
+      `No. ${f.grouped(place + 1)} of ${f.grouped(places)}${inStep}${against}.`,
       unlike > 0 && ` ${f.count(unlike, "rank", "ranks")} ran it a different number of times${are}.`,
       known.length > LISTED && ` The ${LISTED} that took longest:`,
     ),
@@ -95,63 +56,70 @@ function compared(runs: readonly Run[], same: Standing, duration: number, all: b
   ];
 }
 
-/* The same from the server, over the whole store, if the page lacks events. */
-function farParts(controller: Controller, row: number): { own: Child; others: Child } | null {
+/* Where else it ran: its index on its rank, of so many, and their median; the longest, null if it is this one, and what it is the longest
+ * of; its occurrence index in a step, of so many; runs on other ranks, how many of these cannot be compared, and whether all are known. */
+type Elsewhere = ReturnType<typeof inPage>;
+
+function inPage(controller: Controller, same: Same, row: number) {
+  const { job, lanes } = controller.data,
+    { duration } = lanes!.events,
+    goTo = (to: number | undefined): Go => (to === undefined ? null : () => controller.selectEvent(to)),
+    run = (at: number, to: number) => ({ rank: job.ranks[at]!.rank, duration: duration[to]!, go: goTo(to) }),
+    known = same.peers.filter((peer) => peer.row >= 0),
+    { index, place, places, step } = same;
+  return {
+    index,
+    place,
+    places,
+    step,
+    count: same.own.length,
+    median: f.median(same.own.map((each) => duration[each]!)),
+    before: goTo(same.own[same.index - 1]),
+    after: goTo(same.own[same.index + 1]),
+    slowest: same.slowest === row ? null : run(lanes!.trackOf(same.slowest)!.at, same.slowest),
+    ofAll: "of all",
+    lacks: job.complete ? "." : ", of the events in this page.",
+    runs: known.map((peer) => run(peer.at, peer.row)),
+    unlike: same.peers.length - known.length,
+    whole: job.complete,
+  };
+}
+
+/* From the server, over the whole store, if the page lacks events; a text while it is not known. */
+function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
     track = lanes!.trackOf(row)!,
-    duration = events.duration[row]!,
-    { rank } = job.ranks[track.at]!;
-  if (!controller.farSame || events.begin[row]! < 0) return null;
-  const state = controller.farSame.of({ rank, begin: events.begin[row]!, duration, host: track.kind === THREAD ? 1 : 0 });
-  if (!state) return { own: h("p", "Comparing with the other ranks …"), others: null };
-  if (state.failed) return { own: h("p", `It cannot be compared: ${state.failed}.`), others: null };
+    own = { rank: job.ranks[track.at]!.rank, begin: events.begin[row]!, duration: events.duration[row]! };
+  if (!controller.farSame || own.begin < 0) return null;
+  const state = controller.farSame.of({ ...own, host: track.kind === THREAD ? 1 : 0 });
+  if (!state) return "Comparing with the other ranks …";
+  if (state.failed) return `It cannot be compared: ${state.failed}.`;
   const { value } = state,
     name = job.names[events.name[row]!] ?? "",
     kind = events.kind[row]!,
     [slowest, slowestBegin, slowestDuration] = value.longest;
   if (value.times === 0) return null;
-  const goTo = (of: number, times: readonly [number, number] | null, text: string, label: string): HTMLElement => {
-    const at = job.ranks.findIndex((each) => each.rank === of);
-    return h(
-      "button",
-      {
-        "aria-label": label,
-        disabled: !times || at < 0,
-        on: { click: () => times && controller.goTo({ at, begin: times[0], duration: times[1], name, kind }) },
-      },
-      text,
-    );
+  const goTo = (rank: number, times: readonly [number, number] | null): Go => {
+    const at = job.ranks.findIndex((each) => each.rank === rank);
+    return times && at >= 0 ? () => controller.goTo({ at, begin: times[0], duration: times[1], name, kind }) : null;
   };
-  const isSlowest = slowest === rank && slowestBegin === events.begin[row],
-    inStep = value.step === null ? "of all" : `in step ${value.step}`;
-  const own = [
-    h(
-      "p",
-      `No. ${f.grouped(value.index + 1)} of ${f.grouped(value.all)} on this rank, median ${f.time(value.median)}; `,
-      isSlowest ? `the longest ${inStep}.` : `longest ${inStep} ${f.time(slowestDuration)} on rank ${slowest}.`,
-      !state.done && ` ${f.grouped(value.peers.length)} of ${f.count(job.allRanks - 1, "other rank")} so far …`,
-    ),
-    h(
-      "p.tl-turn",
-      goTo(rank, value.before, "Previous", "Previous run on this rank"),
-      goTo(rank, value.behind, "Next", "Next run on this rank"),
-      goTo(slowest, isSlowest ? null : [slowestBegin, slowestDuration], "Slowest", `The slowest run ${inStep}`),
-    ),
-  ];
-  const runs = value.peers.flatMap(([of, , begin, lasted]): Run[] =>
-    begin === undefined || lasted === undefined
-      ? []
-      : [
-          {
-            rank: of,
-            duration: lasted,
-            choose: () => controller.goTo({ at: job.ranks.findIndex((each) => each.rank === of), begin, duration: lasted, name, kind }),
-          },
-        ],
-  );
-  const standing = { place: value.place, places: value.times, step: value.step, unlike: value.peers.length - runs.length };
-  return { own, others: compared(runs, standing, duration, true) };
+  const run = (rank: number, begin: number, duration: number) => ({ rank, duration, go: goTo(rank, [begin, duration]) }),
+    runs = value.peers.flatMap(([of, , begin, lasted]) => (begin === undefined || lasted === undefined ? [] : [run(of, begin, lasted)])),
+    seen = `. ${f.grouped(value.peers.length)} of ${f.count(job.allRanks - 1, "other rank")} so far …`;
+  return {
+    ...value,
+    count: value.all,
+    before: goTo(own.rank, value.before),
+    after: goTo(own.rank, value.behind),
+    slowest: slowest === own.rank && slowestBegin === own.begin ? null : run(slowest, slowestBegin, slowestDuration),
+    ofAll: value.step === null ? "of all" : `in step ${value.step}`,
+    lacks: state.done ? "." : seen,
+    places: value.times,
+    runs,
+    unlike: value.peers.length - runs.length,
+    whole: true,
+  };
 }
 
 /* Whether the event is on the critical path, if the page holds that of its step, and its slack. */
@@ -190,12 +158,13 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
 export function samePart(controller: Controller, row: number): { readonly own: Child; readonly others: Child } {
   const { job, lanes } = controller.data,
     { events } = lanes!,
-    far = farParts(controller, row),
+    far = inStore(controller, row),
     same = sameAs(job, lanes!, row),
     kernel = kernelWords(controller, row, events),
-    path = events.kind[row]! < LANE_KINDS ? pathWords(controller, row, same.step) : null;
+    path = events.kind[row]! < LANE_KINDS ? pathWords(controller, row, same.step) : null,
+    found = far ?? inPage(controller, same, row);
   return {
-    own: [kernel ? h("p", kernel) : null, path && h("p", path), far ? far.own : onRank(same, controller, row)],
-    others: far ? far.others : onOthers(same, controller, row),
+    own: [kernel && h("p", kernel), path && h("p", path), typeof found === "string" ? h("p", found) : ownPart(found)],
+    others: typeof found === "string" ? null : othersPart(found, events.duration[row]!),
   };
 }

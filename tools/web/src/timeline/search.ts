@@ -2,11 +2,10 @@
 import { ask } from "../served";
 import { writeRanges } from "./area";
 import { GPU_ANNOTATION, type Rank } from "./model";
-import { GROUPS, queryOf, type FoundGroup, type Query } from "./names";
+import { GROUPS, queryOf, type Query } from "./names";
 
 /** An event that the page may not hold. */
 export interface FarEvent {
-  /** Index of its rank. */
   readonly at: number;
   /** Begin [ns from the job's begin]. */
   readonly begin: number;
@@ -15,23 +14,10 @@ export interface FarEvent {
   readonly kind: number;
 }
 
-export interface KindSum {
-  readonly count: number;
-  readonly sum: number;
-  readonly most: number;
-}
+export type KindSum = Readonly<Record<"count" | "sum" | "most", number>>;
 
 /** Matches of a search in the whole store. */
-export interface Everywhere {
-  readonly count: number;
-  readonly kinds: ReadonlyMap<number, KindSum>;
-  readonly groups: readonly FoundGroup[];
-  /** The longest matches, in order of begin; empty until the search is complete. */
-  readonly events: readonly FarEvent[];
-  readonly done: boolean;
-  /** Error that ended the search early; null: none. */
-  readonly failed: string | null;
-}
+export type Everywhere = ReturnType<Gathered["result"]>;
 
 /** Delay before a request [ms], so that typing does not send one per key. */
 const PATIENCE = 250;
@@ -92,7 +78,6 @@ export function batchesOf(names: readonly Name[], fits: (name: string) => boolea
   return batches;
 }
 
-/* Parameters common to all requests of a search. */
 function conditions(query: Query, ranks: readonly Rank[]): Record<string, string | number> {
   const wanted = ranks.map(({ rank }) => rank).filter((rank) => query.rank(rank));
   return {
@@ -157,7 +142,7 @@ export class Search {
     } catch (error) {
       if (abort.signal.aborted) return;
       this.#names = null;
-      this.#tell({ ...all.result(null, false), failed: (error as Error).message });
+      this.#tell(all.result(null, false, (error as Error).message));
     }
   }
 
@@ -167,7 +152,6 @@ export class Search {
   }
 }
 
-/* Accumulates the matches found so far. */
 class Gathered {
   /** Duration of the shortest kept match [ns] once all places are taken, so that only longer ones are requested;
    * -1: none yet. */
@@ -191,9 +175,9 @@ class Gathered {
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
   }
 
-  /** @param names by id; null until the search is complete. @param nested whether the sums without nested events
-   * are complete */
-  result(names: ReadonlyMap<number, string> | null, nested: boolean): Everywhere {
+  /** The longest matches are in order of begin, and empty until the search is complete.
+   * @param names by id; null until then. @param nested whether the sums without nested events are complete */
+  result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),
         sum = own.reduce((all, each) => all + each.sum, 0),
@@ -202,22 +186,22 @@ class Gathered {
     });
     return {
       count: groups.reduce((all, { count }) => all + count, 0),
-      kinds: new Map([...this.#kinds].sort(([a], [b]) => a - b)),
+      kinds: new Map<number, KindSum>([...this.#kinds].sort(([a], [b]) => a - b)),
       groups,
-      events: names
-        ? this.#events
-            .map(([rank, begin, duration, name, kind]) => ({
-              at: this.#places.get(rank) ?? -1,
-              begin,
-              duration,
-              name: names.get(name) ?? "",
-              kind,
-            }))
-            .filter(({ at }) => at >= 0)
-            .sort((a, b) => a.begin - b.begin || a.at - b.at)
-        : [],
+      events: (names ? this.#events : [])
+        .map(
+          ([rank, begin, duration, name, kind]): FarEvent => ({
+            at: this.#places.get(rank) ?? -1,
+            begin,
+            duration,
+            name: names?.get(name) ?? "",
+            kind,
+          }),
+        )
+        .filter(({ at }) => at >= 0)
+        .sort((a, b) => a.begin - b.begin || a.at - b.at),
       done: names !== null,
-      failed: null,
+      failed,
     };
   }
 }

@@ -5,10 +5,7 @@ import { lowest } from "./lanes";
 import type { Track } from "./model";
 
 /** Slack of an event [ns]; null: no step's end depends on it. */
-export interface Slack {
-  readonly least: number | null;
-  readonly most: number | null;
-}
+export type Slack = Readonly<Record<"least" | "most", number | null>>;
 
 interface Run extends Slack {
   readonly begin: number;
@@ -16,22 +13,19 @@ interface Run extends Slack {
 
 /** Slack of all ranks' events; per stream, adjacent events with similar slack share one run. */
 export class Slacks {
-  readonly #runs = new Map<string, Run[]>();
+  readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;
   /** Whether the replay that yields the slack is reliable. */
   readonly #sure: boolean;
 
   constructor(job: Job) {
     const table = job.table("criticalpath.slack");
-    table.rows.forEach((_, row) => {
-      const begin = table.num(row, "begin_ns");
-      if (begin === null) return;
-      const key = keyOf(table.num(row, "rank"), table.num(row, "device"), table.num(row, "stream")),
-        run = { begin, least: table.num(row, "slack_ns"), most: table.num(row, "slack_most_ns") },
-        runs = this.#runs.get(key);
-      if (runs) runs.push(run);
-      else this.#runs.set(key, [run]);
+    const runs = table.all.flatMap((row) => {
+      const begin = table.num(row, "begin_ns"),
+        key = keyOf(table.num(row, "rank"), table.num(row, "device"), table.num(row, "stream"));
+      return begin === null ? [] : [{ key, begin, least: table.num(row, "slack_ns"), most: table.num(row, "slack_most_ns") }];
     });
+    this.#runs = f.groupBy(runs, ({ key }) => key);
     this.#leftOut = table.leftOut;
     this.#sure = job.table("whatif.job").cell(0, "sure") !== false;
   }
@@ -41,7 +35,6 @@ export class Slacks {
     return this.#runs.size > 0 || this.#leftOut > 0;
   }
 
-  /** Slack of the event that begins on a stream at this time. */
   at(rank: number, { device, stream }: Track, begin: number): Slack | undefined {
     const runs = this.#runs.get(keyOf(rank, device < 0 ? null : device, stream < 0 ? null : stream)) ?? [],
       behind = lowest(runs.length, (i) => runs[i]!.begin > begin),

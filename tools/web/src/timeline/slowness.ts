@@ -1,4 +1,5 @@
 /** Duration of each kernel relative to the same kernel, at the same occurrence index, on other ranks. */
+import { groupBy } from "../format";
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";
 
@@ -8,7 +9,7 @@ function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, num
     out = new Map<number, number[][]>();
   for (const [at, rank] of job.ranks.entries()) {
     const { rows } = lanes.of(at).compute,
-      own = new Map<number, number[]>();
+      own = new Map<number, number[]>(); // by step and name
     let part = 0;
     for (const row of rows) {
       while (job.steps && part < rank.parts.length && rank.parts[part]!.end <= begin[row]!) part++;
@@ -56,12 +57,7 @@ export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float3
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);
   for (const all of groups.values()) {
-    const byCount = new Map<number, number[][]>();
-    for (const list of all) {
-      const same = byCount.get(list.length);
-      if (same) same.push(list);
-      else byCount.set(list.length, [list]);
-    }
+    const byCount = groupBy(all, (list) => list.length);
     for (const lists of byCount.values()) compare(lists, lanes.events.duration, out);
     yield;
   }

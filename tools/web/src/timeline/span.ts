@@ -18,13 +18,11 @@ export function zoom(span: Span, at: number, factor: number, duration: number): 
   return clamp({ begin: at - share * length, end: at + (1 - share) * length }, duration);
 }
 
-/** Moves by a share of the span. */
 export function pan(span: Span, share: number, duration: number): Span {
   const by = share * (span.end - span.begin);
   return clamp({ begin: span.begin + by, end: span.end + by }, duration);
 }
 
-/** A span with a margin around it. */
 export function around(span: Span, duration: number, margin = 0.08): Span {
   const room = Math.max((span.end - span.begin) * margin, NARROWEST);
   return clamp({ begin: span.begin - room, end: span.end + room }, duration);
@@ -56,7 +54,6 @@ export function write(span: Span): string {
   return `${Math.round(span.begin)}-${Math.round(span.end)}`;
 }
 
-/** Parses such a text; null if it is no span of the job. */
 export function parse(text: string | undefined, duration: number): Span | null {
   const match = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
   if (!match) return null;

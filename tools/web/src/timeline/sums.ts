@@ -3,15 +3,6 @@ import { COMPUTE, COPIES, LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type JobBlock, 
 import type { Lanes, EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
 
-export interface RankSums {
-  /** Index of the rank. */
-  readonly at: number;
-  /** By kind [ns], as the lanes show it: overlapping events of a kind count once. */
-  readonly kinds: readonly number[];
-  /** Whether the sums are exact, from events; otherwise from shares of buckets. */
-  readonly exact: boolean;
-}
-
 /** Whether the page holds all GPU events of a rank in a span. */
 export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
@@ -48,7 +39,6 @@ export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   return out;
 }
 
-/* Merges overlapping intervals into disjoint ones, in order. */
 function unite(intervals: [number, number][]): [number, number][] {
   intervals.sort((a, b) => a[0] - b[0]);
   const out: [number, number][] = [];
@@ -110,8 +100,11 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
   return united.map(length);
 }
 
-/** Sums of all ranks over a span. */
-export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span): RankSums[] {
+export type RankSums = ReturnType<typeof sumsOf>[number];
+
+/** Times of each rank by kind over a span, as the lanes show them: overlapping events of a kind count once. They are exact if from events,
+ * not from shares of buckets. */
+export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);
     const kinds = exact

@@ -1,29 +1,6 @@
 /** The page's colours, for the canvas. */
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, WAIT } from "./model";
 
-export interface Theme {
-  readonly page: string;
-  readonly panel: string;
-  readonly line: string;
-  readonly ink: string;
-  readonly ink2: string;
-  readonly ink3: string;
-  readonly link: string;
-  /** Colour of the critical path. */
-  readonly path: string;
-  /** By kind of event. */
-  readonly fills: readonly string[];
-  /** Text colour on each of these fills. */
-  readonly onFills: readonly string[];
-  /** Opacity of each kind. */
-  readonly alphas: readonly number[];
-  /** Outline of unmatched communication; may be transparent. */
-  readonly edge: string;
-  readonly font: string;
-  /** From the page's background to the strongest colour, at 21 positions. */
-  readonly ramps: { readonly wait: readonly string[]; readonly work: readonly string[] };
-}
-
 /* Relative luminance of "#rrggbb", as WCAG 2 defines it. */
 function luminance(color: string): number {
   const part = (at: number): number => {
@@ -43,20 +20,21 @@ export function readable(on: string, a: string, b: string): string {
   return contrast(a) >= contrast(b) ? a : b;
 }
 
-/** A custom property of an element. */
 export function colorOf(element: Element, name: string): string {
   return getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 }
 
-/** Reads the custom properties of an element. */
-export function readTheme(element: Element): Theme {
+/** Colours from the custom properties of an element; ramps go from the page's background to the strongest colour. */
+export type Theme = Readonly<ReturnType<typeof readTheme>>;
+
+export function readTheme(element: Element) {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const ink = color("ink"),
     page = color("page"),
     ink3 = color("ink-3");
   const ramp = (name: string): string[] => Array.from({ length: 21 }, (_, place) => color(`${name}-${place}`));
-  const fills: string[] = [],
+  const fills: string[] = [], // fills and opacities by kind of event
     alphas: number[] = [];
   const set = (kind: number, fill: string, alpha = 1): void => {
     fills[kind] = fill;
@@ -82,16 +60,15 @@ export function readTheme(element: Element): Theme {
     ink3,
     link: color("link"),
     path: color("ink"),
-    fills,
-    alphas,
-    edge: color("edge") || "transparent",
-    onFills: fills.map((fill, kind) => (alphas[kind]! < 0.8 ? ink : readable(fill, ink, page))),
+    fills: fills as readonly string[],
+    alphas: alphas as readonly number[],
+    edge: color("edge") || "transparent", // outline of unmatched communication
+    onFills: fills.map((fill, kind) => (alphas[kind]! < 0.8 ? ink : readable(fill, ink, page))) as readonly string[],
     ramps: { wait: ramp("wait"), work: ramp("work") },
     font: style.fontFamily || "sans-serif",
   };
 }
 
-/** Draws a line from one place to another. */
 export function strokeLine(
   ctx: CanvasRenderingContext2D,
   color: string,
@@ -110,7 +87,6 @@ export function strokeLine(
   ctx.setLineDash([]);
 }
 
-/** Paints within a rectangle only. */
 export function clipped(
   ctx: CanvasRenderingContext2D,
   { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,

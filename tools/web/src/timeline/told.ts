@@ -3,18 +3,6 @@ import { Bytes } from "./bytes";
 import { lowest } from "./lanes";
 import type { Events } from "./model";
 
-/** Launch parameters of a kernel; -1 unknown. */
-export interface Shape {
-  readonly grid: readonly number[];
-  readonly block: readonly number[];
-  readonly registers: number;
-  /** Shared memory per block [bytes]. */
-  readonly shared: number;
-  /** Estimated occupancy [%]. */
-  readonly occupancy: number;
-}
-
-/** A number for some of the events. */
 export class Column {
   constructor(
     /** Event rows, ascending. */
@@ -29,37 +17,40 @@ export class Column {
   }
 }
 
-/** A recorded counter; `counter` and `series` are name numbers. */
-export interface Series {
-  readonly counter: number;
-  readonly series: number;
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-}
-
 const NONE: readonly number[] = [];
 
-/** Details of one rank's events. */
+/* Columns of a rank's details in the order of the block, and what their values are: rows or numbers, as differences, or name numbers.
+ * Launches have the row of the call, `bytes` those of copies and sets, `inputs` and `stacks` an operator's input shapes and call stack. */
+const COLUMNS = {
+  launches: "row",
+  correlations: "number",
+  shape: "number",
+  bytes: "number",
+  inputs: "name",
+  stacks: "name",
+} as const;
+
+export type Columns = Readonly<Record<keyof typeof COLUMNS, Column>>;
+
+/** Columns made one by one from their names and what their values are. */
+export function columnsBy(make: (name: keyof Columns, values: (typeof COLUMNS)[keyof Columns]) => Column): Columns {
+  const entries = Object.entries(COLUMNS) as [keyof Columns, (typeof COLUMNS)[keyof Columns]][];
+  return Object.fromEntries(entries.map(([name, values]) => [name, make(name, values)])) as unknown as Columns;
+}
+
 export class RankTold {
   /** Indices into the column of launches, sorted by row of the call. */
   #byCall: Uint32Array | undefined;
 
   constructor(
-    readonly launches: Column,
-    readonly correlations: Column,
+    readonly columns: Columns,
     readonly shapes: readonly Shape[],
-    readonly shape: Column,
-    /** Bytes of copies and sets. */
-    readonly bytes: Column,
-    /** Name numbers of an operator's input shapes, and of its call stack. */
-    readonly inputs: Column,
-    readonly stacks: Column,
-    readonly counters: readonly Series[],
+    readonly counters: readonly ReturnType<typeof seriesOf>[],
   ) {}
 
   /** Rows launched by calls [first, end), in order of the calls. */
   launched(first: number, end: number): readonly number[] {
-    const { rows, values } = this.launches;
+    const { rows, values } = this.columns.launches;
     if (rows.length === 0) return NONE;
     this.#byCall ??= Uint32Array.from(rows.keys()).sort((a, b) => values[a]! - values[b]! || a - b);
     const order = this.#byCall,
@@ -71,9 +62,8 @@ export class RankTold {
 }
 
 const UNTOLD = new RankTold(
-  ...([0, 0].map(() => new Column(new Uint32Array(0), new Float64Array(0))) as [Column, Column]),
+  columnsBy(() => new Column(new Uint32Array(0), new Float64Array(0))),
   [],
-  ...([0, 0, 0, 0].map(() => new Column(new Uint32Array(0), new Float64Array(0))) as [Column, Column, Column, Column]),
   [],
 );
 
@@ -114,22 +104,19 @@ function column(bytes: Bytes, base: number, from: number | null): Column {
   return new Column(rows, values);
 }
 
-function shapeOf(bytes: Bytes): Shape {
-  const [x, y, z, bx, by, bz, registers, shared, occupancy] = Array.from({ length: 9 }, () => bytes.number() - 1) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { grid: [x, y, z], block: [bx, by, bz], registers, shared, occupancy: occupancy < 0 ? -1 : occupancy / 100 };
+/* Launch parameters of a kernel, shared memory per block [bytes] and estimated occupancy [%]; -1 unknown. */
+function shapeOf(bytes: Bytes) {
+  const next = (): number => bytes.number() - 1,
+    grid = [next(), next(), next()],
+    block = [next(), next(), next()],
+    [registers, shared, occupancy] = [next(), next(), next()];
+  return { grid, block, registers, shared, occupancy: occupancy < 0 ? -1 : occupancy / 100 };
 }
 
-function seriesOf(bytes: Bytes): Series {
+export type Shape = ReturnType<typeof shapeOf>;
+
+/* A recorded counter; `counter` and `series` are name numbers. */
+function seriesOf(bytes: Bytes) {
   const counter = bytes.number(),
     series = bytes.number(),
     times = new Float64Array(bytes.number());
@@ -139,7 +126,6 @@ function seriesOf(bytes: Bytes): Series {
   return { counter, series, times, values: Float64Array.from(times, (_, i) => view.getFloat32(4 * i, true)) };
 }
 
-/** Decodes the details of each rank in the block. */
 export function toldOf(data: Uint8Array, events: Events): Map<number, RankTold> {
   const bytes = new Bytes(data),
     out = new Map<number, RankTold>(),
@@ -149,14 +135,9 @@ export function toldOf(data: Uint8Array, events: Events): Map<number, RankTold> 
     const at = bytes.number(),
       base = first.get(at) ?? 0,
       shapes = Array.from({ length: bytes.number() }, () => shapeOf(bytes));
-    const launches = column(bytes, base, base),
-      correlations = column(bytes, base, 0),
-      shape = column(bytes, base, 0),
-      sizes = column(bytes, base, 0),
-      inputs = column(bytes, base, null),
-      stacks = column(bytes, base, null),
+    const columns = columnsBy((_, values) => column(bytes, base, values === "name" ? null : values === "row" ? base : 0)),
       counters = Array.from({ length: bytes.number() }, () => seriesOf(bytes));
-    out.set(at, new RankTold(launches, correlations, shapes, shape, sizes, inputs, stacks, counters));
+    out.set(at, new RankTold(columns, shapes, counters));
   }
   return out;
 }

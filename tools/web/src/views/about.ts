@@ -1,5 +1,4 @@
 /** About the data: what was read, and how. */
-import { tablesNamed } from "../view";
 import { recorded } from "../app";
 import { block, type Job, type Table } from "../data";
 import { fill, h, name, type Child } from "../dom";
@@ -10,7 +9,7 @@ import { licences } from "../licences";
 import { keptWords } from "../timeline";
 import { decodeJob } from "../timeline/decode";
 import { empty, heading, prose, section, factsList } from "../ui";
-import type { View } from "../view";
+import { tablesNamed, type View } from "../view";
 
 const FACTS: Readonly<Record<string, string>> = {
   command: "Read by",

@@ -1,30 +1,24 @@
 /** Clocks: can the order of arrivals be trusted? */
 import { drawChart } from "../chart";
-import { tablesNamed } from "../view";
 import { band } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
-import type { ColumnOf } from "../names";
 import { roundTicks } from "../stack";
 import { empty, figure, heading, note, section, tip, lines } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
 const RESIDUAL_HEIGHT = 240;
 const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many operations
 
-/** Ranks that share a clock. */
-interface Domain {
-  readonly row: number; // its first row in clock.rank
-  readonly label: string;
-  readonly ranks: number[];
-}
+type Domain = ReturnType<typeof domainsOf>[number];
 
-function domainsOf(job: Job): Domain[] {
+/* Ranks that share a clock, and the first of their rows in clock.rank. */
+function domainsOf(job: Job) {
   const table = job.table("clock.rank");
   return [...table.by("domain")].map(([domain, rows]) => {
     const hosts = [...new Set(rows.map((row) => table.text(row, "host") ?? ""))];
@@ -186,7 +180,6 @@ function offsets(job: Job): HTMLElement {
   );
 }
 
-/* Round values on both sides of zero. */
 function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
   const above = roundTicks(Math.max(to, -from) / unit.factor, 4);
   return [

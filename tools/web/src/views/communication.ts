@@ -1,12 +1,11 @@
 /** Communication: how much is hidden behind computation, and how fast is the network? */
-import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
-import type { ColumnOf } from "../names";
+import { bandwidthChart, spotSize, type Spot } from "../scatter";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
@@ -29,10 +28,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default gr
 const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
 
 /** The kind and process group to show; null for all. */
-interface Choice {
-  readonly kind: string | null;
-  readonly group: string | null;
-}
+type Choice = Readonly<Record<"kind" | "group", string | null>>;
 
 function fits(table: Table, choice: Choice): number[] {
   const has = (column: "kind" | "group", wanted: string | null) =>
@@ -237,7 +233,7 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
     const bytes = table.num(row, "bytes"),
       gbps = table.num(row, "busbw_gbps");
     return bytes !== null && bytes > 0 && gbps !== null && gbps > 0
-      ? [{ row, bytes, gbps, count: table.num(row, "count") ?? 1, shape: shapes.get(table.text(row, "kind") ?? "") ?? 0 }]
+      ? [{ row, at: [bytes, gbps], size: spotSize(table.num(row, "count") ?? 1), shape: shapes.get(table.text(row, "kind") ?? "") ?? 0 }]
       : [];
   });
   const point = context.params.has("point") && /^\d+$/.test(context.params.get("point")!) ? Number(context.params.get("point")) : undefined;
@@ -251,16 +247,18 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
             drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
             "transfer",
           ),
-          bandwidthChart({
-            label: "Bus bandwidth against message size",
-            size: "message size",
-            axis: "bus bandwidth, GB/s",
-            color: "transfer",
-            spots,
-            chosen,
-            tip: (row) => describePoint(table, row),
-            click: (row) => context.redraw({ point: String(row) }),
-          }),
+          bandwidthChart(
+            {
+              label: "Bus bandwidth against message size",
+              color: "transfer",
+              spots,
+              chosen,
+              tip: (row) => describePoint(table, row),
+              click: (row) => context.redraw({ point: String(row) }),
+            },
+            "message size",
+            "bus bandwidth, GB/s",
+          ),
         ];
   return section(
     title,
@@ -454,19 +452,16 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
   const shown = kinds(job),
     all = job.table("groups.group");
   const kindOptions = [["all", "all"] as const, ...shown.map((kind) => [kind.kind, kindWord(kind.kind)] as const)];
-  const groupOptions = [
-    ["", "all"] as const,
-    ...all.rows.map((_, row) => {
-      const label = [all.text(row, "group"), described(all.text(row, "description"))]
-        .filter((text) => text !== null && text !== "")
-        .join(", ");
-      return [all.text(row, "group") ?? "", prose(label).slice(0, 60)] as const;
-    }),
-  ];
+  const groupOptions = new Map([["", "all"]]);
+  for (const row of all.all) {
+    const parts = [all.text(row, "group"), described(all.text(row, "description"))];
+    groupOptions.set(all.text(row, "group") ?? "", prose(parts.filter(Boolean).join(", ")).slice(0, 60));
+  }
   if (shown.length < 2 && all.n < 2) return null;
   return controls(
     chooser(context, "Kind", "kind", kindOptions, choice.kind ?? "all", "point"),
-    all.n > 1 && pick(context, "Process group", "group", groupOptions, choice.group ?? "", "point"),
+    all.n > 1 &&
+      pick(context, "Process group", "group", [...groupOptions.keys()], (group) => groupOptions.get(group)!, choice.group ?? "", "point"),
   );
 }
 

@@ -1,15 +1,14 @@
 /** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
-import { tablesNamed } from "../view";
 import { band, tile } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { type GridColumn, columns, tableSection } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
-import { rooflineChart } from "../roofline";
+import { rooflineChart } from "../scatter";
 import { shapeLegend } from "../shapes";
 import { empty, heading, note, section, chooser } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 import { filtered } from "./filtered";
 
 const LEVELS = [
@@ -128,7 +127,7 @@ function roofline(job: Job): HTMLElement | null {
       "compute",
     ),
     rooflineChart({
-      label: `Rate of ${f.count(rows.length, "operator")} against operations per byte; the table has them`,
+      label: `Rate of ${f.count(rows.length, "operator")} against operations per byte`,
       table,
       rows,
       name: "name",
@@ -140,8 +139,8 @@ function roofline(job: Job): HTMLElement | null {
         return `${table.text(row, "type")}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${used}`;
       },
       shape: (row) => types.indexOf(table.text(row, "type") ?? ""),
-      look: (row, theme) => (table.cell(row, "at_most") === true ? { fill: theme.page, edge: theme.compute, edgeWidth: 2 } : {}),
-      alsoY: [...peaks.values()],
+      hollow: (row) => table.cell(row, "at_most") === true,
+      also: { y: [...peaks.values()] },
       roofs: (x) =>
         rates.map((rate, i) => {
           const [[, peak] = ["", 0]] = typesAt(rate);

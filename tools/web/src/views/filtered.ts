@@ -1,8 +1,7 @@
 /** A table with a filter box; filter and order are stored in the address. */
-import type { Table } from "../data";
+import type { Sort, Table, TableName } from "../data";
 import { h, fill, type Child } from "../dom";
 import { grid, type ColumnItem, type GridOptions } from "../grid";
-import type { Sort, TableName } from "../names";
 import { controls } from "../ui";
 import type { Context } from "../view";
 

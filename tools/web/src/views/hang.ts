@@ -1,9 +1,8 @@
 /** A job that hung, from the dumps of its flight recorders: who is missing, and who only waits? */
 import { longName } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import type { ColumnOf } from "../names";
 import { heading, note, prose, section } from "../ui";
 import type { View } from "../view";
 

@@ -5,22 +5,13 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { adviceState, onTimeline, ranksOf, severalRanks } from "../job";
-import type { ColumnOf } from "../names";
-import { partsLegend, stacks, type Part, type StackRow, rankRow, byHost } from "../stack";
+import { partsLegend, stacks, type StackRow, rankRow, byHost } from "../stack";
 import { controls, empty, heading, note, section, chooser } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { holdsUp } from "./input";
 
-interface Cause extends Part {
-  readonly column: ColumnOf<"idle.rank">;
-  /** Name of the cause in idle.gap. */
-  readonly word: string;
-  readonly short: string;
-  readonly text: string;
-}
-
-/* Causes of idle time. */
-const CAUSES: readonly Cause[] = (
+/* Causes of idle time: colours, names in idle.gap, headings, labels and sentences. */
+const CAUSES = (
   [
     ["stall", "input", "input", "Waiting for a batch", "the host waits for the next batch"],
     ["hostcomm", "host_comm", "host comm.", "Communication on the host", "the host is in a call that communicates"],

@@ -1,19 +1,16 @@
 /** Input: do steps wait for batches, and what are their phases? */
-import { tablesNamed } from "../view";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, hasSteps, ofXla, TO_MARK_STEPS, TO_RECORD_THE_HOST } from "../job";
-import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
 import { controls, empty, heading, legend, note, section, pick, chooser } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const STEPS_MAX = 64;
 const RANKS_MAX = 24;
 
-/** Parts of a step by loading. */
 const LOADING: readonly Part[] = [
   { key: "stall", label: "Waiting for a batch, GPU idle" },
   { key: "hidden", label: "Waiting for a batch, GPU busy" },
@@ -241,13 +238,7 @@ export const input: View = {
     if (ranks.length > 1)
       root.append(
         controls(
-          pick(
-            context,
-            "Rank",
-            "rank",
-            ranks.map((each) => [String(each), `rank ${each}${about(each)}`] as const),
-            String(rank),
-          ),
+          pick(context, "Rank", "rank", ranks, (each) => `rank ${each}${about(each)}`, rank),
           waits && chooser(context, "Table of steps", "rows", { one: "this rank", all: "all ranks" }, all ? "all" : "one"),
         ),
       );

@@ -1,11 +1,10 @@
 /** Kernels: which cost most on the GPU, how well is the GPU used, and which rank differs? */
 import { band, spread, strip, type BandFigure } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { h, cut, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns, tableSection } from "../grid";
 import { adviceState, hasGrids, severalRanks, tellsTensorCores, communicates } from "../job";
-import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, lines, chooser } from "../ui";
 import { href, type View, tablesNamed } from "../view";
 import { classesOf } from "./classes";

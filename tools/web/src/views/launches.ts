@@ -1,15 +1,13 @@
 /** Launches: does the host keep ahead of the GPU? */
-import { tablesNamed } from "../view";
 import { strip } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { name, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { adviceState, severalRanks, TO_RECORD_THE_HOST } from "../job";
-import type { ColumnOf } from "../names";
 import { empty, heading, legend, note, section, lines } from "../ui";
 import { queueOverTime } from "./over_time";
-import type { View } from "../view";
+import { tablesNamed, type View } from "../view";
 
 const FIRST = 24;
 const HOST_BOUND = 50; // percent of host-bound events from which the host sets the pace

@@ -44,12 +44,6 @@ class Square {
   }
 }
 
-/** Rows and columns of the map, and the index of each rank among them. */
-interface Places {
-  readonly names: readonly string[];
-  readonly of: ReadonlyMap<number, number>;
-}
-
 /* Hosts as rows and columns; ranks without a known host are left out. */
 function hostsOf(job: Job): Places {
   const { host, hosts } = ranksOf(job),
@@ -57,22 +51,11 @@ function hostsOf(job: Job): Places {
   return { names, of: new Map([...host].filter(([, name]) => name !== "").map(([rank, name]) => [rank, names.indexOf(name)])) };
 }
 
-function byRank(job: Job): Places {
+type Places = ReturnType<typeof byRank>;
+
+function byRank(job: Job) {
   const { ranks } = ranksOf(job);
   return { names: ranks.map((rank) => `rank ${rank}`), of: new Map(ranks.map((rank, i) => [rank, i])) };
-}
-
-interface Picture {
-  readonly key: string;
-  readonly label: string;
-  readonly note: string;
-  readonly write: (value: number) => string;
-  readonly rows: string;
-  readonly places: Places;
-  readonly square: Square;
-  /** Noun for what a cell counts. */
-  readonly one: string;
-  readonly from?: number;
 }
 
 const sum = (a: number, b: number) => a + b;
@@ -86,7 +69,7 @@ function addGroup(square: Square, places: Places, ranks: readonly number[], valu
   for (const a of hosts) for (const b of hosts) if (a !== b) square.add(a, b, value, join);
 }
 
-function pictures(job: Job): { all: Picture[]; cut: number } {
+function pictures(job: Job) {
   const hosts = hostsOf(job),
     group = job.table("groups.group"),
     links = job.table("groups.link"),
@@ -131,58 +114,67 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
   }
   const write = sized ? (value: number) => f.bytes(value) : (value: number) => f.time(value),
     what = sized ? "What was sent" : "How long transfers took";
-  const all: Picture[] = [
-    {
-      key: "time",
-      label: "process groups",
-      note: "GPU time of the process groups that have ranks on both hosts; on the diagonal, of those within one host. A group on more hosts counts for each pair of them: how much went between two hosts is not recorded.",
-      write: (value) => f.time(value),
-      rows: "host",
-      places: hosts,
-      square: time,
-      one: "group",
-    },
-    {
-      key: "slow",
-      label: "slowness",
-      note: "The slowest link (process group or pair of ranks) of the two hosts, as a multiple of the time that similar links take. A host with a slow network stands out as a row and a column.",
-      write: (value) => f.times(value),
-      rows: "host",
-      places: hosts,
-      square: slow,
-      one: "link",
-      from: 1,
-    },
-    {
-      key: "sent",
-      label: "sends, by host",
-      note: `${what} from the ranks of one host (row) to those of another (column), by sends and receives.`,
+  const picture = (
+    key: string,
+    label: string,
+    note: string,
+    square: Square,
+    one: string,
+    write: (value: number) => string,
+    places = hosts,
+  ) => ({
+    key,
+    label,
+    note,
+    square,
+    one,
+    write,
+    places,
+    rows: places === hosts ? "host" : "rank",
+  });
+  const all = [
+    picture(
+      "time",
+      "process groups",
+      "GPU time of the process groups that have ranks on both hosts; on the diagonal, of those within one host. A group on more hosts counts for each pair of them: how much went between two hosts is not recorded.",
+      time,
+      "group",
+      f.time,
+    ),
+    picture(
+      "slow",
+      "slowness",
+      "The slowest link (process group or pair of ranks) of the two hosts, as a multiple of the time that similar links take. A host with a slow network stands out as a row and a column.",
+      slow,
+      "link",
+      f.times,
+    ),
+    picture(
+      "sent",
+      "sends, by host",
+      `${what} from the ranks of one host (row) to those of another (column), by sends and receives.`,
+      sent,
+      "pair",
       write,
-      rows: "host",
-      places: hosts,
-      square: sent,
-      one: "pair",
-    },
-    {
-      key: "ranks",
-      label: "sends, by rank",
-      note: `${what} from one rank (row) to another (column), by sends and receives.`,
+    ),
+    picture(
+      "ranks",
+      "sends, by rank",
+      `${what} from one rank (row) to another (column), by sends and receives.`,
+      ranks,
+      "pair",
       write,
-      rows: "rank",
-      places: each,
-      square: ranks,
-      one: "pair",
-    },
-    {
-      key: "exchanges",
-      label: "all-to-all, by rank",
-      note: "What was sent from one rank (row) to another (column) by all-to-all operations; on the diagonal, what stayed on the rank. Where ranks hold experts, a column that stands out is a rank whose experts are chosen more often.",
-      write: (value) => f.bytes(value),
-      rows: "rank",
-      places: each,
-      square: exchanges,
-      one: "pair",
-    },
+      each,
+    ),
+    picture(
+      "exchanges",
+      "all-to-all, by rank",
+      "What was sent from one rank (row) to another (column) by all-to-all operations; on the diagonal, what stayed on the rank. Where ranks hold experts, a column that stands out is a rank whose experts are chosen more often.",
+      exchanges,
+      "pair",
+      f.bytes,
+      each,
+    ),
   ];
   return {
     all: all.filter(
@@ -228,7 +220,7 @@ export function matrix(context: Context): HTMLElement | null {
       columns: places.names,
       nothing: "nothing",
       ramp: shown.key === "slow" ? "wait" : "work",
-      ...(shown.from === undefined ? {} : { from: shown.from }),
+      ...(shown.key === "slow" ? { from: 1 } : {}),
       cell: (r, c) => {
         const cell = square.at(r, c);
         if (!cell) return null;

@@ -1,12 +1,11 @@
 /** Kernels measured with Nsight Compute: the roofline, and the rules for the chosen kernel. */
 import { longName } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table, TableName } from "../data";
 import { fill, h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
-import type { ColumnOf, TableName } from "../names";
 import type { PlotLine } from "../plot";
-import { rooflineChart, boundShapes } from "../roofline";
+import { rooflineChart, boundShapes } from "../scatter";
 import { link, note, prose, section, factsList } from "../ui";
 import { href, type Context } from "../view";
 
@@ -55,7 +54,7 @@ function chart(table: Roofline, chosen: number, choose: (row: number) => void): 
     ),
     legend,
     rooflineChart({
-      label: `Rate of ${f.count(rows.length, "measured kernel")} against floating-point operations per byte; the table has them`,
+      label: `Rate of ${f.count(rows.length, "measured kernel")} against floating-point operations per byte`,
       table,
       rows,
       name: "name",
@@ -64,9 +63,8 @@ function chart(table: Roofline, chosen: number, choose: (row: number) => void): 
       said: (row) =>
         `${tera(num(row, "achieved_gflops"))}, multiprocessors ${f.percent(table.num(row, "sm_pct"), 1)}, memory ${f.percent(table.num(row, "memory_pct"), 1)} of their peak`,
       shape,
-      look: (row, theme) => (row === chosen ? { edge: theme.ink, edgeWidth: 3, opacity: 1 } : {}),
-      alsoX: ridges,
-      alsoY: levels.map(({ roof }) => roof / 1e3),
+      chosen,
+      also: { x: ridges, y: levels.map(({ roof }) => roof / 1e3) },
       click: choose,
       roofs: (x, y) => {
         const lines: Omit<PlotLine, "color" | "width" | "dash">[] = levels.map(({ roof, of }) => ({

@@ -1,43 +1,37 @@
 /** Memory: peak, growth, headroom. */
-import { tablesNamed } from "../view";
 import { longName } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
-import type { ColumnOf } from "../names";
 import { byCategory, byModule } from "./memory_category";
 import { controls, empty, figure, heading, note, section, pick, setting } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const UNUSED = 50, // % of the reserved memory
   WELL_USED = 85,
   FULL = 95; // % of the capacity; guides call the range between the two ideal
 const NEAR = 0.4; // of the capacity: from this peak on the chart's scale reaches the capacity anyway
 
-interface Device {
-  readonly row: number;
-  readonly rank: number;
-  readonly device: string;
-  readonly allocated: [number, number][];
-  readonly reserved: [number, number][];
-}
-
 /* The type of "cuda:0" is "cuda". */
 function typeOf(device: string): string {
   return device.split(":")[0]!;
 }
 
-function devicesOf(job: Job, type: string): Device[] {
+type Device = ReturnType<typeof devicesOf>[number];
+
+/* Devices of a type: their rows in memory.device, and their curves. */
+function devicesOf(job: Job, type: string) {
   const table = job.table("memory.device"),
     curve = job.table("memory.curve");
-  const found = new Map<string, Device>();
+  const points = (): [number, number][] => [],
+    found = new Map<string, { row: number; rank: number; device: string; allocated: [number, number][]; reserved: [number, number][] }>();
   for (let row = 0; row < table.n; row++) {
     const rank = table.num(row, "rank") ?? -1,
       device = table.text(row, "device") ?? "";
-    if (typeOf(device) === type) found.set(`${rank} ${device}`, { row, rank, device, allocated: [], reserved: [] });
+    if (typeOf(device) === type) found.set(`${rank} ${device}`, { row, rank, device, allocated: points(), reserved: points() });
   }
   for (let row = 0; row < curve.n; row++) {
     const device = found.get(`${curve.num(row, "rank")} ${curve.text(row, "device")}`),
@@ -140,7 +134,9 @@ function curves(context: Context, devices: readonly Device[], chosen: Device): H
   );
   const wanted = params.get("to") === "capacity" || (params.get("to") !== "used" && capacity !== null && top >= NEAR * capacity);
   const limit = capacity !== null && wanted ? { value: capacity, label: `capacity ${f.bytes(capacity, true)}` } : undefined;
-  const label = (device: Device) => `rank ${device.rank}, ${visible(device.device)}`;
+  const label = (device: Device) => `rank ${device.rank}, ${visible(device.device)}`,
+    keyOf = (device: Device) => `${device.rank} ${device.device}`,
+    byKey = new Map(devices.map((device) => [keyOf(device), device]));
   const lines: Line[] = [
     ...(many ? [] : devices.filter((device) => device !== chosen).map((device) => ({ name: label(device), points: device.allocated }))),
     { name: "allocated", points: chosen.allocated, strong: true },
@@ -150,13 +146,7 @@ function curves(context: Context, devices: readonly Device[], chosen: Device): H
   return section(
     "Memory over time",
     controls(
-      pick(
-        context,
-        "Device",
-        "device",
-        devices.map((device) => [`${device.rank} ${device.device}`, label(device)] as const),
-        `${chosen.rank} ${chosen.device}`,
-      ),
+      pick(context, "Device", "device", [...byKey.keys()], (key) => label(byKey.get(key)!), keyOf(chosen)),
       capacity !== null &&
         setting(context, "Scale", "to", { used: "to what was used", capacity: "to the capacity" }, limit ? "capacity" : "used"),
     ),
@@ -261,17 +251,7 @@ export const memory: View = {
       chosen = chosenOf(context, devices);
     root.append(
       heading(...finding(job, rows)),
-      controls(
-        setting(
-          context,
-          "Memory of",
-          "of",
-          types.map((each) => [each, each] as const),
-          type,
-          "device",
-          "to",
-        ),
-      ),
+      controls(setting(context, "Memory of", "of", Object.fromEntries(types.map((each) => [each, each])), type, "device", "to")),
       curves(context, devices, chosen),
     );
     append(root, [byCategory(job, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);

@@ -30,7 +30,6 @@ function wordOf(category: string | null): string {
   return category === null ? f.NONE : ((WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " "));
 }
 
-/** A device by its rank and name. */
 export interface Of {
   readonly rank: number;
   readonly device: string;
@@ -40,14 +39,8 @@ function rowsOf(table: Table<"memory.category" | "memory.category_curve" | "memo
   return table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 }
 
-interface Layer {
-  readonly color: `class-${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`;
-  readonly label: string;
-  readonly values: readonly number[];
-}
-
 /* The categories present; if there are more than colours, the smallest are merged into one. */
-function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]): Layer[] {
+function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]) {
   const all = (Object.keys(WORDS) as Category[])
     .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.amount(row, `${category}_bytes`)) }))
     .filter(({ values }) => f.most(values) > 0);
@@ -56,7 +49,7 @@ function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]
     rest = order.slice(own.length);
   const shown = all.filter((layer) => own.includes(layer));
   if (rest.length > 0) shown.push({ label: "all others", values: rows.map((_, i) => f.sum(rest.map(({ values }) => values[i]!))) });
-  return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0}` }));
+  return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}` as const }));
 }
 
 /* Time of a device's memory peak, and its size [ns, bytes]. */
@@ -67,7 +60,6 @@ function peakOf(job: Job, of: Of): readonly [number, number] | null {
   return time === null || bytes === null ? null : [time, bytes];
 }
 
-/* Stacked categories over time, with the device's peak marked. */
 function stacked(job: Job, of: Of): Child {
   const curve = job.table("memory.category_curve"),
     rows = rowsOf(curve, of),

@@ -1,5 +1,4 @@
 /** Operators: which cost most, on the GPU and on the host, and which rank differs? */
-import { tablesNamed } from "../view";
 import { inlineBar, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
@@ -7,21 +6,14 @@ import * as f from "../format";
 import { type GridColumn, columns, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, tellsTensorCores } from "../job";
 import { empty, heading, legend, note, section, lines, chooser, setting } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 import { filtered } from "./filtered";
 
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
 
-interface Kind {
-  readonly key: string;
-  readonly label: string;
-  readonly what: string;
-  /** What to record if there are none. */
-  readonly missing: string;
-}
-
-const KINDS: readonly Kind[] = [
+/* What a row is of, and what to record if there are none. */
+const KINDS = [
   {
     key: "operator",
     what: "operators",
@@ -46,7 +38,8 @@ const KINDS: readonly Kind[] = [
     label: "annotations",
     missing: 'Mark parts of the program with torch.profiler.record_function("name").',
   },
-];
+] as const;
+type Kind = (typeof KINDS)[number];
 const LAUNCHED = "kernel";
 const UNUSED_FIRST = 5;
 /** Names of calls that communicate. */
@@ -118,7 +111,6 @@ function columnsOf(job: Job, table: Calls, kind: string, side: Side): GridColumn
   );
 }
 
-/* Operators that have tensor-core kernels but used none. */
 function unused(job: Job): HTMLElement | null {
   const table = job.level("calls.call", "operator");
   const rows = table.all
@@ -162,7 +154,6 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
   ];
 }
 
-/* Kernels that each operator launches. */
 function launched(context: Context, choose: Child): HTMLElement {
   const { job } = context,
     table = job.level("kernels.launched", "operator");

@@ -34,13 +34,7 @@ function lines(context: Context, of: Ranks): HTMLElement {
     of.title,
     controls(
       of.tools,
-      pick(
-        context,
-        "Rank",
-        "rank",
-        ranks.map((rank) => [String(rank), `rank ${rank}`] as const),
-        String(wanted),
-      ),
+      pick(context, "Rank", "rank", ranks, (rank) => `rank ${rank}`, wanted),
     ),
     note(
       `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. `,
@@ -73,13 +67,8 @@ function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<nu
 export function queueOverTime(context: Context): HTMLElement | null {
   const { job } = context,
     table = job.table("launches.queue"),
-    byRank = new Map<number, Points>();
-  for (let row = 0; row < table.n; row++) {
-    const rank = table.num(row, "rank") ?? -1,
-      points = byRank.get(rank) ?? [];
-    points.push([table.amount(row, "time_ns"), table.amount(row, "mean_queue")]);
-    byRank.set(rank, points);
-  }
+    point = (row: number): [number, number] => [table.amount(row, "time_ns"), table.amount(row, "mean_queue")],
+    byRank = new Map([...table.by("rank")].map(([rank, rows]) => [Number(rank), rows.map(point)]));
   if (byRank.size === 0) return null;
   const mean = (points: Points) => f.sum(points.map(([, value]) => value)) / points.length,
     least = [...byRank].reduce((a, b) => (mean(b[1]) < mean(a[1]) ? b : a));

@@ -1,16 +1,14 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
 import { tableSection } from "../grid";
-import { tablesNamed } from "../view";
 import { band, tile } from "../cells";
-import type { Job } from "../data";
+import type { ColumnOf, Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { onTimeline, stepWord } from "../job";
 import { heatMap } from "../map";
-import type { ColumnOf } from "../names";
 import { passColors, Passes, type Pass } from "../passes";
 import { controls, empty, heading, note, section, lines, pick } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const UNEVEN = 1.1; // ratio to the median stage from which stages are said to differ
 const FIRST = 16;
@@ -32,7 +30,6 @@ function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   return { span, bubble: bubble / Math.max(1, span), ideal: ideal / Math.max(1, span) };
 }
 
-/* Time of a micro-batch in a stage: forward and backward. */
 function passTime(job: Job, row: number): number {
   const table = job.table("bubble.stage");
   return table.amount(row, "forward_ns") + table.amount(row, "backward_ns");
@@ -109,31 +106,23 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
     from: value(row, "begin_ns") - begin,
     to: value(row, "end_ns") - begin,
   }));
-  const picture = new Passes({
-    label: `Passes of ${f.count(ranks.length, "rank")} of a pipeline in ${stepWord(job, step)}; the table of stages has their lengths`,
-    rows: ranks.map(([rank, stage]) => `stage ${stage} · rank ${rank}`),
-    passes,
-    span,
-    words: (pass) =>
-      lines(
-        `${pass.backward ? "backward" : "forward"} pass ${pass.number}, rank ${ranks[pass.row]![0]}`,
-        `${f.time(pass.to - pass.from)}, from ${f.time(pass.from)} after the first pass began`,
-      ),
-    choose: (pass) => {
-      location.hash = onTimeline(begin + pass.from, begin + pass.to);
-    },
-  });
+  const names = ranks.map(([rank, stage]) => `stage ${stage} · rank ${rank}`),
+    picture = new Passes(names, passes, span, {
+      label: `Passes of ${f.count(ranks.length, "rank")} of a pipeline in ${stepWord(job, step)}; the table of stages has their lengths`,
+      words: (i) => {
+        const { backward, number, row, from, to } = passes[i]!;
+        return lines(
+          `${backward ? "backward" : "forward"} pass ${number}, rank ${ranks[row]![0]}`,
+          `${f.time(to - from)}, from ${f.time(from)} after the first pass began`,
+        );
+      },
+      choose: (i) => {
+        location.hash = onTimeline(begin + passes[i]!.from, begin + passes[i]!.to);
+      },
+    });
   const element = section(
     "What stages do when",
-    controls(
-      pick(
-        context,
-        "Step",
-        "step",
-        steps.map((each) => [String(each), stepWord(job, each)] as const),
-        String(step),
-      ),
-    ),
+    controls(pick(context, "Step", "step", steps, (each) => stepWord(job, each), step)),
     h(
       "ul.legend",
       passColors().map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),

@@ -15,22 +15,17 @@ const SHOWN = 64,
 /* With more ranks than this, sort by cost instead of by rank. */
 const BY_RANK_MAX = 32;
 
-/** Values for the bars, one row per rank. */
-interface Source {
-  readonly rank: number;
-  readonly values: number[];
-  readonly partial: boolean;
-}
+type Source = ReturnType<typeof wholeJob>[number];
 
-function wholeJob(overlap: Table<"overlap.rank">): Source[] {
-  return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row), partial: false }));
+/* Values for the bars, one row per rank. */
+function wholeJob(overlap: Table<"overlap.rank">) {
+  return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row) }));
 }
 
 function stepsOnly(steps: Table<"overlap.step">): Source[] {
   return [...steps.by("rank")].map(([rank, rows]) => ({
     rank: Number(rank),
     values: rows.map((row) => partsOf(steps, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!)),
-    partial: rows.some((row) => steps.cell(row, "partial") === true),
   }));
 }
 
@@ -123,7 +118,6 @@ function hostTable(job: Job): HTMLElement | null {
   );
 }
 
-/** Where each rank's data come from, and what they lack. */
 function sources(job: Job): HTMLElement {
   const formats = job.table("job.format");
   return section(

@@ -11,17 +11,12 @@ import { COMMUNICATES } from "./operators";
 
 type Side = "host" | "device";
 
-interface Kind {
-  readonly key: string;
-  readonly label: string;
-  readonly what: string;
-}
-
-const KINDS: readonly Kind[] = [
+const KINDS = [
   { key: "function", label: "Python functions", what: "Python function" },
   { key: "module", label: "modules", what: "module" },
   { key: "operator", label: "operators", what: "operator" },
-];
+] as const;
+type Kind = (typeof KINDS)[number];
 /** Ratio of the slowest rank to the median one at which the colour is strongest. */
 const HOTTEST = 2;
 /** Limits on callers that distinguish paths: number examined, number shown, characters shown. */
@@ -126,15 +121,8 @@ function apart(tree: Tree): string[] {
   return said.map((names) => (names.length > CALLERS_SAID ? [names[0], "…", names[names.length - 1]] : names).join(" ‹ "));
 }
 
-/* Groups of two or more rows with the same key. */
 function groupsOf(rows: Iterable<number>, key: (row: number) => string): number[][] {
-  const groups = new Map<string, number[]>();
-  for (const row of rows) {
-    const own = groups.get(key(row));
-    if (own) own.push(row);
-    else groups.set(key(row), [row]);
-  }
-  return [...groups.values()].filter((group) => group.length > 1);
+  return [...f.groupBy(rows, key).values()].filter((group) => group.length > 1);
 }
 
 function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, side: Side): HTMLElement {
@@ -252,9 +240,7 @@ export const stacks: View = {
       wanted = Number(params.get("node") ?? -1);
     const chosen = table.rows.findIndex((_, row) => table.num(row, "node") === wanted);
     const choose = (row: number) => context.redraw({ node: row < 0 ? null : String(table.num(row, "node")) });
-    const flame = new Flame({
-      tree,
-      root: chosen,
+    const flame = new Flame(tree, chosen, {
       words: wordsOf(job, table, side, whole),
       choose,
       label: `Flame graph of ${kind.label}, ${side === "host" ? "host" : "GPU"} time; the table has the same`,

@@ -1,12 +1,11 @@
 /** Steps: is it a rank, a step, or chance? */
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
-import type { ColumnOf } from "../names";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";
@@ -44,23 +43,15 @@ const MANY = 64;
 const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 
-interface Field {
-  readonly rows: { label: string; ranks: number[] }[];
-  readonly steps: number[];
-  readonly value: Map<string, number>;
-  readonly row: Map<string, number>;
-  readonly partial: Set<string>;
-  /** Rows of overlap.step. */
-  readonly window: Map<string, number>;
-}
-
 /* Whether the page holds only some ranks in some steps. */
 function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
   return job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
 }
 
-/* Rows by rank, or with many ranks by host, for which the worst rank counts. */
-function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field {
+type Field = ReturnType<typeof fieldOf>;
+
+/* Rows by rank, or with many ranks by host, for which the worst rank counts; `window` has rows of overlap.step. */
+function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string) {
   const { ranks: all, host, missing } = ranksOf(job),
     { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
     cut = cellsLeftOut(job, metric.table);

@@ -1,6 +1,5 @@
 /** Stragglers: who causes waiting, for whom, and is it proven? */
-import { tablesNamed } from "../view";
-import type { Cell, Job, Table } from "../data";
+import type { Cell, Job, Table, TableName } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
 import * as f from "../format";
@@ -17,9 +16,8 @@ import {
   worstUncertainty,
 } from "../job";
 import { heatMap } from "../map";
-import type { TableName } from "../names";
 import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, showAll } from "../ui";
-import type { Context, View } from "../view";
+import { tablesNamed, type Context, type View } from "../view";
 
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
@@ -308,11 +306,7 @@ function stepMap(job: Job, order: Order): HTMLElement {
 // The instances that cost most ------------------------------------------------------------------------
 
 /** A rank's participation in an operation, in ns from the job's begin. */
-interface Arrival {
-  readonly rank: number;
-  readonly begin: number;
-  readonly end: number;
-}
+type Arrival = Readonly<Record<"rank" | "begin" | "end", number>>;
 
 function instance(
   job: Job,
@@ -496,7 +490,6 @@ function title(job: Job): string {
   return job.table("stragglers.job").text(0, "headline") ?? "";
 }
 
-/* Why no wait is known. */
 function nothingKnown(job: Job): Child[] {
   if (!communicates(job))
     return [

@@ -1,5 +1,5 @@
 /** Summary: the finding first, then its basis. */
-import type { Job } from "../data";
+import type { ColumnOf, Job, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import {
@@ -22,7 +22,6 @@ import {
   withoutAllReduce,
   worstUncertainty,
 } from "../job";
-import type { ColumnOf, TableName } from "../names";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, link, note, prose, section, sign, term, type Origin } from "../ui";
 import { href, type Context, type State, type View, tablesNamed } from "../view";
@@ -127,7 +126,6 @@ interface Finding {
   readonly link: readonly [text: string, view: string, params?: Readonly<Record<string, string>>];
 }
 
-/** How much communication is hidden behind computation. */
 export function overlapFinding(job: Job): Finding {
   const comm = total(job, "comm_ns"),
     exposed = total(job, "exposed_comm_ns"),
@@ -158,7 +156,6 @@ export function overlapFinding(job: Job): Finding {
   };
 }
 
-/** How evenly ranks compute. */
 export function balanceFinding(job: Job): Finding {
   const steps = job.table("imbalance.step"),
     whole = job.table("imbalance.job");
@@ -254,7 +251,6 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/* The findings to check; an uncertain one is neither good nor bad. */
 function checks(job: Job): Finding[] {
   const doubted = job.table("job.job").text(0, "integrity") !== null;
   return [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((found) => (doubted ? { ...found, state: "note" } : found));
@@ -538,7 +534,6 @@ export function costOf(job: Job, row: number): number {
 
 // What to do, and what it rests on --------------------------------------------------------------------
 
-/* The saving of an advice row, or its cost if the saving is unknown. */
 function amount(job: Job, row: number): Child {
   const table = job.table("advice.item"),
     saved = table.num(row, "saved_ns"),

@@ -1,10 +1,9 @@
 /** Tables: every table of every analysis, by its definition. */
-import type { Table } from "../data";
+import type { Sort, Table, TableName } from "../data";
 import { h, fill } from "../dom";
 import * as f from "../format";
 import { csvOf, download, grid, sortRows } from "../grid";
 import { drawForm } from "../forms";
-import type { Sort, TableName } from "../names";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
 import { whereOf } from "../where";
@@ -17,14 +16,9 @@ function chosenTable(context: Context): TableName | null {
   return job.names.includes(name) ? name : null;
 }
 
-/* All tables by analysis, with their descriptions and row counts. */
 function index(context: Context): HTMLElement {
   const { job } = context;
-  const analyses = new Map<string, TableName[]>();
-  for (const name of job.names) {
-    const analysis = name.split(".")[0]!;
-    analyses.set(analysis, [...(analyses.get(analysis) ?? []), name]);
-  }
+  const analyses = f.groupBy(job.names, (name) => name.split(".")[0]!);
   return h(
     "div.table-index",
     [...analyses].map(([analysis, names]) =>
@@ -131,16 +125,7 @@ export const tables: View = {
     root.append(
       controls(
         h("a.go", { href: href("tables") }, "All tables"),
-        pick(
-          context,
-          "Table",
-          "name",
-          job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`] as const),
-          name,
-          "sort",
-          "filter",
-          "show",
-        ),
+        pick(context, "Table", "name", job.names, (each) => `${each} (${f.grouped(job.allRowsOf(each))})`, name, "sort", "filter", "show"),
       ),
       note(job.docOf(name)),
     );

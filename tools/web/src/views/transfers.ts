@@ -1,15 +1,14 @@
 /** Transfers: how fast are copies and sets on the GPU, and do they hold anything up? */
-import { tablesNamed } from "../view";
-import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
 import type { Job } from "../data";
 import { h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, total } from "../job";
+import { bandwidthChart, spotSize, type Spot } from "../scatter";
 import { shapeLegend } from "../shapes";
 import { empty, heading, note, section, lines } from "../ui";
-import type { View } from "../view";
+import { tablesNamed, type View } from "../view";
 import { rateOverTime } from "./over_time";
 
 const KINDS: readonly (readonly [string, string])[] = [
@@ -58,7 +57,6 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* Sums over ranks, by kind and host memory. */
 function byKind(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
   const sums = table
@@ -138,7 +136,7 @@ function bySize(job: Job): HTMLElement {
       count = table.amount(row, "count"),
       gbps = table.num(row, "bw_gbps");
     return bytes !== null && bytes > 0 && count > 0 && gbps !== null && gbps > 0
-      ? [{ row, bytes: bytes / count, gbps, count, shape: shape(row), hollow: hollow(row) }]
+      ? [{ row, at: [bytes / count, gbps], size: spotSize(count), shape: shape(row), hollow: hollow(row) }]
       : [];
   });
   const tip = (row: number): Child =>
@@ -163,7 +161,7 @@ function bySize(job: Job): HTMLElement {
       ? empty("The traces do not say how large the copies were.")
       : spots.length > 1 && [
           shapeLegend(keys, "copies"),
-          bandwidthChart({ label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
+          bandwidthChart({ label: title, color: "copies", spots, tip }, "size of a copy", "bandwidth, GB/s"),
         ],
     grid(
       table,

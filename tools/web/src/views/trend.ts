@@ -12,12 +12,6 @@ const HEIGHT = 260,
   STEPS_LEAST = 3,
   LISTED = 8;
 
-interface Episode {
-  readonly from: number;
-  readonly to: number;
-  readonly words: string;
-}
-
 /* "rank 3", "host0" */
 function who(table: Table<"stragglers.finding">, row: number): string {
   const rank = table.num(row, "rank"),
@@ -27,7 +21,7 @@ function who(table: Table<"stragglers.finding">, row: number): string {
 }
 
 /* Findings that apply to some of the steps, not to all. */
-function episodesOf(job: Job): Episode[] {
+function episodesOf(job: Job) {
   const table = job.table("stragglers.finding");
   return table.rows.flatMap((_, row) => {
     const from = table.num(row, "from"),

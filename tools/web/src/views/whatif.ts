@@ -24,11 +24,7 @@ const BEFORE_PCT = 1;
 /** Share of the ranks that are fixed together, as in whatif.job [%]. */
 const WORST_PCT = 3;
 
-interface Group {
-  readonly what: string;
-  readonly title: string;
-  readonly one: string;
-}
+type Group = Readonly<Record<"what" | "title" | "one", string>>;
 
 const GROUPS: readonly Group[] = [
   { what: "plan", title: "A plan: rank after rank, each added to those before it", one: "rank" },
@@ -70,7 +66,6 @@ function items(job: Job, what: string): number[] {
 
 const KERNEL_LENGTH = 40; // characters that fit into two lines of a label
 
-/* Labels of kernels. */
 function kernelLabels(job: Job): Map<string, string> {
   const names = items(job, "kernel").map((row) => job.table("whatif.item").text(row, "name") ?? ""),
     shown = shortNames(names, KERNEL_LENGTH);

@@ -1,13 +1,12 @@
 /** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
 import { band, longName, tile } from "../cells";
-import type { Job, Table } from "../data";
+import type { Job, Table, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import { storeName } from "../left_out";
-import type { TableName } from "../names";
-import { rooflineChart, boundShapes } from "../roofline";
+import { rooflineChart, boundShapes } from "../scatter";
 import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -27,7 +26,6 @@ const BOUNDS = ["compute", "memory", "communication"];
 
 const rate = (value: number) => f.grouped(value, f.digitsOf(value));
 
-/** Whether the traces give the operations' FLOP and bytes. */
 function tellsWork(job: Job): boolean {
   return job.table("hlo.rank").sum("told_pct") > 0;
 }
@@ -89,7 +87,7 @@ function roofline(job: Job): HTMLElement | null {
     ),
     legend,
     rooflineChart({
-      label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte; the table has them`,
+      label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte`,
       table,
       rows,
       name: "op",
@@ -101,8 +99,7 @@ function roofline(job: Job): HTMLElement | null {
         return `${table.text(row, "category") ?? "no category"}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${bandwidth}`;
       },
       shape,
-      alsoX: [ridge],
-      alsoY: [peak.tflops],
+      also: { x: [ridge], y: [peak.tflops] },
       roofs: (x, y) => {
         const bottom = Math.max(x.min, (1e3 * y.min) / peak.gbps);
         const points: [number, number][] = [
@@ -164,7 +161,6 @@ function operations(context: Context): HTMLElement {
   );
 }
 
-/* Operators of TensorFlow or JAX, by type. */
 function framework(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.level("framework.work", "type");

@@ -1,14 +1,13 @@
 /** Parts of the XLA view: where steps spend their time, which devices are slow, and what feeds them. */
 import { inlineBar } from "../cells";
-import type { Job, Table } from "../data";
+import type { ColumnOf, Job, Sort, Table, TableName } from "../data";
 import { h, name, visible } from "../dom";
 import * as f from "../format";
-import { grid, type Write, tableSection } from "../grid";
+import { grid, tableSection, type GridColumn, type Write } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
-import type { ColumnOf, TableName } from "../names";
 import { stacks, type Part, type StackRow } from "../stack";
-import { controls, legend, note, section, select, lines, chooser } from "../ui";
+import { controls, legend, note, section, pick, lines, chooser } from "../ui";
 import type { Context } from "../view";
 
 const RANKS_MAX = 64;
@@ -28,7 +27,7 @@ const KINDS: readonly Kind<"pod.rank">[] = [
   { key: "compute", word: "compute", column: "compute_16_ns", label: "Computing in 16 bits or fewer" },
   { key: "wide", word: "compute", column: "compute_32_ns", label: "Computing in more bits" },
   { key: "untyped", word: "compute", column: "compute_untyped_ns", label: "Computing, type not known" },
-  { key: "comm", word: "collectives", column: "collectives_ns", label: "Collectives" },
+  { key: "transfer", word: "collectives", column: "collectives_ns", label: "Collectives" },
   { key: "infeed", word: "input", column: "infeed_ns", label: "Waiting for and taking infeed" },
   { key: "stall", word: "input", column: "input_wait_ns", label: "Host waits for a batch" },
   { key: "copies", word: "input", column: "host_to_device_ns", label: "Copying input to the device" },
@@ -164,22 +163,16 @@ function spent(context: Context): HTMLElement | null {
 
 // Slow devices ------------------------------------------------------------------------------------
 
-interface Place {
-  readonly host: string;
-  readonly device: number;
-}
-
-/* Whether a device computes; others are not compared. */
 function computes(table: Table<"pod.rank">, row: number): boolean {
   return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 }
 
 /* Host and device of each rank, by the profile's numbers, or by order if it has none. */
-function placesOf(job: Job): Map<number, Place> {
+function placesOf(job: Job) {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
     number = new Map(devices.rows.map((_, row) => [devices.num(row, "rank"), devices.num(row, "device")]));
-  const places = new Map<number, Place>();
+  const places = new Map<number, { readonly host: string; readonly device: number }>();
   for (const [host, rows] of table.by("host")) {
     const ranks = rows.map((row) => table.amount(row, "rank")),
       own = ranks.map((rank) => number.get(rank) ?? null);
@@ -231,28 +224,12 @@ function podMap(job: Job): HTMLElement {
   return h("div.wide-labels", map);
 }
 
-function slowRanks(job: Job): HTMLElement {
-  const table = job.table("pod.rank"),
-    rows = table.all.filter((row) => table.text(row, "slow") !== null);
-  return grid(
-    table,
-    { rows, first: FIRST, sort: "-over_ns" },
-    "rank; host<name>",
-    { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
-    "slow_steps: slow steps; steps: of; over_ns: more than usual; step_ns: all steps",
-  );
-}
-
-function slowSteps(job: Job): HTMLElement {
-  const table = job.table("pod.step"),
-    rows = table.all.filter((row) => table.text(row, "slow") !== null);
-  return grid(
-    table,
-    { rows, first: FIRST, sort: "-over_ns" },
-    "rank; step",
-    { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
-    "over_ns: more than usual; step_ns: the step",
-  );
+/* Rows that are slow, the slowest first. */
+function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: string, more: string): HTMLElement {
+  const slow = (row: number) => (table as Table<"pod.rank" | "pod.step">).text(row, "slow"),
+    rows = table.all.filter((row) => slow(row) !== null);
+  const column: GridColumn<N> = { column: "slow" as ColumnOf<N>, label: "slow in", draw: (row) => SLOW[slow(row) ?? ""] ?? f.NONE };
+  return grid(table, { rows, first: FIRST, sort: "-over_ns" as Sort<N> }, who, column, more);
 }
 
 /* Returns null if devices cannot be compared: a single one, no marked steps, or fewer than two that compute. */
@@ -274,8 +251,12 @@ function slowDevices({ job }: Context): HTMLElement | null {
           ? "Some single steps are slow; no device is slow in half of its steps or more."
           : "The map shows the devices that are slow in half of their steps or more, what they have more of and, on average, how much.",
     ),
-    ranks > 0 && [podMap(job), h("h3", "Devices"), slowRanks(job)],
-    cells && [h("h3", "The slowest single steps"), slowSteps(job)],
+    ranks > 0 && [
+      podMap(job),
+      h("h3", "Devices"),
+      slowRows(table, "rank; host<name>", "slow_steps: slow steps; steps: of; over_ns: more than usual; step_ns: all steps"),
+    ],
+    cells && [h("h3", "The slowest single steps"), slowRows(steps, "rank; step", "over_ns: more than usual; step_ns: the step")],
   );
 }
 
@@ -311,7 +292,7 @@ function collectives({ job }: Context): HTMLElement | null {
     "kind",
     told && "group<narrow>",
     table.known("bytes") > 0 && "bytes: a run",
-    "count: runs; total_ns<bar comm>: whole time",
+    "count: runs; total_ns<bar transfer>: whole time",
     table.known("wait_ns") > 0 && "wait_ns: waited",
     severalRanks(job) && "max_rank: most on rank",
     { column: "ranks", after: (row) => lacking(table, row) },
@@ -362,15 +343,7 @@ function pipeline(context: Context): HTMLElement | null {
     ),
     rows.length > RANKS_MAX && note(`The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`),
     h("h3", "Stages"),
-    rows.length > 1 &&
-      controls(
-        select(
-          "Host",
-          rows.map((row) => [String(row), name(row)] as const),
-          String(chosen),
-          (v) => context.redraw({ host: v === String(rows[0]) ? null : v }),
-        ),
-      ),
+    rows.length > 1 && controls(pick(context, "Host", "host", rows, name, chosen)),
     note(
       `${visible(table.text(chosen, "slowest_stage") ?? f.NONE)} has the most own time, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
     ),

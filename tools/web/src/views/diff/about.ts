@@ -1,10 +1,9 @@
 /** About the comparison: what was compared, and how changes are distinguished from chance. */
-import { tablesNamed } from "../../view";
 import { licences } from "../../licences";
 import { name } from "../../dom";
-import type { ColumnOf, TableName } from "../../names";
+import type { ColumnOf, TableName } from "../../data";
 import { heading, section, factsList } from "../../ui";
-import type { View } from "../../view";
+import { tablesNamed, type View } from "../../view";
 import { sideCards } from "./sides";
 
 export const about: View = {

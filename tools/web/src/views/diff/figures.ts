@@ -1,12 +1,10 @@
 /** Labels of the figures in a comparison, and which direction of change is better. */
-import type { Table } from "../../data";
+import type { PlaceName, Table } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { columns, type GridColumn } from "../../grid";
-import type { PlaceName } from "../../names";
 import type { State } from "../../view";
 
-/** Tables of figures. */
 export type Figures = Table<"diff.job" | "diff.rank">;
 
 type Better = "less" | "more" | "neither";
@@ -67,7 +65,6 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
   "job.job.hosts": ["Hosts", "neither"],
 };
 
-/** Label of a figure; its name if it has none. */
 export function labelOf(figure: string): string {
   return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
@@ -88,7 +85,6 @@ function stepOf(table: Figures, row: number, step: number): number {
 
 const UNCHANGED = new Set(["same", "unclear", "too few steps"]);
 
-/** Whether a verdict says that there is a change. */
 export function isChange(verdict: string | null): boolean {
   return verdict !== null && !UNCHANGED.has(verdict);
 }
@@ -126,7 +122,6 @@ export function changed(table: Figures, rows: readonly number[], step: number, i
     .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
 }
 
-/** A figure in its own unit. */
 export function write(value: number | null, unit: string | null, figure: string): string {
   if (unit === "ns") return f.time(value);
   if (unit === "%") return f.percent(value, 1);
@@ -141,12 +136,10 @@ export function writeChange(value: number | null, unit: string | null, figure: s
   return signed(value, size);
 }
 
-/** Adds the sign of @p value to the text of its magnitude. */
 export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
 }
 
-/** Columns of figures, with their labels and verdicts. */
 export function figureColumns(table: Figures): GridColumn<Figures["name"]>[] {
   const draw = (column: "a" | "b" | "change" | "noise") => figureCell(table, column);
   return columns(
@@ -160,7 +153,6 @@ export function figureColumns(table: Figures): GridColumn<Figures["name"]>[] {
   );
 }
 
-/* Formats a column of figures, each in its own unit. */
 function figureCell(table: Figures, column: "a" | "b" | "change" | "noise"): (row: number) => string {
   return (row) => {
     const of = [table.num(row, column), table.text(row, "unit"), table.text(row, "figure") ?? ""] as const;

@@ -12,14 +12,8 @@ const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer c
 
 type Names = Table<"diff.kernel" | "diff.operator">;
 
-/** Times on the device, or on the host if the operator has no device time. */
-interface Times {
-  readonly a: number;
-  readonly b: number;
-  readonly host: boolean;
-}
-
-function timesOf(table: Names, row: number): Times {
+/* Times on the device, or on the host if the operator has no device time. */
+function timesOf(table: Names, row: number) {
   const a = table.amount(row, "a_ns"),
     b = table.amount(row, "b_ns");
   if (a !== 0 || b !== 0 || table.place("a_host_ns") < 0) return { a, b, host: false };
@@ -41,13 +35,14 @@ function calls(table: Names, row: number): string {
   return Math.abs(a - b) < 0.005 ? writeCalls(a) : `${writeCalls(a)} → ${writeCalls(b)}`;
 }
 
-interface Digits {
-  readonly time: number;
-  readonly change: number;
-}
-
 /* Extra time in B extends to the right in B's colour, time only in A to the left. */
-function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digits: Digits): HTMLElement {
+function changeRow(
+  table: Names,
+  row: number,
+  scale: number,
+  unit: f.Unit,
+  digits: { readonly time: number; readonly change: number },
+): HTMLElement {
   const { a, b, host } = timesOf(table, row),
     change = b - a,
     noise = table.num(row, "noise_ns");

@@ -49,13 +49,7 @@ export function pairBars(
 }
 
 /* Figures that share a unit and scale, or that each have their own scale. */
-interface Group {
-  readonly title: string;
-  readonly unit: string | null;
-  readonly rows: readonly number[];
-}
-
-function groupsOf(table: Figures, rows: readonly number[]): Group[] {
+function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [
     { title: "Time of a rank in a step", unit: "ns", rows: of("ns") },

@@ -1,8 +1,7 @@
 /** The two jobs compared. */
-import type { Job } from "../../data";
+import type { ColumnOf, Job } from "../../data";
 import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
-import type { ColumnOf } from "../../names";
 import { figure, factsList } from "../../ui";
 
 /** "A 8 ranks, 4 steps · B 8 ranks, 5 steps" */
@@ -47,7 +46,6 @@ function facts(job: Job, row: number): [string, Child][] {
   ];
 }
 
-/** One card per job, side by side. */
 export function sideCards(job: Job): HTMLElement {
   const table = job.table("diff.side");
   return h(

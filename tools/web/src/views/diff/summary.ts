@@ -1,12 +1,10 @@
 /** The comparison on one screen: the verdict, the two jobs, what changed and what did not. */
-import { tablesNamed } from "../../view";
-import type { Job } from "../../data";
+import type { Job, PlaceName, TableName } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
-import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
-import type { State, View } from "../../view";
+import { tablesNamed, type State, type View } from "../../view";
 import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
@@ -70,7 +68,6 @@ function changes(job: Job): HTMLElement {
   );
 }
 
-/* Changes that too few steps cannot distinguish from chance. */
 function unjudged(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
   const rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged);

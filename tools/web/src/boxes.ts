@@ -1,0 +1,113 @@
+/** Boxes with names on a canvas, such as calls or passes, which the pointer and the arrow keys read. */
+import { h, type Child } from "./dom";
+import { hideTip, tipAt } from "./ui";
+
+export interface BoxesOptions {
+  readonly label: string;
+  readonly words: (box: number) => Child;
+  /** Called when a box is clicked, or Enter is pressed on it. */
+  readonly choose: (box: number) => void;
+}
+
+/** Paints a box: `current` ones have a thick edge. */
+export function paintBox(
+  ctx: CanvasRenderingContext2D,
+  { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
+  fill: string,
+  current: string | null,
+): void {
+  ctx.fillStyle = fill;
+  ctx.fillRect(x, y, Math.max(0.7, width - 1), height);
+  if (current === null) return;
+  ctx.strokeStyle = current;
+  ctx.lineWidth = 2;
+  ctx.strokeRect(x + 1, y + 1, Math.max(1, width - 3), height - 2);
+}
+
+export abstract class Boxes {
+  readonly element: HTMLElement;
+  protected readonly canvas: HTMLCanvasElement;
+  /** The box that keys start from; -1 for none. */
+  protected at = -1;
+  readonly #readout: HTMLElement;
+  readonly #resizing = new ResizeObserver(() => this.draw());
+
+  /** @param kind  of picture @param hint  shown until a box is read */
+  constructor(
+    readonly options: BoxesOptions,
+    kind: string,
+    hint: string,
+  ) {
+    this.canvas = h("canvas.flame", {
+      role: "application",
+      tabindex: 0,
+      "aria-roledescription": kind,
+      "aria-label": options.label,
+      on: {
+        mousemove: (e) => this.#point(e),
+        mouseleave: hideTip,
+        click: (e) => this.#under(e) >= 0 && this.choose(this.#under(e)),
+        keydown: (e) => this.#key(e),
+      },
+    });
+    this.#readout = h("p.note.flame-readout", { "aria-live": "polite" }, hint);
+    this.element = h("div.flame-box", this.canvas, this.#readout);
+    this.#resizing.observe(this.element);
+    document.addEventListener("themechange", this.draw);
+  }
+
+  dispose(): void {
+    this.#resizing.disconnect();
+    document.removeEventListener("themechange", this.draw);
+  }
+
+  /** Lays the boxes out in this width; returns the height. */
+  protected abstract layout(width: number): number;
+  protected abstract paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void;
+  /** The box at a position [px], or -1. */
+  protected abstract boxAt(x: number, y: number): number;
+  /** Handles a key; returns whether the page must not. */
+  protected abstract move(key: string): boolean;
+
+  protected choose(box: number): void {
+    this.options.choose(box);
+  }
+
+  protected readonly draw = (): void => {
+    const width = this.element.clientWidth,
+      ratio = window.devicePixelRatio || 1,
+      ctx = this.canvas.getContext("2d");
+    if (width === 0 || !ctx) return;
+    const height = this.layout(width),
+      style = getComputedStyle(document.documentElement);
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.font = `12px ${style.fontFamily}`;
+    ctx.textBaseline = "middle";
+    this.paint(ctx, width, (name) => style.getPropertyValue(`--${name}`).trim());
+  };
+
+  protected say(words: Child): void {
+    this.#readout.replaceChildren(h("span", words));
+  }
+
+  #under(e: MouseEvent): number {
+    const box = this.canvas.getBoundingClientRect();
+    return this.boxAt(e.clientX - box.left, e.clientY - box.top);
+  }
+
+  #point(e: MouseEvent): void {
+    const found = this.#under(e);
+    this.canvas.style.cursor = found >= 0 ? "pointer" : "default";
+    if (found >= 0) tipAt([e.clientX, e.clientY], this.options.words(found));
+    else hideTip();
+  }
+
+  #key(e: KeyboardEvent): void {
+    if (e.key === "Enter" && this.at >= 0) this.choose(this.at);
+    else if (!this.move(e.key)) return;
+    e.preventDefault();
+  }
+}

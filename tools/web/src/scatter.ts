@@ -1,0 +1,138 @@
+/** Points on two logarithmic axes: bandwidth against size, and rooflines. */
+import { longName } from "./cells";
+import { drawChart, type Theme } from "./chart";
+import type { ColumnOf, Table, TableName } from "./data";
+import type { Child } from "./dom";
+import * as f from "./format";
+import { decades, type Axis, type PlotLine } from "./plot";
+import { shapeLegend, symbolOf } from "./shapes";
+import { lines } from "./ui";
+
+/** The point of a table's row. */
+export interface Spot {
+  readonly row: number;
+  readonly at: readonly [number, number];
+  readonly size: number;
+  /** Index of the marker shape (shapes.ts). */
+  readonly shape: number;
+  readonly hollow?: boolean;
+}
+
+type Ends = ReturnType<typeof decades>;
+type Roof = Omit<PlotLine, "color" | "width" | "dash">;
+
+interface Scatter {
+  readonly label: string;
+  /** Names of the axes, how their ticks are written, and further values that they must include. */
+  readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
+  readonly color: keyof Theme;
+  readonly spots: readonly Spot[];
+  /** The row with a thick edge. */
+  readonly chosen?: number | undefined;
+  readonly tip: (row: number) => Child;
+  readonly click?: ((row: number) => void) | undefined;
+  /** Dashed lines, between the ends of the axes. */
+  readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
+}
+
+const HEIGHT = 330;
+
+const power = (value: number) => (value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1))));
+
+function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatter): HTMLElement {
+  const endsOf = (i: 0 | 1, also: readonly number[] = []) => decades([...spots.map(({ at }) => at[i]), ...also]),
+    x = endsOf(0, axes.x.also),
+    y = endsOf(1, axes.y.also);
+  return drawChart({
+    label: `${label}; the table has them`,
+    height: HEIGHT,
+    tip: (mark) => tip(spots[mark]!.row),
+    ...(click ? { click: (mark: number) => click(spots[mark]!.row) } : {}),
+    plot: (theme) => ({
+      x: { write: power, ...axes.x, log: true, lines: true, ...x },
+      y: { write: power, ...axes.y, log: true, ...y },
+      lines: roofs?.(x, y).map((roof) => ({ ...roof, color: theme["ink-2"], width: 1.5, dash: [6, 4] })) ?? [],
+      marks: spots.map(({ row, at, size, shape, hollow }) => ({
+        at,
+        path: symbolOf(shape),
+        size,
+        fill: hollow ? theme.page : theme[color],
+        opacity: row === chosen ? 1 : 0.85,
+        edge: row === chosen ? theme.ink : hollow ? theme[color] : theme["ink-2"],
+        edgeWidth: row === chosen ? 3 : hollow ? 2 : 0.8,
+      })),
+    }),
+  });
+}
+
+/* Formats a tick, which is a power of ten: "1 kB", "10 MB". */
+function tickBytes(value: number): string {
+  const unit = f.byteUnit([value], false);
+  return `${f.grouped(value / unit.factor)} ${unit.name}`;
+}
+
+/** Bandwidth against size: spots at bytes and GB/s, the larger the more of them they stand for. @p names  of the axes */
+export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
+  return scatter({
+    ...of,
+    label: `${of.label}: ${f.count(of.spots.length, "point")}`,
+    axes: { x: { name: x, write: tickBytes }, y: { name: y } },
+  });
+}
+
+/** Size of a spot that stands for several. */
+export function spotSize(count: number): number {
+  return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
+}
+
+/** Shapes of rows by what bounds them, and a legend of those there. */
+export function boundShapes(
+  table: Table<"kernels.roofline" | "hlo.work">,
+  rows: readonly number[],
+  words: readonly string[],
+): { shape: (row: number) => number; legend: HTMLElement } {
+  const shape = (row: number): number => {
+    const bound = words.indexOf(table.text(row, "bound") ?? "");
+    return bound < 0 ? words.length : bound;
+  };
+  const shapes = [...new Set(rows.map(shape))].sort((a, b) => a - b),
+    keys = shapes.map((n) => ({ shape: n, label: words[n] ? `bound by ${words[n]}` : "bound not known" }));
+  return { shape, legend: shapeLegend(keys, "compute") };
+}
+
+/** Rows of a table as a roofline: floating-point rate against operations per byte; the larger a point, the more time it takes. */
+interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen" | "click" | "roofs"> {
+  readonly table: Table<N>;
+  readonly rows: readonly number[];
+  readonly name: ColumnOf<N>;
+  /** Column of the rate, and what makes it TFLOP/s. */
+  readonly rate: readonly [ColumnOf<N>, number];
+  readonly time: ColumnOf<N>;
+  /** Description of a point, between its name and its coordinates. */
+  readonly said: (row: number) => string;
+  readonly shape: (row: number) => number;
+  readonly hollow?: (row: number) => boolean;
+  /** Further values that the axes must include. */
+  readonly also?: { readonly x?: readonly number[]; readonly y?: readonly number[] };
+}
+
+export function rooflineChart<N extends "kernels.roofline" | "hlo.work" | "efficiency.work">(of: Roofline<N>): HTMLElement {
+  const { rows, table, rate, also = {} } = of,
+    perByte = (row: number) => table.amount(row, "flop_per_byte" as ColumnOf<N>),
+    time = (row: number) => table.amount(row, of.time),
+    longest = f.most(rows.map(time));
+  return scatter({
+    ...of,
+    color: "compute",
+    axes: { x: { name: "floating-point operations per byte", also: also.x ?? [] }, y: { name: "TFLOP/s", also: also.y ?? [] } },
+    tip: (row) =>
+      lines(longName(table.text(row, of.name)), of.said(row), `${f.significant(perByte(row))} operations per byte, ${f.time(time(row))}`),
+    spots: rows.map((row) => ({
+      row,
+      at: [perByte(row), table.amount(row, rate[0]) * rate[1]],
+      size: 7 + 11 * Math.sqrt(time(row) / longest),
+      shape: of.shape(row),
+      hollow: of.hollow?.(row) ?? false,
+    })),
+  });
+}
