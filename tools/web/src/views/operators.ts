@@ -178,7 +178,7 @@ export const operators: View = {
   title: "Operators",
   needs: tablesNamed("calls.call kernels.launched"),
   of: tablesNamed("calls.call"),
-  shown: (job) => !ofXla(job) || job.level("calls.call", "operator").n > 0,
+  shown: (job) => !ofXla(job) || job.rowsOf("calls.call") > 0,
   state: (job) => adviceState(job, "operators"),
   render(root, context) {
     const { job, params } = context;
