@@ -39,24 +39,16 @@ static inline uint64_t load_few(const char *bytes, size_t size) {
     return (uint64_t)first << 32 | last;
 }
 
-static const uint64_t factor = 0x9E3779B97F4A7C15u;
-
-static inline uint64_t mix(uint64_t hash, uint64_t word) {
-    return ((hash << 29 | hash >> 35) ^ word) * factor;
-}
-
-/* Rotates and multiplies word by word, then the last eight bytes, and folds the result. Most names
- * are short, so start-up cost matters most; of long ones two words are mixed at a time. */
+/* Rotates and multiplies word by word, then the last eight bytes, and folds the result. Names are
+ * short, so start-up cost matters most. */
 static uint32_t hash_of(const char *bytes, size_t size) {
+    const uint64_t k = 0x9E3779B97F4A7C15u;
     const char *end = bytes + size;
-    uint64_t h = size * factor, odd = 0;
-    for (; end - bytes > 16; bytes += 16) {
-        h = mix(h, load(bytes));
-        odd = mix(odd, load(bytes + 8));
-    }
-    h = end - bytes > 8 ? mix(h, load(bytes)) : h;
-    h = mix(h ^ odd, size > 8 ? load(end - 8) : load_few(bytes, size));
-    h = (h ^ h >> 32) * factor;
+    uint64_t h = size * k;
+    for (; end - bytes > 8; bytes += 8)
+        h = ((h << 29 | h >> 35) ^ load(bytes)) * k;
+    h = ((h << 29 | h >> 35) ^ (size > 8 ? load(end - 8) : load_few(bytes, size))) * k;
+    h = (h ^ h >> 32) * k;
     return (uint32_t)(h >> 32);
 }
 

@@ -4,7 +4,6 @@
 #include "number.h"
 
 /* Kept out of the loops so that these need fewer registers. */
-#define TM_APART __attribute__((noinline))
 #define TM_RARE __attribute__((noinline, cold))
 
 /* Hashes length and three bytes, which distinguish nearly all keys; collisions are probed. */
@@ -349,9 +348,9 @@ static bool is_pointer(const char *p) {
     return digits > 0 && p[3 + digits] == '"';
 }
 
-/* Reads the less common kinds of values, which each kernel still has a few of. */
-static TM_APART const char *other_field(tm_json_cursor *cursor, const char *p, int field,
-                                        unsigned type, tm_chrome_event *event) {
+/* Reads the less common kinds of values. */
+static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, int field,
+                                       unsigned type, tm_chrome_event *event) {
     tm_chrome_value *value = &event->fields[field];
     bool valid = false;
     const char *start = p;

@@ -8,7 +8,7 @@
 #include "tmerge/status.h"
 
 enum {
-    TM_WINDOW_BYTES = 1 << 18,   /* size of one read */
+    TM_WINDOW_BYTES = 1 << 20,   /* size of one read */
     TM_WINDOW_ITEM_MAX = 1 << 26 /* maximum size of a single event: 64 MiB */
 };
 

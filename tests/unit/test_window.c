@@ -4,7 +4,7 @@
 #include "json_document.h"
 #include "source_ways.h"
 
-static const size_t WINDOW = TM_WINDOW_BYTES;
+static const size_t MIB = 1 << 20;
 
 /* Returns `lead` blanks followed by a text; the caller frees it. */
 static char *behind_blanks(size_t lead, const char *text) {
@@ -24,7 +24,7 @@ TEST(tokens_across_the_end_of_a_window_are_read_whole) {
         "{\"key\": [true, false, null, -12.5e+3, \"a\\n\\u00e9\xE2\x82\xAC\"]}";
     const size_t step = in_full_set() ? 1 : 8;
     for (size_t before = first_of_every(step); before < sizeof text; before += step) {
-        size_t lead = WINDOW - before;
+        size_t lead = MIB - before;
         char *bytes = behind_blanks(lead, text);
         assert_int_equal(check_document(bytes, lead + sizeof text - 1, 0, NULL), TM_OK);
         free(bytes);
@@ -45,7 +45,7 @@ TEST(an_offset_counts_from_the_start_of_the_content) {
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t before = first_of_every(step); before <= strlen(cases[i].text);
              before += step) {
-            size_t lead = 2 * WINDOW - before;
+            size_t lead = 2 * MIB - before;
             char *bytes = behind_blanks(lead, cases[i].text);
             tm_error err;
             assert_int_equal(check_document(bytes, lead + strlen(cases[i].text), 0, &err),
@@ -83,11 +83,11 @@ TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
 
 /* If the content fills a window exactly, the window does not know yet that nothing follows. */
 TEST(the_end_is_found_behind_a_full_window) {
-    for (size_t n = WINDOW - 1; n <= WINDOW + 1; n++) {
+    for (size_t n = MIB - 1; n <= MIB + 1; n++) {
         char *bytes = behind_blanks(n - 1, "7");
         tm_source *source = open_bytes(bytes, n);
         tm_window window = open_window(source, 0);
-        assert_int_equal(window.cursor.final, n < WINDOW);
+        assert_int_equal(window.cursor.final, n < MIB);
         assert_int_equal(tm_window_space(&window, NULL), TM_OK);
         assert_int_equal(tm_window_skip_value(&window, NULL), TM_OK);
         assert_int_equal(tm_window_space(&window, NULL), TM_OK);
@@ -101,14 +101,14 @@ TEST(the_end_is_found_behind_a_full_window) {
 }
 
 TEST(white_space_goes_on_to_the_end_of_the_content) {
-    size_t n = 3 * WINDOW + 5;
+    size_t n = 3 * MIB + 5;
     char *bytes = behind_blanks(n - 4, " \t\r\n");
     tm_source *source = open_bytes(bytes, n);
     tm_window window = open_window(source, 0);
     assert_int_equal(tm_window_space(&window, NULL), TM_OK);
     assert_true(window.cursor.final);
     assert_int_equal(window.buffer_offset + (window.p - window.buffer), n);
-    assert_int_equal(window.capacity, WINDOW);
+    assert_int_equal(window.capacity, MIB);
     tm_window_close(&window);
     tm_source_close(source);
     free(bytes);
@@ -116,7 +116,7 @@ TEST(white_space_goes_on_to_the_end_of_the_content) {
 
 /* A large value made of small tokens fits in the window. */
 TEST(a_value_is_skipped_without_keeping_it) {
-    size_t n = 5 * WINDOW;
+    size_t n = 5 * MIB;
     char *bytes = malloc(n);
     assert_non_null(bytes);
     for (size_t i = 0; i < n; i++)
@@ -129,7 +129,7 @@ TEST(a_value_is_skipped_without_keeping_it) {
     tm_window window = open_window(source, 0);
     /* [1] is now a quote: the first string is "b". */
     assert_int_equal(tm_window_skip_value(&window, NULL), TM_OK);
-    assert_int_equal(window.capacity, WINDOW);
+    assert_int_equal(window.capacity, MIB);
     assert_int_equal(window.buffer_offset + (window.p - window.buffer), n);
     tm_window_close(&window);
     tm_source_close(source);
