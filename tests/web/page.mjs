@@ -250,7 +250,12 @@ export async function visit(page, hash) {
     location.hash = h;
   }, hash);
   await viewed(page, hash.slice(1).split("/")[0]);
-  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await drawn(page);
+}
+
+/** Waits until the next frame is drawn, whose states may differ from those before. */
+export async function drawn(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 /** The views in the list, by their names in the address. */

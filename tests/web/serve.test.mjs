@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { before } from "node:test";
-import { closeTo, FULL, full, grave, merge, moduleOf, open, seldom, serve, show, synth, test, tmerge, visit } from "./page.mjs";
+import { closeTo, drawn, FULL, full, grave, merge, moduleOf, open, seldom, serve, show, synth, test, tmerge, visit } from "./page.mjs";
 import { box, details, GUTTER, hovered, params, placeOf, plain, press, RIGHT, timeline as opened } from "./timeline.mjs";
 
 const LANES_Y = 130;
@@ -75,7 +75,10 @@ seldom("what the page left out comes when it is looked at, is what the store has
   for (const event of middle.slice(0, FULL ? 12 : 3)) {
     const begin = event.begin_ns - 3 * event.duration_ns, end = event.begin_ns + 4 * event.duration_ns;
     await visit(page, `#timeline/color=slowness/t=${begin}-${end}/rank=2`);
-    for (const what of ["timeline", "detail", "slowness"]) await page.waitForSelector(`body[data-${what}="complete"]`);
+    for (const what of ["timeline", "detail", "slowness"]) {
+      await page.waitForSelector(`body[data-${what}="complete"]`);
+      await drawn(page); // detail that came is compared in the next frame
+    }
     const shown = await lookFor(page, await placeOf(page, event.begin_ns + event.duration_ns / 2, [begin, end]), / rank 2 .*\(compute\)/);
     const [duration, times] = shown.split("·").slice(-2), place = own.filter(({ name }) => name === event.name).indexOf(event);
     assert.ok(shown.includes(event.name.slice(0, 100)) && closeTo(duration, event.duration_ns), `${event.name} at ${event.begin_ns}: ${shown}`);
