@@ -22,6 +22,8 @@ const tm_renamed tm_renames[] = {
     {"hlo.category", "hlo.work", "category", NULL},
     {"hlo.op", "hlo.work", "op", NULL},
     {"hlo.program", "hlo.work", "program", NULL},
+    {"host.address", "host.unified_memory", "address", NULL},
+    {"host.unified", "host.unified_memory", "rank", NULL},
     {"kernels.launcher", "kernels.launched", "kernel", NULL},
     {"operators.kernel", "kernels.launched", "operator", NULL},
     {"memory.module", "memory.owner", "module", "module"},

@@ -212,10 +212,10 @@ def test_unified_memory_and_threads_are_those_of_plain_sql():
     on_gpu = gathered(paths, 'SELECT sum(numberOfPageFaults), count(*), sum(end - start) FROM '
                              f'CUDA_UM_GPU_PAGE_FAULT_EVENTS {process}')
     on_cpu = gathered(paths, f'SELECT count(*) FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS {process}')
-    equal([tuple(row.values()) for row in rows('made.h5', 'host.unified')],
-          [(rank, *copies[0][rank], *copies[1][rank], *on_gpu[rank], *on_cpu[rank])
+    equal([tuple(row.values()) for row in rows('made.h5', 'host.unified_memory/rank')],
+          [('rank', rank, None, 5, *copies[0][rank], *copies[1][rank], *on_gpu[rank], *on_cpu[rank])
            for rank in range(4)])
-    contains(tmerge('show', 'made.h5', 'um_total_sum').expect(0).out, 'host.unified')
+    equal(tables('made.h5', 'um_total_sum')['host.unified_memory'], rows('made.h5', 'host.unified_memory/rank'))
     contains(tmerge('show', 'made.h5', 'openmp_sum', '--rank', '0', '--where', 'count < 0').expect(0).err,
              'stats.time has no such rows')
     found = {int(row['thread']): row for row in rows('made.h5', 'host.thread')}
@@ -251,23 +251,22 @@ GROUP BY globalPid, address ORDER BY globalPid, address"""
 def test_unified_memory_by_address_is_that_of_plain_sql():
     paths = made(ranks_per_file=2)
     expected = gathered(paths, BY_ADDRESS)
-    found = [tuple(row.values()) for row in rows('made.h5', 'host.address')]
+    found = [tuple(row.values())[1:] for row in rows('made.h5', 'host.unified_memory/address')]
     equal([row[1:] for row in found],
           [(f'0x{address:012x}', 1, *(n or 0 for n in sums)) for address, *sums in expected])
     equal([row[0] for row in found], sorted(5 * list(range(4))))
-    contains(tmerge('show', 'made.h5', 'um_sum').expect(0).out, 'host.address')
+    equal(tables('made.h5', 'um_sum')['host.unified_memory'], rows('made.h5', 'host.unified_memory/address'))
     shutil.copy('made.h5', 'old.h5')
     with h5py.File('old.h5', 'r+') as store:  # from a version before addresses were kept
-        del store['unified'], store['ranks/n_unified'], store['analysis/host/address']
+        del store['unified'], store['ranks/n_unified'], store['analysis/host/unified_memory']
     seal('old.h5')
     tmerge('check', 'old.h5').expect(0)
     tmerge('show', 'old.h5', 'um_sum').fails(3, 'old.h5: the store is older and has no table '
-                                             'host.address; tmerge analyze adds it')
-    contains(tmerge('show', 'old.h5', 'host').expect(0).out, 'host.unified')
+                                             'host.unified_memory; tmerge analyze adds it')
     tmerge('analyze', 'old.h5').expect(0)
-    equal([(row['address'], *(row[name] for name in UNIFIED)) for row in rows('old.h5', 'host.address')],
+    equal([(row['address'], *(row[name] for name in UNIFIED)) for row in rows('old.h5', 'host.unified_memory/address')],
           [(None, row['rank'], 0, *(row[name] for name in UNIFIED[2:]))
-           for row in rows('old.h5', 'host.unified')])
+           for row in rows('old.h5', 'host.unified_memory/rank')])
 
 
 def test_of_many_addresses_those_that_moved_most_have_rows():
@@ -280,7 +279,7 @@ def test_of_many_addresses_those_that_moved_most_have_rows():
                        [(start, process, 4096 * (1 + i)) for i in range(1203)])
     db.close()
     tmerge('many.sqlite', '-o', 'many.h5').expect(0)
-    found = rows('many.h5', 'host.address')
+    found = rows('many.h5', 'host.unified_memory/address')
     # The five of the generator, the lowest 995 with one fault each, and the other 208 in one row.
     equal([row['address'] for row in found[:995]], [f'0x{4096 * (1 + i):012x}' for i in range(995)])
     equal(len(found), 1001)

@@ -280,10 +280,8 @@ static const struct {
     {"host.thread", " rank process thread name running_ns running_pct times migrations cores "
                     "os_calls os_ns os_wait_ns "},
     {"host.counter", " rank source name series samples mean min max "},
-    {"host.unified", " rank to_device to_device_bytes to_device_ns to_host to_host_bytes "
-                     "to_host_ns gpu_faults gpu_fault_groups gpu_fault_ns cpu_faults "},
-    {"host.address",
-     " rank address addresses to_device to_device_bytes to_device_ns to_host to_host_bytes "
+    {"host.unified_memory",
+     " level rank address addresses to_device to_device_bytes to_device_ns to_host to_host_bytes "
      "to_host_ns gpu_faults gpu_fault_groups gpu_fault_ns cpu_faults "},
     {"stats.time", " report name count total_ns share_pct mean_ns median_ns min_ns max_ns "
                    "stddev_ns ranks max_rank_ns max_rank median_exact "},

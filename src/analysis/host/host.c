@@ -65,8 +65,7 @@ static const tm_table_def thread_def = {
     .top = RUNNING,
 };
 
-static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_unified_table,
-                                           &tm_unified_addresses};
+static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_unified_table};
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */

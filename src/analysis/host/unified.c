@@ -7,6 +7,7 @@
 
 #include "base/keys.h"
 #include "base/sums.h"
+#include "table/levels.h"
 
 /* Maximum number of addresses of a rank with a row of their own. */
 #define LISTED 1000
@@ -25,74 +26,53 @@ enum {
     N_SUMS
 };
 
-/* The sums that both tables have. */
-#define SUMS(first)                                                                                \
-    [(first) +                                                                                     \
-        H2D_COUNT] = {"to_device", TM_INT, "",                                                     \
-                      "Number of migrations of pages from the host to a device."},                 \
-        [(first) + H2D_BYTES] = {"to_device_bytes", TM_INT, "B",                                   \
-                                 "Bytes that migrated from the host to a device."},                \
-        [(first) + H2D_TIME] = {"to_device_ns", TM_INT, "ns",                                      \
-                                "Sum of the durations of the migrations to a device."},            \
-        [(first) + D2H_COUNT] = {"to_host", TM_INT, "",                                            \
-                                 "Number of migrations of pages from a device to the host."},      \
-        [(first) + D2H_BYTES] = {"to_host_bytes", TM_INT, "B",                                     \
-                                 "Bytes that migrated from a device to the host."},                \
-        [(first) + D2H_TIME] = {"to_host_ns", TM_INT, "ns",                                        \
-                                "Sum of the durations of the migrations to the host."},            \
-        [(first) + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Number of page faults of devices."},  \
-        [(first) + GPU_GROUPS] =                                                                   \
-            {"gpu_fault_groups", TM_INT, "",                                                       \
-             "Number of groups in which the driver handled the page faults of devices."},          \
-        [(first) + GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns",                                      \
-                                "Sum of the durations of the groups in which the driver handled "  \
-                                "page faults of devices."},                                        \
-        [(first) + CPU_FAULTS] = {"cpu_faults", TM_INT, "",                                        \
-                                  "Number of page faults of the host in unified memory."}
-
-enum { RANK, T_SUMS, N_COLUMNS = T_SUMS + N_SUMS };
+enum { LEVEL, RANK, ADDRESS, ADDRESSES, SUMS, N_COLUMNS = SUMS + N_SUMS };
 
 static const tm_column columns[N_COLUMNS] = {
+    [LEVEL] = TM_LEVEL_COLUMN("address or rank"),
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    SUMS(T_SUMS),
+    [ADDRESS] = {"address", TM_TEXT, "",
+                 "Virtual address, as recorded, of the page or of the first of several pages, with "
+                 "at least 12 hexadecimal digits. Null if the row stands for several addresses, if "
+                 "no address was recorded, or on level rank."},
+    [ADDRESSES] = {"addresses", TM_INT, "",
+                   "Number of addresses in this row: 1, or more in the row for all other addresses "
+                   "and on level rank. 0 if no address was recorded (or if an older tmerge merged "
+                   "the traces)."},
+    [SUMS + H2D_COUNT] = {"to_device", TM_INT, "",
+                          "Number of migrations of pages from the host to a device."},
+    [SUMS + H2D_BYTES] = {"to_device_bytes", TM_INT, "B",
+                          "Bytes that migrated from the host to a device."},
+    [SUMS + H2D_TIME] = {"to_device_ns", TM_INT, "ns",
+                         "Sum of the durations of the migrations to a device."},
+    [SUMS + D2H_COUNT] = {"to_host", TM_INT, "",
+                          "Number of migrations of pages from a device to the host."},
+    [SUMS + D2H_BYTES] = {"to_host_bytes", TM_INT, "B",
+                          "Bytes that migrated from a device to the host."},
+    [SUMS + D2H_TIME] = {"to_host_ns", TM_INT, "ns",
+                         "Sum of the durations of the migrations to the host."},
+    [SUMS + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Number of page faults of devices."},
+    [SUMS + GPU_GROUPS] = {"gpu_fault_groups", TM_INT, "",
+                           "Number of groups in which the driver handled the page faults of "
+                           "devices."},
+    [SUMS + GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns",
+                         "Sum of the durations of the groups in which the driver handled page "
+                         "faults of devices."},
+    [SUMS + CPU_FAULTS] = {"cpu_faults", TM_INT, "",
+                           "Number of page faults of the host in unified memory."},
 };
 
 const tm_table_def tm_unified_table = {
-    .name = "host.unified",
+    .name = "host.unified_memory",
     .doc = "A row for each rank whose trace has migrations or page faults of unified memory, like "
-           "um_total_sum of nsys stats. host.address shows them by address; stats.time shows the "
-           "host functions that faulted.",
+           "um_total_sum of nsys stats, and for each virtual address at which a rank had them, "
+           "like um_sum. Each rank has the 1000 addresses with the largest to_device_bytes + "
+           "to_host_bytes, then gpu_faults, then cpu_faults, and a row for all others. stats.time "
+           "shows the host functions that faulted.",
     .columns = columns,
     .n_columns = N_COLUMNS,
-    .n_keys = 1,
-    .top = T_SUMS + GPU_FAULTS,
-};
-
-enum { A_RANK, A_ADDRESS, A_ADDRESSES, A_SUMS, N_ADDRESS_COLUMNS = A_SUMS + N_SUMS };
-
-static const tm_column address_columns[N_ADDRESS_COLUMNS] = {
-    [A_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [A_ADDRESS] = {"address", TM_TEXT, "",
-                   "Virtual address, as recorded, of the page or of the first of several pages, "
-                   "with at least 12 hexadecimal digits. Null if the row stands for several "
-                   "addresses or no address was recorded."},
-    [A_ADDRESSES] =
-        {"addresses", TM_INT, "",
-         "Number of addresses in this row: 1, or more in the row for all other addresses. 0 if no "
-         "address was recorded (or if the store is older than this table)."},
-    SUMS(A_SUMS),
-};
-
-const tm_table_def tm_unified_addresses = {
-    .name = "host.address",
-    .doc = "A row for each virtual address of unified memory at which a rank had migrations or "
-           "page faults, like um_sum of nsys stats. Each rank has the 1000 addresses with the "
-           "largest to_device_bytes + to_host_bytes, then gpu_faults, then cpu_faults, and a row "
-           "for all others. The rows add up to host.unified.",
-    .columns = address_columns,
-    .n_columns = N_ADDRESS_COLUMNS,
-    .n_keys = 2,
-    .top = A_SUMS + GPU_FAULTS,
+    .n_keys = ADDRESS + 1,
+    .top = SUMS + GPU_FAULTS,
 };
 
 typedef struct place {
@@ -106,7 +86,6 @@ typedef struct adder {
     tm_keys addresses; /* of int64_t; 0: not recorded */
     tm_vec places;     /* of place, by key number */
     size_t next;       /* index of the first attribute at or after the event */
-    int64_t all[N_SUMS];
 } adder;
 
 /* Returns the sums of an event's address; NULL if out of memory. */
@@ -126,10 +105,8 @@ static int64_t *sums_of(adder *a, uint32_t event) {
     return at->sums;
 }
 
-static void add(adder *a, int64_t *own, int column, int64_t value) {
-    value = value > 0 ? value : 0;
-    own[column] = tm_sum(own[column], value);
-    a->all[column] = tm_sum(a->all[column], value);
+static void add(int64_t *own, int column, int64_t value) {
+    own[column] = tm_sum(own[column], value > 0 ? value : 0);
 }
 
 /* Adds a copy if it is a migration, which the reader marks in the name. */
@@ -142,9 +119,9 @@ static bool take_copy(adder *a, const tm_copy_attr *copy) {
     int64_t *own = sums_of(a, copy->event);
     if (!own)
         return false;
-    add(a, own, in ? H2D_COUNT : D2H_COUNT, 1);
-    add(a, own, in ? H2D_BYTES : D2H_BYTES, copy->bytes);
-    add(a, own, in ? H2D_TIME : D2H_TIME, timeline->duration_ns[copy->event]);
+    add(own, in ? H2D_COUNT : D2H_COUNT, 1);
+    add(own, in ? H2D_BYTES : D2H_BYTES, copy->bytes);
+    add(own, in ? H2D_TIME : D2H_TIME, timeline->duration_ns[copy->event]);
     return true;
 }
 
@@ -154,16 +131,16 @@ static bool take_fault(adder *a, uint32_t row) {
     int64_t *own = sums_of(a, row);
     if (!own)
         return false;
-    add(a, own, gpu ? GPU_GROUPS : CPU_FAULTS, 1);
+    add(own, gpu ? GPU_GROUPS : CPU_FAULTS, 1);
     if (gpu)
-        add(a, own, GPU_TIME, timeline->duration_ns[row]);
+        add(own, GPU_TIME, timeline->duration_ns[row]);
     return true;
 }
 
 static bool take_number(adder *a, const tm_counter_attr *counter) {
     int64_t *own = sums_of(a, counter->event);
     if (own)
-        add(a, own, GPU_FAULTS, (int64_t)counter->value);
+        add(own, GPU_FAULTS, (int64_t)counter->value);
     return own != NULL;
 }
 
@@ -203,56 +180,54 @@ static int by_weight(const void *a, const void *b) {
     return 0;
 }
 
+static void add_place(place *to, const place *from) {
+    to->addresses += from->addresses;
+    for (int c = 0; c < N_SUMS; c++)
+        to->sums[c] = tm_sum(to->sums[c], from->sums[c]);
+}
+
 /* Merges all addresses after the first LISTED into one row. Returns the number of rows left. */
 static size_t unite_others(place *v, size_t n) {
     size_t known = n - (n > 0 && v[n - 1].addresses == 0);
     if (known <= LISTED + 1)
         return n;
-    place *rest = &v[LISTED];
-    for (size_t i = LISTED + 1; i < known; i++) {
-        rest->addresses++;
-        for (int c = 0; c < N_SUMS; c++)
-            rest->sums[c] = tm_sum(rest->sums[c], v[i].sums[c]);
-    }
+    for (size_t i = LISTED + 1; i < known; i++)
+        add_place(&v[LISTED], &v[i]);
     if (known < n)
         v[LISTED + 1] = v[known];
     return LISTED + 1 + (n - known);
 }
 
-static tm_status add_places(adder *a, tm_table *table, tm_error *err) {
-    place *v = a->places.data;
+static tm_status add_row(const adder *a, const char *level, const char *address, const place *p,
+                         tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[RANK], a->view->timeline->rank);
+    tm_cell_set_int(&row[ADDRESSES], p->addresses);
+    for (int c = 0; c < N_SUMS; c++)
+        tm_cell_set_int(&row[SUMS + c], p->sums[c]);
+    TM_TRY(tm_table_set_text(table, &row[LEVEL], level, err));
+    return tm_table_set_text(table, &row[ADDRESS], address, err);
+}
+
+static tm_status add_rows(adder *a, tm_table *table, tm_error *err) {
+    place *v = a->places.data, all = {0};
     qsort(v, a->places.n, sizeof *v, by_weight);
     const size_t n = unite_others(v, a->places.n);
     for (size_t i = 0; i < n; i++) {
         char text[24];
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
         snprintf(text, sizeof text, "0x%012" PRIx64, (uint64_t)v[i].address);
-        TM_TRY(tm_table_set_text(table, &row[A_ADDRESS], v[i].addresses == 1 ? text : NULL, err));
-        tm_cell_set_int(&row[A_RANK], a->view->timeline->rank);
-        tm_cell_set_int(&row[A_ADDRESSES], v[i].addresses);
-        for (int c = 0; c < N_SUMS; c++)
-            tm_cell_set_int(&row[A_SUMS + c], v[i].sums[c]);
+        TM_TRY(add_row(a, "address", v[i].addresses == 1 ? text : NULL, &v[i], table, err));
+        add_place(&all, &v[i]);
     }
-    return TM_OK;
-}
-
-static tm_status add_rows(adder *a, tm_tables *out, tm_error *err) {
-    if (a->places.n == 0)
-        return TM_OK;
-    tm_cell *row = tm_table_add_row(tm_tables_find(out, tm_unified_table.name));
-    if (!row)
-        return tm_fail_memory(err);
-    tm_cell_set_int(&row[RANK], a->view->timeline->rank);
-    for (int c = 0; c < N_SUMS; c++)
-        tm_cell_set_int(&row[T_SUMS + c], a->all[c]);
-    return add_places(a, tm_tables_find(out, tm_unified_addresses.name), err);
+    return n > 0 ? add_row(a, "rank", NULL, &all, table, err) : TM_OK;
 }
 
 tm_status tm_unified_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     adder a = {.view = view, .addresses = TM_KEYS(int64_t), .places = TM_VEC(place)};
-    tm_status status = take_rank(&a) ? add_rows(&a, out, err) : tm_fail_memory(err);
+    tm_status status = take_rank(&a) ? add_rows(&a, tm_tables_find(out, tm_unified_table.name), err)
+                                     : tm_fail_memory(err);
     tm_keys_free(&a.addresses);
     tm_vec_free(&a.places);
     return status;

@@ -4,7 +4,7 @@
 
 #include "tmerge/analysis.h"
 
-extern const tm_table_def tm_unified_table, tm_unified_addresses;
+extern const tm_table_def tm_unified_table;
 
 /** Adds a rank's rows. TM_OK; TM_ERR_FAULT. */
 tm_status tm_unified_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;

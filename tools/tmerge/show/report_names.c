@@ -6,28 +6,29 @@
 /* Names since 2022.4 and before. Reports without a table are not supported. */
 static const struct {
     const char *name, *old, *table;
+    const char *level; /* of the table; NULL: its rows whose column `report` is the name */
 } reports[] = {
-    {"cuda_api_sum", "cudaapisum", "stats.time"},
-    {"cuda_gpu_kern_sum", "gpukernsum", "stats.time"},
-    {"cuda_gpu_mem_time_sum", "gpumemtimesum", "stats.time"},
-    {"cuda_gpu_mem_size_sum", "gpumemsizesum", "stats.size"},
-    {"nvtx_sum", "nvtxsum", "stats.time"},
-    {"mpi_event_sum", "mpieventsum", "stats.time"},
-    {"osrt_sum", "osrtsum", "stats.time"},
-    {"openmp_sum", "openmpevtsum", "stats.time"},
-    {"openacc_sum", "openaccsum", "stats.time"},
-    {"syscall_sum", "syscall_sum", "stats.time"},
-    {"um_sum", "umsum", "host.address"},
-    {"um_total_sum", "umtotalsum", "host.unified"},
-    {"um_cpu_page_faults_sum", "umcpupagefaultssum", "stats.time"},
-    {"opengl_khr_range_sum", "khrdebugsum", NULL},
-    {"opengl_khr_gpu_range_sum", "khrdebuggpusum", NULL},
-    {"vulkan_marker_sum", "vulkanmarkerssum", NULL},
-    {"vulkan_gpu_marker_sum", "vulkangpumarkersum", NULL},
-    {"dx11_pix_sum", "dx11pixsum", NULL},
-    {"dx12_gpu_marker_sum", "dx12gpumarkersum", NULL},
-    {"dx12_pix_sum", "dx12pixsum", NULL},
-    {"wddm_queue_sum", "wddmqueuesdetails", NULL},
+    {"cuda_api_sum", "cudaapisum", "stats.time", NULL},
+    {"cuda_gpu_kern_sum", "gpukernsum", "stats.time", NULL},
+    {"cuda_gpu_mem_time_sum", "gpumemtimesum", "stats.time", NULL},
+    {"cuda_gpu_mem_size_sum", "gpumemsizesum", "stats.size", NULL},
+    {"nvtx_sum", "nvtxsum", "stats.time", NULL},
+    {"mpi_event_sum", "mpieventsum", "stats.time", NULL},
+    {"osrt_sum", "osrtsum", "stats.time", NULL},
+    {"openmp_sum", "openmpevtsum", "stats.time", NULL},
+    {"openacc_sum", "openaccsum", "stats.time", NULL},
+    {"syscall_sum", "syscall_sum", "stats.time", NULL},
+    {"um_sum", "umsum", "host.unified_memory", "address"},
+    {"um_total_sum", "umtotalsum", "host.unified_memory", "rank"},
+    {"um_cpu_page_faults_sum", "umcpupagefaultssum", "stats.time", NULL},
+    {"opengl_khr_range_sum", "khrdebugsum", NULL, NULL},
+    {"opengl_khr_gpu_range_sum", "khrdebuggpusum", NULL, NULL},
+    {"vulkan_marker_sum", "vulkanmarkerssum", NULL, NULL},
+    {"vulkan_gpu_marker_sum", "vulkangpumarkersum", NULL, NULL},
+    {"dx11_pix_sum", "dx11pixsum", NULL, NULL},
+    {"dx12_gpu_marker_sum", "dx12gpumarkersum", NULL, NULL},
+    {"dx12_pix_sum", "dx12pixsum", NULL, NULL},
+    {"wddm_queue_sum", "wddmqueuesdetails", NULL, NULL},
 };
 
 enum { N_REPORTS = sizeof reports / sizeof *reports };
@@ -41,14 +42,16 @@ static int report_of(const char *word) {
 }
 
 /* Selects the rows of the report and combines that with a given --where. */
-static tm_status set_where(const char *report, tm_report_arguments *out, tm_error *err) {
+static tm_status set_where(int report, tm_report_arguments *out, tm_error *err) {
+    const char *level = reports[report].level, *column = level ? "level" : "report";
+    const char *value = level ? level : reports[report].name;
     const tm_command *command = out->arguments.command;
     const char *given = tm_argument(&out->arguments, "where");
     if (given && strstr(given, " or "))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--where with \"or\" needs the table: %s, whose column report is \"%s\"",
-                       out->operands[1], report);
-    const int n = snprintf(out->where, sizeof out->where, "report = %s%s%s", report,
+                       "--where with \"or\" needs the table: %s, whose column %s is \"%s\"",
+                       out->operands[1], column, value);
+    const int n = snprintf(out->where, sizeof out->where, "%s = %s%s%s", column, value,
                            given ? " and " : "", given ? given : "");
     if (n < 0 || (size_t)n >= sizeof out->where)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--where is too long beside a report's name");
@@ -79,7 +82,7 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
         out->operands[0] = arguments->operands[0];
         out->operands[1] = out->table;
         out->arguments.operands = out->operands;
-        return strncmp(table, "stats.", 6) == 0 ? set_where(name, out, err) : TM_OK;
+        return set_where(report, out, err);
     }
     return TM_OK;
 }

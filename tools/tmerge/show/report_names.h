@@ -25,7 +25,7 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
     "  mpi_event_sum  openmp_sum  openacc_sum  syscall_sum  um_cpu_page_faults_sum:\n"             \
     "    rows of stats.time\n"                                                                     \
     "  cuda_gpu_mem_size_sum: rows of stats.size\n"                                                \
-    "  um_total_sum: host.unified, by rank; um_sum: host.address, by address too\n"                \
+    "  um_total_sum: host.unified_memory, by rank; um_sum: by address too\n"                       \
     "Those of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, wddm_*) are missing.\n"
 
 #endif
