@@ -98,8 +98,11 @@ static bool apart(int64_t *out, const int64_t *a, const int64_t *const *by, cons
     for (size_t i = 0; i < width; i += TM_LANES) {
         lanes between;
         for (size_t k = 0; k < TM_LANES; k++) {
-            between.ns[k] = a[i + k] + by[i / TM_LANES][k] - b[i + k];
-            below[k] |= (uint64_t)(most[i + k] - between.ns[k]);
+            /* Without signs: times of lanes that no rank uses wrap. */
+            const uint64_t ns =
+                (uint64_t)a[i + k] + (uint64_t)by[i / TM_LANES][k] - (uint64_t)b[i + k];
+            between.ns[k] = (int64_t)ns;
+            below[k] |= (uint64_t)most[i + k] - ns;
         }
         for (size_t k = 0; k < TM_LANES; k++)
             out[i + k] = between.ns[k];

@@ -22,7 +22,8 @@ size_t tm_table_level(const tm_table *table, const char *level, size_t *end) {
 
 void tm_table_keep_level(tm_table *table, const char *level) {
     size_t end, first = tm_table_level(table, level, &end);
-    memmove(table->cells, tm_table_row(table, first),
-            (end - first) * (size_t)table->def->n_columns * sizeof *table->cells);
+    if (end > first)
+        memmove(table->cells, tm_table_row(table, first),
+                (end - first) * (size_t)table->def->n_columns * sizeof *table->cells);
     table->n_rows = end - first;
 }

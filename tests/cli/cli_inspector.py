@@ -150,7 +150,7 @@ def test_a_job_of_three_formats_is_one():
     write_from('k/profile_rank_3.json', 'i/host1-pid43.log', 43)
     done = check_mixed(expected, 'k/profile_rank_0.json', 'n/profile_rank_1.sqlite', 'i')
     contains(done.out, f'ank {slow} (host1) makes the other ranks wait')
-    contains(done.out, 'of 2 ranks only communication is recorded')
+    contains(done.out, '(without 2 ranks that recorded only communication)')
     lacks(done.out, 'look at its GPU')  # rank 2's compute is unknown
     check_mixed(expected, *(f'{"kn"[r % 2]}/profile_rank_{r}.{("json", "sqlite")[r % 2]}' for r in range(4)))
     # a rank with a trace does not need the inspector's file

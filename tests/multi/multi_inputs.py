@@ -63,7 +63,7 @@ def test_one_name_of_several_files_is_several_files():
     contains(done.out, '3 ranks on ')
     host('h2', f'cp job/profile_rank_1.json {LOCAL}/trace.json') # a second file of rank 1
     done = job('merge', LOCAL, '-o', 'none.h5', '--no-html').expect(3)
-    contains(done.err, 'rank 1 has traces on several hosts, none of which sees all of them')
+    contains(done.err, 'rank 1 has traces on several hosts, and no host sees all of them')
     equal(host('h1', 'ls none.h5 2>&1 || true').count('No such'), 1)
 
 

@@ -58,10 +58,12 @@ static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
     int64_t *all = malloc((steps->n_rows + 1) * sizeof *all), median = mean;
     tm_shown_text times[2];
+    size_t n = 0;
     for (size_t i = 0; i < steps->n_rows && all; i++)
-        all[i] = number(steps, i, "step_ns");
-    if (all && steps->n_rows > 0)
-        median = tm_median_any(all, steps->n_rows);
+        if (number(steps, i, "step_ns") > 0 && number(steps, i, "partial") == 0)
+            all[n++] = number(steps, i, "step_ns");
+    if (n > 0)
+        median = tm_median_any(all, n);
     free(all);
     tm_shown_durations((const int64_t[]){mean, median}, 2, times);
     snprintf(out, size, " of %s", times[0].text);
