@@ -51,7 +51,7 @@ seldom("rows of operations and programs are those of their tables", async (t) =>
   const tables = show(job.store, "hlo.work/op", "hlo.work/program"), { page } = await open(job.page, { hash: "#xla" });
   for (const [by, column] of [["op", "op"], ["program", "program"]]) {
     await visit(page, `#xla/by=${by}`);
-    assert.deepEqual((await cells(page, "Operations")).map((row) => row[0]), tables[`hlo.${by}`].map((row) => row[column]).slice(0, 20));
+    assert.deepEqual((await cells(page, "Operations")).map((row) => row[0]), tables[`hlo.work/${by}`].map((row) => row[column]).slice(0, 20));
   }
 });
 
