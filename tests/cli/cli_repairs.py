@@ -341,7 +341,7 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
              'not recorded (the compute kernels of 10 graph launches were not recorded)'),
             # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us; if it
             # ended at the next, 1 ms and 19 x 700 us remain.
-            ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 of its stream: '
+            ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 kernels of its stream: '
              '1.20 ms are in doubt (compute 15.5 ms with them, 14.3 ms without)'),
             # The last lasts 5.7 ms, although the host stopped waiting for it in the first; or 35.7
             # ms, longer than all else took. Without it there are 19 x 700 us.

@@ -150,10 +150,12 @@ void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME
 /* Returns whether a row's name contains one of the words. */
 static bool any_named(const tm_facts *facts, const char *name, const char *const *words, size_t n) {
     const tm_table *table = tm_tables_find(facts->tables, name);
-    for (size_t i = 0; i < table->n_rows; i++)
-        for (size_t w = 0; w < n; w++)
-            if (strstr(tm_table_cell(table, i, "name")->value.text, words[w]))
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *own = tm_table_cell(table, i, "name");
+        for (size_t w = 0; w < n && !own->null; w++)
+            if (strstr(own->value.text, words[w]))
                 return true;
+    }
     return false;
 }
 
