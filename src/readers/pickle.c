@@ -179,7 +179,10 @@ static inline bool extend(tm_pickle *p, tm_pickle_run *run, const tm_pickle_valu
                           size_t n) {
     if (run->n == 0) {
         *run = (tm_pickle_run){p->items.n, n, n};
-        return tm_vec_append(&p->items, items, n) != NULL;
+        tm_pickle_value *added = tm_vec_append(&p->items, NULL, n);
+        if (added)
+            memcpy(added, items, n * sizeof *items);
+        return added != NULL;
     }
     if (run->room - run->n < n && !move_to_end(p, run, n))
         return false;
@@ -467,7 +470,7 @@ static tm_status run(machine *m) {
 static tm_status close_open(machine *m) {
     m->ended = false;
     while (m->floor > m->stack) {
-        size_t n;
+        size_t n = 0;
         const tm_pickle_value *items = leave_mark(m, &n);
         const tm_pickle_type type = above_mark(m) > 0 ? m->top[-1].type : TM_PICKLE_NONE;
         const size_t odd = type == TM_PICKLE_DICT ? n % 2 : 0;

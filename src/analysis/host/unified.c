@@ -213,6 +213,8 @@ static tm_status add_row(const adder *a, const char *level, const char *address,
 
 static tm_status add_rows(adder *a, tm_table *table, tm_error *err) {
     place *v = a->places.data, all = {0};
+    if (a->places.n == 0)
+        return TM_OK;
     qsort(v, a->places.n, sizeof *v, by_weight);
     const size_t n = unite_others(v, a->places.n);
     for (size_t i = 0; i < n; i++) {
@@ -221,7 +223,7 @@ static tm_status add_rows(adder *a, tm_table *table, tm_error *err) {
         TM_TRY(add_row(a, "address", v[i].addresses == 1 ? text : NULL, &v[i], table, err));
         add_place(&all, &v[i]);
     }
-    return n > 0 ? add_row(a, "rank", NULL, &all, table, err) : TM_OK;
+    return add_row(a, "rank", NULL, &all, table, err);
 }
 
 tm_status tm_unified_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {

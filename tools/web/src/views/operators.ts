@@ -183,7 +183,7 @@ export const operators: View = {
   render(root, context) {
     const { job, params } = context;
     const kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS;
-    const kind = kinds.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
+    const kind = kinds.find((each) => each.key === params.get("by")) ?? KINDS[0];
     const table = job.level("calls.call", kind.key),
       side = sideOf(context);
     const wants = params.get("by") === LAUNCHED && job.rowsOf("kernels.launched") > 0;
