@@ -200,7 +200,7 @@ bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
     snprintf(inside, sizeof inside, "%s%s for %s of the %s from its first work to its last%s%s",
              doubted ? "in what was recorded, " : "", whose,
              share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each, beside);
-    snprintf(headline, TM_ALONE_MAX, "One rank: %.300s", *outside ? outside : inside);
+    snprintf(headline, TM_ALONE_MAX, "One rank: %.700s", *outside ? outside : inside);
     if (*outside)
         snprintf(evidence, TM_ALONE_MAX, "In between, %.600s", inside);
     if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)

@@ -57,7 +57,7 @@ export interface Plot {
   readonly marks?: readonly Mark[];
 }
 
-/** Colours other than those of data, of which `ground` is the background, and the font. */
+/** Colours other than those of data, and the font. `ground` is the background. */
 export type Ink = Readonly<Record<"text" | "axis" | "line" | "ground" | "font", string>>;
 
 const LEFT = 58,

@@ -190,7 +190,7 @@ export function setting<T extends string>(context: Context, label: string, key: 
   return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
 }
 
-/** As setting(), for many items, of which @p textOf makes the options; the address does not keep an empty one. */
+/** As setting(), for many items: @p textOf makes their options. The address does not keep an empty one. */
 export function pick<T extends string | number>(
   context: Context,
   label: string,

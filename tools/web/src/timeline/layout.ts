@@ -34,7 +34,7 @@ export interface RankRow extends Place {
   readonly pinned: boolean;
 }
 
-/** One row of a track, of which the first is named. */
+/** One row of a track. The first row has a name. */
 export type SubRow = Place & { readonly kind: "sub"; readonly lane: SubLane; readonly named: boolean };
 
 /** A counter of a rank, below its lanes, by its index among those shown. */
