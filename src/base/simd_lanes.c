@@ -136,11 +136,20 @@ static void reach(int64_t *ns, const int64_t *a, const int64_t *by, size_t n) {
         reach_row(ns, NULL, by, n);
 }
 
-static void gain(double *restrict most, const double *from, const double *to, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        const double by = to[i] - from[i];
-        most[i] = by > most[i] ? by : most[i];
-    }
+static double largest(const double *sums, size_t width, size_t size, const size_t *first,
+                      size_t n) {
+    double most[TM_LANES] = {0}, found = 0.0;
+    for (size_t i = 0; i < width; i += TM_LANES)
+        for (size_t at = 0; at < n; at++) {
+            const double *from = sums + first[at] * width + i, *to = from + size * width;
+            for (size_t k = 0; k < TM_LANES; k++) {
+                const double by = to[k] - from[k];
+                most[k] = by > most[k] ? by : most[k];
+            }
+        }
+    for (size_t k = 0; k < TM_LANES; k++)
+        found = most[k] > found ? most[k] : found;
+    return found;
 }
 
 static void pick(double *restrict out, const double *a, const double *v, const uint32_t *order,
@@ -157,7 +166,7 @@ static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size
     return signs(below);
 }
 
-const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, raise, set, apart, reach, gain, pick, above};
+const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, raise, set, apart, reach, largest, pick, above};
 
 #ifdef TM_LANES_PORTABLE
 #ifdef TM_HAS_X86_LANES

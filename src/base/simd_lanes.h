@@ -29,8 +29,9 @@ typedef struct tm_lanes {
                   const int64_t *most, size_t width);
     /** ns[i] = max(ns[i], a[i] + by[i]), for any [n]; @p a NULL: zeros */
     void (*reach)(int64_t *ns, const int64_t *a, const int64_t *by, size_t n);
-    /** most[i] = max(most[i], to[i] - from[i]), for any [n] reals; none is NaN */
-    void (*gain)(double *most, const double *from, const double *to, size_t n);
+    /** Returns the largest of 0 and the sums of a column over @p size rows. @p sums are prefix sums
+     * [rows + 1][width] of the columns; none is NaN. @p first has the first row of each sum, [n] */
+    double (*largest)(const double *sums, size_t width, size_t size, const size_t *first, size_t n);
     /** out[i] = a[i] + v[order[i]], for any [n] reals; out overlaps none */
     void (*pick)(double *out, const double *a, const double *v, const uint32_t *order, size_t n);
     /** returns bit k: whether any ns[i] > a[i] + b[i] with i = k modulo TM_LANES */

@@ -4,8 +4,8 @@ import os
 import re
 import sys
 
-from common import (FULL, TMERGE, Skip, content, equal, full, holds, in_turn, launcher, main, put,
-                    rows, run, seldom, synth)
+from common import (FULL, TMERGE, Skip, content, equal, full, holds, in_turn, is_sanitized,
+                    launcher, main, put, rows, run, seldom, synth)
 from watching import on_small_disk
 
 # Runs a command and prints its peak resident memory [KiB] to standard error.
@@ -18,7 +18,7 @@ sys.exit(done.returncode)
 
 def peaks(n, *arguments):
     """Returns the peak bytes of each process."""
-    if b'__asan_init' in content(TMERGE):
+    if is_sanitized():
         raise Skip('a sanitizer takes memory of its own')
     put('wrapper.py', WRAPPER)
     done = run(launcher(n) + [sys.executable, 'wrapper.py', TMERGE, *arguments]).expect(0)

@@ -337,6 +337,11 @@ def content(path):
         return file.read()
 
 
+def is_sanitized():
+    """Returns whether tmerge's memory and time are a sanitizer's too."""
+    return b'__asan_init' in content(TMERGE)
+
+
 def same_bytes(a, b):
     holds(content(a) == content(b), f'{a} and {b} differ')
 

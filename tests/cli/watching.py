@@ -15,10 +15,13 @@ TEMPORARY = '.tmerge.h5.'  # prefix of a file's name before it is complete
 FAULTS = os.environ.get('TMERGE_FAULTS', '')
 
 
+# The environment in which tests/cli/faults.c is loaded.
+PRELOADED = {'LD_PRELOAD': FAULTS, 'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}
+
+
 def fault(name):
     """Returns the environment in which tests/cli/faults.c injects a fault."""
-    return {'LD_PRELOAD': FAULTS, 'TMERGE_FAULT': name,
-            'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}
+    return {**PRELOADED, 'TMERGE_FAULT': name}
 
 
 NAMELESS, NAMED = {}, fault('tmpfile')  # the two ways to write an incomplete file

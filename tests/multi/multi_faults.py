@@ -10,7 +10,7 @@ import time
 
 import common_multi
 from common import TMERGE, equal, files, full, holds, main, put, run, small_trace, some, synth
-from watching import FAULTS, fault, is_open, ours, strays, wait_until
+from watching import PRELOADED, fault, is_open, ours, strays, wait_until
 
 os.environ['HOSTS_LOCAL'] = '256k'
 HOSTS = common_multi.up('netns.sh', ('ip', 'unshare', 'nsenter'))
@@ -44,7 +44,7 @@ def end(launched, name):
 def started(name, stands, *arguments, env=None, **more):
     """A run that stores to NAME.h5 and prints to NAME.said, once at the expected place; ends its
     remaining processes. Restarted if not all left MPI_Init (multi_slurm.py)."""
-    env = {'LD_PRELOAD': FAULTS, **(env or {}), 'TMERGE_STARTED': f'{os.getcwd()}/{name}.said.'}
+    env = {**PRELOADED, **(env or {}), 'TMERGE_STARTED': f'{os.getcwd()}/{name}.said.'}
     for attempt in range(3):
         with open(f'{name}.said', 'wb') as said:
             launched = subprocess.Popen(

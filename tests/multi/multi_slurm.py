@@ -11,7 +11,7 @@ import time
 import common_multi
 from common import TMERGE, Skip, content, equal, files, holds, main, merged, put, run, same_bytes, \
     small_trace, synth, tmerge
-from watching import FAULTS, is_open, ours, strays, wait_until
+from watching import PRELOADED, fault, is_open, ours, strays, wait_until
 
 SLURM = common_multi.up('slurm.sh', ('ip', 'unshare', 'srun', 'slurmctld', 'slurmd', 'munged'))
 # Slurm's plugin that joins processes of tmerge's MPI, and that MPI's own launcher; nodes claim more
@@ -26,8 +26,7 @@ ALL = (JOINED, '-N3', '-n6')
 STARTED = os.path.abspath('started')
 atexit.register(shutil.rmtree, STARTED, ignore_errors=True)
 # Marks each process that has left MPI_Init.
-TELLS = {'LD_PRELOAD': FAULTS, 'TMERGE_STARTED': f'{STARTED}/',
-         'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}
+TELLS = {**PRELOADED, 'TMERGE_STARTED': f'{STARTED}/'}
 
 
 def crashed(said):
@@ -126,8 +125,7 @@ def test_one_process_speaks_for_all():
 def test_a_failure_inside_mpi_names_the_host():
     needs_pmi()
     put('rank0.json', small_trace(0))
-    done = srun('--kill-on-bad-exit', *ALL, TMERGE, 'rank0.json',
-                env={'LD_PRELOAD': FAULTS, 'TMERGE_FAULT': 'mpi'})
+    done = srun('--kill-on-bad-exit', *ALL, TMERGE, 'rank0.json', env=fault('mpi'))
     holds(done.status != 0, done.out)
     holds(re.match('tmerge: MPI failed on h1: .*[Ii]nternal', done.errors[0]), done.err)
     equal(files(), ['rank0.json'])

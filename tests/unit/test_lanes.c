@@ -31,16 +31,15 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
             assert_int_equal(out[i], i < n && other > a[i] ? other : a[i]);
         }
     }
-    double most[WIDEST], from[WIDEST], to[WIDEST];
-    for (size_t i = 0; i < width; i++) {
-        most[i] = (double)a[i];
-        from[i] = (double)b[i];
-        to[i] = (double)by[i];
+    double sums[ROWS * WIDEST], most[WIDEST] = {0}, *from = sums, *to = sums + width;
+    for (size_t i = 0; i < ROWS * width; i++)
+        sums[i] = (double)a[i];
+    for (size_t n = 0; n < ROWS; n++) { /* of 0, 1 and 2 sums */
+        double largest = 0.0;
+        for (size_t i = 0; i < n * width; i++)
+            largest = fmax(largest, sums[i + width] - sums[i]);
+        assert_true(lanes->largest(sums, width, 1, (size_t[]){0, 1}, n) == largest);
     }
-    lanes->gain(most, from, to, width - 1);
-    for (size_t i = 0; i < width; i++)
-        assert_true(most[i] ==
-                    (i < width - 1 ? fmax((double)a[i], to[i] - from[i]) : (double)a[i]));
     uint32_t order[WIDEST];
     for (size_t i = 0; i < width; i++)
         order[i] = (uint32_t)(width - 1 - i);

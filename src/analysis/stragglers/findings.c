@@ -8,8 +8,8 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Minimum excess of a finding [% of the steps], and maximum p of a confident one. */
-static const double EXCESS_LEAST_PCT = 1.0, CONFIDENT_P = 0.001 + 1e-9;
+/* Minimum excess of a finding [% of the steps]. */
+static const double EXCESS_LEAST_PCT = 1.0;
 /* Minimum for stages, which do different work, so that small differences are expected. */
 static const double STAGE_LEAST_PCT = 5.0;
 
@@ -363,7 +363,8 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
             continue;
         /* One step cannot distinguish a slow rank from a larger share of the data. */
         bool one_step = v[i].unit == TM_UNIT_PART && in->n_steps < 2;
-        bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= TM_MATCHED_LEAST && !one_step;
+        bool sure =
+            v[i].p <= TM_CHANCE_SURE + 1e-9 && in->matched_share >= TM_MATCHED_LEAST && !one_step;
         v[i].certainty = sure ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
         memset(members, 0, in->blames->n_ranks * sizeof *members);
         tm_finding_members(in->blames, &v[i], members);

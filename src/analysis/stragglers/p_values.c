@@ -78,11 +78,12 @@ static void weigh(const tm_trial *trial, double *weights) {
 typedef struct drawer {
     const tm_trial *trial;
     tm_orders *orders; /* or NULL */
-    double *sums;      /* [n_units + 1][n_classes] prefix sums */
+    size_t width;      /* of a row of sums: n_classes, rounded up; the rest is 0 */
+    double *sums;      /* [n_units + 1][width] prefix sums */
     double *weights;   /* [n_classes] */
     uint32_t *order;   /* [n] */
     double *left;      /* [n] scores of a unit that are not placed yet */
-    double *most;      /* [n_classes] largest sums in windows of a length */
+    size_t *first;     /* [n_windows] first unit of each window */
     const tm_lanes *lanes;
 } drawer;
 
@@ -90,7 +91,7 @@ typedef struct drawer {
 static void add_unit(const drawer *d, size_t unit, const uint32_t *order) {
     const tm_trial *trial = d->trial;
     const double *scores = trial->scores + unit * trial->n;
-    double *before = d->sums + unit * trial->n_classes, *out = before + trial->n_classes;
+    double *before = d->sums + unit * d->width, *out = before + d->width;
     if (!trial->class_of) {
         d->lanes->pick(out, before, scores, order, trial->n);
         return;
@@ -105,23 +106,28 @@ static void close_drawer(drawer *d) {
     free(d->weights);
     free(d->order);
     free(d->left);
-    free(d->most);
+    free(d->first);
 }
 
 static bool open_drawer(drawer *d, const tm_trial *trial, tm_orders *orders) {
-    *d = (drawer){.trial = trial, .orders = orders, .lanes = tm_lanes_best()};
-    d->sums = calloc((trial->n_units + 1) * trial->n_classes + 1, sizeof *d->sums);
+    *d = (drawer){.trial = trial,
+                  .orders = orders,
+                  .width = tm_lanes_width(trial->n_classes),
+                  .lanes = tm_lanes_best()};
+    d->sums = calloc((trial->n_units + 1) * d->width + 1, sizeof *d->sums);
     d->weights = malloc((trial->n_classes + 1) * sizeof *d->weights);
     d->order = malloc((trial->n + 1) * sizeof *d->order);
     d->left = malloc((trial->n + 1) * sizeof *d->left);
-    d->most = malloc((trial->n_classes + 1) * sizeof *d->most);
-    if (!d->sums || !d->weights || !d->order || !d->left || !d->most) {
+    d->first = malloc((trial->n_windows + 1) * sizeof *d->first);
+    if (!d->sums || !d->weights || !d->order || !d->left || !d->first) {
         close_drawer(d);
         return false;
     }
     weigh(trial, d->weights);
     for (size_t i = 0; i < trial->n; i++)
         d->order[i] = (uint32_t)i;
+    for (size_t w = 0; w < trial->n_windows; w++)
+        d->first[w] = trial->windows[w].first;
     return true;
 }
 
@@ -131,7 +137,8 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t u = 0; u < trial->n_units; u++)
         add_unit(&d, u, d.order);
-    memcpy(out, d.sums, (trial->n_units + 1) * trial->n_classes * sizeof *out);
+    for (size_t u = 0; u <= trial->n_units; u++)
+        memcpy(out + u * trial->n_classes, d.sums + u * d.width, trial->n_classes * sizeof *out);
     close_drawer(&d);
     return TM_OK;
 }
@@ -188,7 +195,7 @@ static const uint32_t *kept_order(const drawer *d, uint64_t draw, size_t unit) {
 /* Combines permute and add_unit for members without classes. */
 static void add_permuted(const drawer *d, size_t unit, uint64_t seed) {
     size_t n = d->trial->n;
-    double *before = d->sums + unit * n, *out = before + n, *left = d->left;
+    double *before = d->sums + unit * d->width, *out = before + d->width, *left = d->left;
     memcpy(left, d->trial->scores + unit * n, n * sizeof *left);
     for (size_t i = n; i > 0; i--) {
         size_t other = pick(seed, i);
@@ -212,28 +219,17 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Returns the largest sum in the windows [from, to), which are equally long. */
-static double largest_sum(const drawer *d, const tm_window *from, const tm_window *to) {
-    const size_t n = d->trial->n_classes;
-    double found = -(double)INFINITY;
-    for (size_t i = 0; i < n; i++)
-        d->most[i] = found;
-    for (const tm_window *w = from; w < to; w++)
-        d->lanes->gain(d->most, d->sums + w->first * n, d->sums + w->end * n, n);
-    for (size_t i = 0; i < n; i++)
-        found = larger(found, d->most[i]);
-    return found;
-}
-
-/* In windows of a length, the largest sum gives the largest height, as scales are not negative. */
+/* In windows of a length, the largest sum gives the largest height, as scales are not negative. The
+ * largest sum is never negative, because the scores of a unit add up to 0. */
 static double largest_in(const drawer *d) {
-    const tm_window *w = d->trial->windows, *end = w + d->trial->n_windows;
+    const tm_window *windows = d->trial->windows;
     double found = -(double)INFINITY;
-    while (w < end) {
-        const tm_window *from = w;
-        while (w < end && w->scale == from->scale && w->handicap == from->handicap)
-            w++;
-        found = larger(found, largest_sum(d, from, w) * from->scale - from->handicap);
+    for (size_t from = 0, to = 0; from < d->trial->n_windows; from = to) {
+        const size_t size = windows[from].end - windows[from].first;
+        while (to < d->trial->n_windows && windows[to].end - windows[to].first == size)
+            to++;
+        const double sum = d->lanes->largest(d->sums, d->width, size, d->first + from, to - from);
+        found = larger(found, sum * windows[from].scale - windows[from].handicap);
     }
     return found;
 }

@@ -10,21 +10,20 @@
 #include "p_values.h"
 
 enum {
-    DRAWS = 2999,       /* allows p down to 0.00033 */
+    DRAWS_SURE = 2999,  /* enough for one test, and allows p down to 0.00033 */
     DRAWS_MAX = 400000, /* for many groups, limited by WORK_MAX */
     WORK_MAX = 300000000,
     WORK_FEW = 2000000, /* limit if p is only shown */
-    NEAR_TIMES = 10,
-    UNITS_LEAST = 4 /* minimum without steps */
+    UNITS_LEAST = 4     /* minimum without steps */
 };
 
 /* Minimum excess of a suspect, relative to the slowest member's time. Findings need 1 % of the
  * steps, which are longer than the ranks' own times. */
 static const double EXCESS_LEAST = 0.005;
-/* If p is within this factor of the limit, more draws are made, so that chance does not decide. */
-static const double NEAR_P = 4.0;
 /* The same for a rank compared with ranks of other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;
+/* Standard errors between p and a limit that decide, so that the draws' chance does not. */
+static const double ERRORS_LEAST = 1.5;
 
 /* State of one level of grouping (ranks, hosts or stages) during its test. */
 typedef struct level {
@@ -116,13 +115,9 @@ static size_t reach_of(const level *l, size_t member, tm_window *window) {
     return tm_chance_reach(&l->chance, height_in(l, member, best));
 }
 
-/* Returns the corrected p when @p reach of @p n_draws draws reach the height. */
-static double p_in(const level *l, size_t reach, size_t n_draws) {
-    return corrected((1.0 + (double)reach) / (1.0 + (double)n_draws), tests_of(l));
-}
-
 static double p_of(const level *l, size_t member, tm_window *window) {
-    return p_in(l, reach_of(l, member, window), l->chance.n_draws);
+    const double reach = (double)reach_of(l, member, window);
+    return corrected((1.0 + reach) / (1.0 + (double)l->chance.n_draws), tests_of(l));
 }
 
 static int64_t excess_in(const level *l, size_t member, tm_window w) {
@@ -159,78 +154,92 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
     return w;
 }
 
-/* Returns whether no member can be named, or come near enough for more draws, even if no further
- * draw reaches any. A member that no draw has reached is judged by DRAWS_MAX draws, because with
- * many tests few draws prove nothing. */
-static bool nobody_stands_out(const level *l) {
-    bool nobody = true;
-    for (size_t i = 0; i < l->units.n && nobody; i++) {
-        tm_window w;
-        const size_t reach = reach_of(l, i, &w);
-        nobody = p_in(l, reach, reach > 0 ? DRAWS : DRAWS_MAX) > NEAR_P * TM_CHANCE_MOST;
-    }
-    return nobody;
-}
-
-/* Draws in growing batches, at first @p n draws, until no member can stand out; mostly few draws
- * suffice. */
-static tm_status draw_few(level *l, size_t n, bool *nobody, tm_error *err) {
-    tm_trial trial = trial_of(l);
-    *nobody = false;
-    for (; n < DRAWS && l->chance.n_draws < DRAWS && !*nobody; n *= 2) {
-        TM_TRY(tm_chance_draw(&l->chance, &trial, n, err));
-        *nobody = nobody_stands_out(l);
-    }
-    return TM_OK;
-}
-
-/* Draws as often as needed: more if hardly any draw reaches a member, since the correction for many
- * groups enlarges p, and more if p is so near the limit that chance would decide. */
-static tm_status draw(level *l, tm_error *err) {
+/* Returns what a member is if it is a suspect. */
+static tm_suspect as_suspect(const level *l, size_t member) {
     tm_window w;
-    tm_trial trial = trial_of(l);
-    TM_TRY(tm_chance_draw(&l->chance, &trial, DRAWS, err));
-    double work = (double)trial.n * (double)(trial.n_units + l->n_windows), times = 1.0;
-    double floor_p = corrected(4.0 / DRAWS, tests_of(l));
-    for (size_t i = 0; i < l->units.n; i++) {
-        double p = p_of(l, i, &w);
-        if (p <= floor_p)
-            times = fmax(times, tests_of(l));
-        else if (p >= TM_CHANCE_MOST / NEAR_P && p <= NEAR_P * TM_CHANCE_MOST)
-            times = fmax(times, NEAR_TIMES * tests_of(l));
-    }
-    double most = fmin(fmin(DRAWS * times, DRAWS_MAX), WORK_MAX / work);
-    return tm_chance_draw(&l->chance, &trial, (size_t)most, err);
+    const double p = p_of(l, member, &w);
+    bool throughout = is_throughout(l, member, w);
+    w = throughout ? w : fitted(l, member, w);
+    throughout = throughout || is_throughout(l, member, w);
+    w = throughout ? l->windows[0] : w;
+    return (tm_suspect){.member = l->units.members[member],
+                        .from = l->units.from[w.first],
+                        .to = l->units.to[w.end - 1],
+                        .units = (int64_t)(w.end - w.first) * l->units.each,
+                        .excess_ns = excess_in(l, member, w),
+                        .p = p,
+                        .unit = l->unit,
+                        .host = l->hosts,
+                        .throughout = throughout};
 }
 
-/* Finds the next suspect; returns false if there is none. */
+/* Finds the suspect with the largest excess; returns false if there is none. */
 static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_t *place) {
     bool found = false;
     for (size_t i = 0; i < l->units.n; i++) {
-        tm_window w;
-        double p = p_of(l, i, &w);
-        if (p > TM_CHANCE_MOST)
-            continue;
-        bool throughout = is_throughout(l, i, w);
-        w = throughout ? w : fitted(l, i, w);
-        throughout = throughout || is_throughout(l, i, w);
-        w = throughout ? l->windows[0] : w;
-        int64_t excess = excess_in(l, i, w);
-        if ((double)excess < least_ns || (found && excess <= out->excess_ns))
+        const tm_suspect s = as_suspect(l, i);
+        if (s.p > TM_CHANCE_MOST || (double)s.excess_ns < least_ns ||
+            (found && s.excess_ns <= out->excess_ns))
             continue;
         found = true;
         *place = i;
-        *out = (tm_suspect){.member = l->units.members[i],
-                            .from = l->units.from[w.first],
-                            .to = l->units.to[w.end - 1],
-                            .units = (int64_t)(w.end - w.first) * l->units.each,
-                            .excess_ns = excess,
-                            .p = p,
-                            .unit = l->unit,
-                            .host = l->hosts,
-                            .throughout = throughout};
+        *out = s;
     }
     return found;
+}
+
+/* Returns the least excess of a suspect. */
+static double least_excess(const level *l) {
+    double whole = 0.0;
+    for (size_t u = 0; u < l->units.n_rows; u++) {
+        int64_t most = 0;
+        for (size_t i = 0; i < l->units.n; i++)
+            most = l->units.ns[u * l->units.n + i] > most ? l->units.ns[u * l->units.n + i] : most;
+        whole += (double)most;
+    }
+    return l->least * whole;
+}
+
+/* Returns the uncorrected p that corresponds to a corrected one. */
+static double uncorrected(const level *l, double p) {
+    return -expm1(log1p(-p) / tests_of(l));
+}
+
+/* Returns whether further draws can bring a member's p to the other side of a limit. */
+static bool is_near(const level *l, size_t member, double limit) {
+    tm_window w;
+    const double reach = (double)reach_of(l, member, &w);
+    const double at_limit = uncorrected(l, limit) * (double)l->chance.n_draws;
+    return pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
+}
+
+/* Returns whether further draws cannot change which suspect is next, and how sure it is. */
+static bool is_next_decided(const level *l, double least_ns) {
+    tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
+    size_t place;
+    if (next_suspect(l, least_ns, &next, &place) &&
+        (l->chance.n_draws < DRAWS_SURE ||
+         (next.p > TM_CHANCE_SURE && is_near(l, place, TM_CHANCE_SURE))))
+        return false;
+    for (size_t i = 0; i < l->units.n; i++)
+        if (is_near(l, i, TM_CHANCE_MOST) && as_suspect(l, i).excess_ns >= next.excess_ns)
+            return false;
+    return true;
+}
+
+/* Draws in batches, at first @p n draws, until the next suspect is decided; mostly few draws
+ * suffice. */
+static tm_status draw(level *l, double n, double least_ns, tm_error *err) {
+    const tm_trial trial = trial_of(l);
+    const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
+    const double enough = fmin(DRAWS_SURE * tests_of(l), DRAWS_MAX);
+    const double most = fmax(DRAWS_SURE, fmin(enough, WORK_MAX / work));
+    bool decided = false;
+    for (; !decided; n *= 2.0) {
+        TM_TRY(tm_chance_draw(&l->chance, &trial, (size_t)fmin(n, most), err));
+        decided = n >= most || is_next_decided(l, least_ns);
+    }
+    return TM_OK;
 }
 
 /* Returns whether there is enough data for a test. */
@@ -238,15 +247,15 @@ static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Draws less if no member can be named and p is only shown: a quarter of the draws gives p within
- * 0.02, for many ranks a sixteenth gives it within 0.04. */
-static tm_status draw_standings(level *l, tm_error *err) {
+/* Returns the size of the first batch of draws if p is shown for all members: a quarter of the
+ * draws gives p within 0.02, for many ranks a sixteenth gives it within 0.04. */
+static double draws_shown(const level *l) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;
-    const double few = fmax(DRAWS / 16.0, fmin(DRAWS / 4.0, WORK_FEW / work));
-    bool nobody;
-    TM_TRY(draw_few(l, (size_t)few, &nobody, err));
-    return nobody ? TM_OK : draw(l, err);
+    double n = DRAWS_SURE / 16.0;
+    while (n < DRAWS_SURE / 4.0 && 2.0 * n * work <= WORK_FEW)
+        n *= 2.0;
+    return n;
 }
 
 static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
@@ -254,7 +263,7 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
     if (l->units.n_rows > 0)
         TM_TRY(score(l, err));
     if (tested)
-        TM_TRY(draw_standings(l, err));
+        TM_TRY(draw(l, draws_shown(l), least_excess(l), err));
     for (size_t i = 0; i < l->units.n; i++) {
         tm_window w;
         tm_standing s = {l->units.members[i], excess_in(l, i, (tm_window){.end = l->units.n_rows}),
@@ -281,23 +290,13 @@ static void drop(level *l, size_t place) {
 
 /* Finds all suspects of one level. */
 static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
-    double whole = 0.0;
-    for (size_t u = 0; u < l->units.n_rows; u++) {
-        int64_t most = 0;
-        for (size_t i = 0; i < l->units.n; i++)
-            most = l->units.ns[u * l->units.n + i] > most ? l->units.ns[u * l->units.n + i] : most;
-        whole += (double)most;
-    }
+    const double least_ns = least_excess(l);
     while (is_testable(l)) {
         tm_suspect s;
         size_t place = 0;
-        bool nobody = false;
         TM_TRY(score(l, err));
-        TM_TRY(draw_few(l, DRAWS / 16, &nobody, err));
-        if (nobody)
-            break;
-        TM_TRY(draw(l, err));
-        if (!next_suspect(l, l->least * whole, &s, &place))
+        TM_TRY(draw(l, DRAWS_SURE / 16.0, least_ns, err));
+        if (!next_suspect(l, least_ns, &s, &place))
             break;
         if (!tm_vec_append(suspects, &s, 1))
             return tm_fail_memory(err);

@@ -8,6 +8,9 @@
 /** Maximum p of a suspect. */
 #define TM_CHANCE_MOST 0.01
 
+/** Maximum p of a confident finding. */
+#define TM_CHANCE_SURE 0.001
+
 /** Share of TM_CHANCE_MOST for hosts; ranks have the rest. Hosts are few, and each is the median of
  * several ranks, so slow ones stand out clearly. */
 #define TM_HOSTS_SHARE 0.05
