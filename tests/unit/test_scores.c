@@ -90,7 +90,7 @@ TEST(heights_are_sums_by_their_standard_deviation) {
      * sqrt(10/3) and 2 / sqrt(5/3), less 0.5. If all are equal, no member stands out. */
     static const double scores[] = {-1, 1, -2, 2, 0, 0};
     static const double heights[] = {1.1431677, 1.0491933, -0.5};
-    tm_window v[] = {{0, 2, 0.0, 0.5}, {1, 2, 0.0, 0.5}, {2, 3, 0.0, 0.5}};
+    tm_window v[] = {{0, 2, 0.0, 0.0, 0.5}, {1, 2, 0.0, 0.0, 0.5}, {2, 3, 0.0, 0.0, 0.5}};
     const tm_trial trial = {2, 3, scores, NULL, 2, v, COUNT(v)};
     double sums[8];
     tm_error err;
@@ -137,7 +137,8 @@ TEST(chance_reaches_as_much_as_combinatorics_say) {
         tm_window all = {.end = trial.n_units};
         trial.windows = &all;
         trial.n_windows = 1;
-        tm_windows_scale(&trial);
+        const double largest = tm_windows_scale(&trial);
+        assert_true(tm_height_bound(&trial, largest, chances[t].height) >= p);
         assert_int_equal(tm_chance_draw(&chance, &trial, DRAWS, &err), TM_OK);
         size_t reach = tm_chance_reach(&chance, chances[t].height - 1e-6);
         /* 3 standard errors of sampling, 0 for a certain outcome */
@@ -145,6 +146,21 @@ TEST(chance_reaches_as_much_as_combinatorics_say) {
             fail_msg("row %zu: %zu of %d reach it, not %.4f", t, reach, DRAWS, p);
         tm_chance_free(&chance);
     }
+}
+
+TEST(a_bound_makes_draws_superfluous_where_a_member_stands_out) {
+    /* One of 8 is last in 40 units, by 7 to -1: the sum is 280, its variance 40 x 56 / 8 = 280, the
+     * bound 8 exp(-280^2 / 2 / (280 + 7 x 280 / 3)) = 8 exp(-42). The height is 280 / sqrt(280). */
+    double scores[320];
+    for (size_t i = 0; i < COUNT(scores); i++)
+        scores[i] = i % 8 == 5 ? 7.0 : -1.0;
+    tm_window all = {.end = 40};
+    const tm_trial trial = {8, 40, scores, NULL, 8, &all, 1};
+    const double largest = tm_windows_scale(&trial);
+    const double bound = tm_height_bound(&trial, largest, 16.7332005);
+    assert_near(log(bound / 8.0), -42.0);
+    memset(scores, 0, sizeof scores); /* nobody stands out */
+    assert_true(tm_height_bound(&trial, tm_windows_scale(&trial), 0.0) == 1.0);
 }
 
 TEST(first_draws_are_the_same_when_more_are_drawn) {

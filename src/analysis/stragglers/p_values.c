@@ -44,7 +44,7 @@ size_t tm_windows(size_t n_units, tm_window *out) {
         for (size_t first = 0; first < n_units; first += shift) {
             first = first + size > n_units ? n_units - size : first;
             if (out)
-                out[found] = (tm_window){first, first + size, 0.0, handicap};
+                out[found] = (tm_window){first, first + size, 0.0, 0.0, handicap};
             found++;
             if (first + size == n_units)
                 break;
@@ -54,15 +54,39 @@ size_t tm_windows(size_t n_units, tm_window *out) {
     return found;
 }
 
-void tm_windows_scale(const tm_trial *trial) {
-    double squares = 0.0;
-    for (size_t i = 0; i < trial->n_units * trial->n; i++)
-        squares += trial->scores[i] * trial->scores[i];
-    double variance = squares / (double)(trial->n_units * trial->n);
-    for (size_t w = 0; w < trial->n_windows; w++) {
-        double units = (double)(trial->windows[w].end - trial->windows[w].first);
-        trial->windows[w].scale = variance > 0.0 ? 1.0 / sqrt(variance * units) : 0.0;
+double tm_windows_scale(const tm_trial *trial) {
+    const size_t n = trial->n;
+    double all = 0.0, largest = 0.0;
+    for (size_t i = 0; i < trial->n_units * n; i++) {
+        all += trial->scores[i] * trial->scores[i];
+        largest = fmax(largest, fabs(trial->scores[i]));
     }
+    const double variance = all / (double)(trial->n_units * n);
+    for (size_t w = 0; w < trial->n_windows; w++) {
+        tm_window *window = &trial->windows[w];
+        const double units = (double)(window->end - window->first);
+        double squares = 0.0;
+        for (size_t i = window->first * n; i < window->end * n; i++)
+            squares += trial->scores[i] * trial->scores[i];
+        window->variance = squares / (double)n;
+        window->scale = variance > 0.0 ? 1.0 / sqrt(variance * units) : 0.0;
+    }
+    return largest;
+}
+
+/* Bernstein: a sum of independent terms of mean 0, each at most b, with variance v in all, reaches
+ * s with a probability of at most exp(-s^2 / 2 / (v + b s / 3)). A unit's terms are those of its
+ * random order: the score of one member, or the sum over a class / the root of its size, which has
+ * at most the variance of one score, because members are drawn without replacement. */
+double tm_height_bound(const tm_trial *trial, double largest, double height) {
+    const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
+    double bound = 0.0;
+    for (size_t i = 0; i < trial->n_windows && bound < 1.0; i++) {
+        const tm_window *w = &trial->windows[i];
+        const double s = fmax(0.0, (height + w->handicap) / w->scale);
+        bound += (double)trial->n_classes * exp(-s * s / 2.0 / (w->variance + b * s / 3.0));
+    }
+    return bound < 1.0 ? bound : 1.0; /* also if it is NaN, because all scores are 0 */
 }
 
 /* Sets the weight of each class: 1 / the root of its size. */

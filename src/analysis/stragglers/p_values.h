@@ -19,12 +19,14 @@ typedef struct tm_window {
     size_t first, end;
     double scale;    /* factor for a sum of scores: 1 / its standard deviation under permutation, if
                         all units separated members equally well */
+    double variance; /* of a member's sum of scores under permutation */
     double handicap; /* subtracted after scaling, sqrt(2 + 2 ln(all units / its units)): short
                         windows are more numerous, so chance peaks higher in them */
 } tm_window;
 
 /** Lists the windows in which a member may stand out: all units and, from 8 units on, windows of
- * 0.7^k of them, at least 3, shifted by a quarter of their length. Scales are not set.
+ * 0.7^k of them, at least 3, shifted by a quarter of their length. Scales and variances are not
+ * set.
  * @param out  room for all of them, or NULL
  * @return     their number */
 size_t tm_windows(size_t n_units, tm_window *out);
@@ -58,8 +60,14 @@ typedef struct tm_trial {
     size_t n_windows;
 } tm_trial;
 
-/** Sets the scales of a trial's windows. */
-void tm_windows_scale(const tm_trial *trial);
+/** Sets the scales and variances of a trial's windows. Returns the largest magnitude of a score. */
+double tm_windows_scale(const tm_trial *trial);
+
+/** Returns an upper bound of the probability that a permutation reaches a height anywhere, by
+ * Bernstein's inequality for each window and member. It is far above the probability, but of a
+ * member that stands out clearly it is small enough to save draws.
+ * @param largest  from tm_windows_scale */
+double tm_height_bound(const tm_trial *trial, double largest, double height);
 
 /** Computes prefix sums over units of the scores by class, each / the root of the class size.
  * @param out  [n_units + 1][n_classes], starting with 0

@@ -17,6 +17,8 @@ enum {
     UNITS_LEAST = 4     /* minimum without steps */
 };
 
+/* Least p that is shown. */
+static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
 /* Minimum excess of a suspect, relative to the slowest member's time. Findings need 1 % of the
  * steps, which are longer than the ranks' own times. */
 static const double EXCESS_LEAST = 0.005;
@@ -35,6 +37,7 @@ typedef struct level {
     double *scores;     /* [n_rows][n], for stages [n_rows][all.n] */
     tm_window *windows; /* [n_windows] */
     size_t n_windows;
+    double largest;   /* magnitude of a score */
     tm_own_times all; /* for stages: the units of all members */
     size_t *class_of; /* for stages: [all.n] stage of each member */
     int64_t *excess;  /* [n_rows][n] of each unit */
@@ -85,7 +88,7 @@ static tm_status score(level *l, tm_error *err) {
     tm_trial trial = trial_of(l);
     TM_TRY(tm_scores_rows(l->class_of ? &l->all : &l->units, l->scores, err));
     TM_TRY(tm_scores_sums(&trial, l->sums, err));
-    tm_windows_scale(&trial);
+    l->largest = tm_windows_scale(&trial);
     for (size_t row = 0; row < l->units.n_rows; row++)
         tm_own_times_excess(&l->units, row, l->scratch, l->excess + row * l->units.n);
     return TM_OK;
@@ -105,19 +108,24 @@ static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
 
-/* Returns how many draws reach a member's height, and sets the window of its largest height. */
-static size_t reach_of(const level *l, size_t member, tm_window *window) {
+/* Returns a member's largest height, and sets its window. */
+static double height_of(const level *l, size_t member, tm_window *window) {
     const tm_window *best = l->windows;
     for (size_t i = 1; i < l->n_windows; i++)
         if (height_in(l, member, &l->windows[i]) > height_in(l, member, best) + 1e-9)
             best = &l->windows[i];
     *window = *best;
-    return tm_chance_reach(&l->chance, height_in(l, member, best));
+    return height_in(l, member, best);
 }
 
+/* Returns the corrected p of a member: by draws, or LEAST_P if that is certain without them. */
 static double p_of(const level *l, size_t member, tm_window *window) {
-    const double reach = (double)reach_of(l, member, window);
-    return corrected((1.0 + reach) / (1.0 + (double)l->chance.n_draws), tests_of(l));
+    const tm_trial trial = trial_of(l);
+    const double height = height_of(l, member, window);
+    const double reach = (double)tm_chance_reach(&l->chance, height);
+    const double bound = tm_height_bound(&trial, l->largest, height);
+    return fmin(corrected((1.0 + reach) / (1.0 + (double)l->chance.n_draws), tests_of(l)),
+                fmax(corrected(bound, tests_of(l)), LEAST_P));
 }
 
 static int64_t excess_in(const level *l, size_t member, tm_window w) {
@@ -208,7 +216,7 @@ static double uncorrected(const level *l, double p) {
 /* Returns whether further draws can bring a member's p to the other side of a limit. */
 static bool is_near(const level *l, size_t member, double limit) {
     tm_window w;
-    const double reach = (double)reach_of(l, member, &w);
+    const double reach = (double)tm_chance_reach(&l->chance, height_of(l, member, &w));
     const double at_limit = uncorrected(l, limit) * (double)l->chance.n_draws;
     return pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
 }
@@ -216,28 +224,30 @@ static bool is_near(const level *l, size_t member, double limit) {
 /* Returns whether further draws cannot change which suspect is next, and how sure it is. */
 static bool is_next_decided(const level *l, double least_ns) {
     tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
-    size_t place;
-    if (next_suspect(l, least_ns, &next, &place) &&
-        (l->chance.n_draws < DRAWS_SURE ||
+    size_t place = l->units.n;
+    if (next_suspect(l, least_ns, &next, &place) && next.p > LEAST_P &&
+        (l->chance.n_draws < DRAWS_SURE || is_near(l, place, TM_CHANCE_MOST) ||
          (next.p > TM_CHANCE_SURE && is_near(l, place, TM_CHANCE_SURE))))
         return false;
     for (size_t i = 0; i < l->units.n; i++)
-        if (is_near(l, i, TM_CHANCE_MOST) && as_suspect(l, i).excess_ns >= next.excess_ns)
+        if (i != place && as_suspect(l, i).excess_ns >= next.excess_ns &&
+            is_near(l, i, TM_CHANCE_MOST))
             return false;
     return true;
 }
 
-/* Draws in batches, at first @p n draws, until the next suspect is decided; mostly few draws
- * suffice. */
-static tm_status draw(level *l, double n, double least_ns, tm_error *err) {
+/* Draws in growing batches until the next suspect is decided; mostly few draws suffice. */
+static tm_status draw(level *l, double least_ns, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
     const double enough = fmin(DRAWS_SURE * tests_of(l), DRAWS_MAX);
-    const double most = fmax(DRAWS_SURE, fmin(enough, WORK_MAX / work));
-    bool decided = false;
-    for (; !decided; n *= 2.0) {
-        TM_TRY(tm_chance_draw(&l->chance, &trial, (size_t)fmin(n, most), err));
-        decided = n >= most || is_next_decided(l, least_ns);
+    const size_t most = (size_t)fmax(DRAWS_SURE, fmin(enough, WORK_MAX / work));
+    double n = DRAWS_SURE / 16.0;
+    while (l->chance.n_draws < most && !is_next_decided(l, least_ns)) {
+        while (n <= (double)l->chance.n_draws)
+            n *= 2.0;
+        TM_TRY(tm_chance_draw(&l->chance, &trial, n < (double)most ? (size_t)n : most, err));
+        n *= 2.0;
     }
     return TM_OK;
 }
@@ -247,15 +257,16 @@ static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Returns the size of the first batch of draws if p is shown for all members: a quarter of the
- * draws gives p within 0.02, for many ranks a sixteenth gives it within 0.04. */
-static double draws_shown(const level *l) {
+/* Draws for the p of all members: a quarter of the draws gives p within 0.02, for many ranks a
+ * sixteenth gives it within 0.04. */
+static tm_status draw_shown(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;
     double n = DRAWS_SURE / 16.0;
     while (n < DRAWS_SURE / 4.0 && 2.0 * n * work <= WORK_FEW)
         n *= 2.0;
-    return n;
+    TM_TRY(tm_chance_draw(&l->chance, &trial, (size_t)n, err));
+    return draw(l, least_excess(l), err);
 }
 
 static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
@@ -263,7 +274,7 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
     if (l->units.n_rows > 0)
         TM_TRY(score(l, err));
     if (tested)
-        TM_TRY(draw(l, draws_shown(l), least_excess(l), err));
+        TM_TRY(draw_shown(l, err));
     for (size_t i = 0; i < l->units.n; i++) {
         tm_window w;
         tm_standing s = {l->units.members[i], excess_in(l, i, (tm_window){.end = l->units.n_rows}),
@@ -295,7 +306,7 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
         tm_suspect s;
         size_t place = 0;
         TM_TRY(score(l, err));
-        TM_TRY(draw(l, DRAWS_SURE / 16.0, least_ns, err));
+        TM_TRY(draw(l, least_ns, err));
         if (!next_suspect(l, least_ns, &s, &place))
             break;
         if (!tm_vec_append(suspects, &s, 1))

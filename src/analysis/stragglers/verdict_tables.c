@@ -66,7 +66,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_P] = {"p", TM_REAL, "",
              "Probability that, if all ranks were equal, one of them would stand out this much by "
              "chance in some window. It comes from permutations of the ranks in each unit, and is "
-             "corrected for the number of groups tested. Null for an event or bubble."},
+             "corrected for the number of groups tested. At least 1/3000. Null for an event or "
+             "bubble."},
     [F_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "confident if p <= 0.001. likely if p <= 0.01, if less than half of the "
                      "communication could be compared, or if only parts of one step were compared. "
