@@ -13,8 +13,10 @@ enum {
     DRAWS_SURE = 2999,  /* enough for one test, and allows p down to 0.00033 */
     DRAWS_MAX = 400000, /* for many groups, limited by WORK_MAX */
     WORK_MAX = 300000000,
-    WORK_FEW = 2000000, /* limit if p is only shown */
-    UNITS_LEAST = 4     /* minimum without steps */
+    NEAR_TIMES = 10,      /* draws if p is near its limit, limited by WORK_NEAR */
+    WORK_NEAR = 30000000, /* as few steps of few ranks need */
+    WORK_FEW = 2000000,   /* limit if p is only shown */
+    UNITS_LEAST = 4       /* minimum without steps */
 };
 
 /* Least p that is shown. */
@@ -25,7 +27,7 @@ static const double EXCESS_LEAST = 0.005;
 /* The same for a rank compared with ranks of other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;
 /* Standard errors between p and a limit that decide, so that the draws' chance does not. */
-static const double ERRORS_LEAST = 1.5;
+static const double ERRORS_LEAST = 3.0;
 
 /* State of one level of grouping (ranks, hosts or stages) during its test. */
 typedef struct level {
@@ -221,13 +223,15 @@ static bool is_near(const level *l, size_t member, double limit) {
     return pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
 }
 
-/* Returns whether further draws cannot change which suspect is next, and how sure it is. */
-static bool is_next_decided(const level *l, double least_ns) {
+/* Returns whether further draws cannot change which suspect is next, and, up to @p enough draws,
+ * how sure it is. */
+static bool is_next_decided(const level *l, double least_ns, double enough) {
     tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
     size_t place = l->units.n;
     if (next_suspect(l, least_ns, &next, &place) && next.p > LEAST_P &&
         (l->chance.n_draws < DRAWS_SURE || is_near(l, place, TM_CHANCE_MOST) ||
-         (next.p > TM_CHANCE_SURE && is_near(l, place, TM_CHANCE_SURE))))
+         (next.p > TM_CHANCE_SURE && (double)l->chance.n_draws < enough &&
+          is_near(l, place, TM_CHANCE_SURE))))
         return false;
     for (size_t i = 0; i < l->units.n; i++)
         if (i != place && as_suspect(l, i).excess_ns >= next.excess_ns &&
@@ -236,18 +240,23 @@ static bool is_next_decided(const level *l, double least_ns) {
     return true;
 }
 
+/* Returns the limit of the number of draws. */
+static double draws_most(const level *l, double draws, double work_most) {
+    const tm_trial trial = trial_of(l);
+    const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
+    return fmax(DRAWS_SURE, fmin(fmin(draws * tests_of(l), DRAWS_MAX), work_most / work));
+}
+
 /* Draws in growing batches until the next suspect is decided; mostly few draws suffice. */
 static tm_status draw(level *l, double least_ns, tm_error *err) {
     const tm_trial trial = trial_of(l);
-    const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
-    const double enough = fmin(DRAWS_SURE * tests_of(l), DRAWS_MAX);
-    const size_t most = (size_t)fmax(DRAWS_SURE, fmin(enough, WORK_MAX / work));
+    const double enough = draws_most(l, DRAWS_SURE, WORK_MAX);
+    const double most = fmax(enough, draws_most(l, NEAR_TIMES * DRAWS_SURE, WORK_NEAR));
     double n = DRAWS_SURE / 16.0;
-    while (l->chance.n_draws < most && !is_next_decided(l, least_ns)) {
-        while (n <= (double)l->chance.n_draws)
+    while ((double)l->chance.n_draws < floor(most) && !is_next_decided(l, least_ns, enough)) {
+        while ((size_t)n <= l->chance.n_draws)
             n *= 2.0;
-        TM_TRY(tm_chance_draw(&l->chance, &trial, n < (double)most ? (size_t)n : most, err));
-        n *= 2.0;
+        TM_TRY(tm_chance_draw(&l->chance, &trial, (size_t)fmin(n, most), err));
     }
     return TM_OK;
 }
