@@ -149,8 +149,9 @@ TEST(chance_reaches_as_much_as_combinatorics_say) {
 }
 
 TEST(a_bound_makes_draws_superfluous_where_a_member_stands_out) {
-    /* One of 8 is last in 40 units, by 7 to -1: the sum is 280, its variance 40 x 56 / 8 = 280, the
-     * bound 8 exp(-280^2 / 2 / (280 + 7 x 280 / 3)) = 8 exp(-42). The height is 280 / sqrt(280). */
+    /* One of 8 is last in 40 units, by 7 to -1: the sum is 280, its variance 40 x 56 / 8 = 280, u =
+     * 7, the bound 8 exp(-280 / 49 (8 ln 8 - 7)) = 8 exp(-55.06018). The height is 280 / sqrt(280).
+     * The probability is 8^-39 = exp(-81). */
     double scores[320];
     for (size_t i = 0; i < COUNT(scores); i++)
         scores[i] = i % 8 == 5 ? 7.0 : -1.0;
@@ -158,7 +159,7 @@ TEST(a_bound_makes_draws_superfluous_where_a_member_stands_out) {
     const tm_trial trial = {8, 40, scores, NULL, 8, &all, 1};
     const double largest = tm_windows_scale(&trial);
     const double bound = tm_height_bound(&trial, largest, 16.7332005);
-    assert_near(log(bound / 8.0), -42.0);
+    assert_near(log(bound / 8.0), -55.06018476);
     memset(scores, 0, sizeof scores); /* nobody stands out */
     assert_true(tm_height_bound(&trial, tm_windows_scale(&trial), 0.0) == 1.0);
 }

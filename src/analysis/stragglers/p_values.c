@@ -74,17 +74,19 @@ double tm_windows_scale(const tm_trial *trial) {
     return largest;
 }
 
-/* Bernstein: a sum of independent terms of mean 0, each at most b, with variance v in all, reaches
- * s with a probability of at most exp(-s^2 / 2 / (v + b s / 3)). A unit's terms are those of its
- * random order: the score of one member, or the sum over a class / the root of its size, which has
- * at most the variance of one score, because members are drawn without replacement. */
+/* Bennett: a sum of independent terms of mean 0, each at most b, with variance v in all, reaches s
+ * with a probability of at most exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. A unit's
+ * terms are those of its random order: the score of one member, or the sum over a class / the root
+ * of its size, which has at most the variance of one score, because members are drawn without
+ * replacement. */
 double tm_height_bound(const tm_trial *trial, double largest, double height) {
     const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
     double bound = 0.0;
     for (size_t i = 0; i < trial->n_windows && bound < 1.0; i++) {
         const tm_window *w = &trial->windows[i];
-        const double s = fmax(0.0, (height + w->handicap) / w->scale);
-        bound += (double)trial->n_classes * exp(-s * s / 2.0 / (w->variance + b * s / 3.0));
+        const double s = fmax(0.0, (height + w->handicap) / w->scale), u = b * s / w->variance;
+        const double least = w->variance / (b * b) * ((1.0 + u) * log1p(u) - u);
+        bound += (double)trial->n_classes * exp(-least);
     }
     return bound < 1.0 ? bound : 1.0; /* also if it is NaN, because all scores are 0 */
 }

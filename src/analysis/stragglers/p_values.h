@@ -64,7 +64,7 @@ typedef struct tm_trial {
 double tm_windows_scale(const tm_trial *trial);
 
 /** Returns an upper bound of the probability that a permutation reaches a height anywhere, by
- * Bernstein's inequality for each window and member. It is far above the probability, but of a
+ * Bennett's inequality for each window and member. It is far above the probability, but of a
  * member that stands out clearly it is small enough to save draws.
  * @param largest  from tm_windows_scale */
 double tm_height_bound(const tm_trial *trial, double largest, double height);

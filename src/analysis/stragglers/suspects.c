@@ -13,8 +13,8 @@ enum {
     DRAWS_SURE = 2999,  /* enough for one test, and allows p down to 0.00033 */
     DRAWS_MAX = 400000, /* for many groups, limited by WORK_MAX */
     WORK_MAX = 300000000,
-    NEAR_TIMES = 10,      /* draws if p is near its limit, limited by WORK_NEAR */
-    WORK_NEAR = 30000000, /* as few steps of few ranks need */
+    WORK_NEAR = 30000000, /* limit if p is near TM_CHANCE_MOST */
+    NEAR_TIMES = 10,      /* that limit changes the draws by at most this factor */
     WORK_FEW = 2000000,   /* limit if p is only shown */
     UNITS_LEAST = 4       /* minimum without steps */
 };
@@ -215,45 +215,48 @@ static double uncorrected(const level *l, double p) {
     return -expm1(log1p(-p) / tests_of(l));
 }
 
-/* Returns whether further draws can bring a member's p to the other side of a limit. */
-static bool is_near(const level *l, size_t member, double limit) {
-    tm_window w;
-    const double reach = (double)tm_chance_reach(&l->chance, height_of(l, member, &w));
-    const double at_limit = uncorrected(l, limit) * (double)l->chance.n_draws;
-    return pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
+/* Returns after how many draws a p near a limit is not drawn further. */
+static double draws_most(const level *l, double limit) {
+    const tm_trial trial = trial_of(l);
+    const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
+    const double usual = DRAWS_SURE * tests_of(l);
+    double n = fmin(usual, WORK_MAX / work);
+    if (limit == TM_CHANCE_MOST)
+        n = fmax(usual / NEAR_TIMES, fmin(usual * NEAR_TIMES, WORK_NEAR / work));
+    return floor(fmax(DRAWS_SURE, fmin(n, DRAWS_MAX)));
 }
 
-/* Returns whether further draws cannot change which suspect is next, and, up to @p enough draws,
- * how sure it is. */
-static bool is_next_decided(const level *l, double least_ns, double enough) {
+/* Returns whether further draws may bring a member's p to the other side of a limit. */
+static bool is_open(const level *l, size_t member, double limit) {
+    tm_window w;
+    const double drawn = (double)l->chance.n_draws;
+    const double reach = (double)tm_chance_reach(&l->chance, height_of(l, member, &w));
+    const double at_limit = uncorrected(l, limit) * drawn;
+    return drawn < draws_most(l, limit) &&
+           pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
+}
+
+/* Returns whether further draws cannot change which suspect is next, and how sure it is. */
+static bool is_next_decided(const level *l, double least_ns) {
     tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
     size_t place = l->units.n;
     if (next_suspect(l, least_ns, &next, &place) && next.p > LEAST_P &&
-        (l->chance.n_draws < DRAWS_SURE || is_near(l, place, TM_CHANCE_MOST) ||
-         (next.p > TM_CHANCE_SURE && (double)l->chance.n_draws < enough &&
-          is_near(l, place, TM_CHANCE_SURE))))
+        (l->chance.n_draws < DRAWS_SURE || is_open(l, place, TM_CHANCE_MOST) ||
+         (next.p > TM_CHANCE_SURE && is_open(l, place, TM_CHANCE_SURE))))
         return false;
     for (size_t i = 0; i < l->units.n; i++)
         if (i != place && as_suspect(l, i).excess_ns >= next.excess_ns &&
-            is_near(l, i, TM_CHANCE_MOST))
+            is_open(l, i, TM_CHANCE_MOST))
             return false;
     return true;
-}
-
-/* Returns the limit of the number of draws. */
-static double draws_most(const level *l, double draws, double work_most) {
-    const tm_trial trial = trial_of(l);
-    const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
-    return fmax(DRAWS_SURE, fmin(fmin(draws * tests_of(l), DRAWS_MAX), work_most / work));
 }
 
 /* Draws in growing batches until the next suspect is decided; mostly few draws suffice. */
 static tm_status draw(level *l, double least_ns, tm_error *err) {
     const tm_trial trial = trial_of(l);
-    const double enough = draws_most(l, DRAWS_SURE, WORK_MAX);
-    const double most = fmax(enough, draws_most(l, NEAR_TIMES * DRAWS_SURE, WORK_NEAR));
+    const double most = fmax(draws_most(l, TM_CHANCE_MOST), draws_most(l, TM_CHANCE_SURE));
     double n = DRAWS_SURE / 16.0;
-    while ((double)l->chance.n_draws < floor(most) && !is_next_decided(l, least_ns, enough)) {
+    while (!is_next_decided(l, least_ns)) {
         while ((size_t)n <= l->chance.n_draws)
             n *= 2.0;
         TM_TRY(tm_chance_draw(&l->chance, &trial, (size_t)fmin(n, most), err));
