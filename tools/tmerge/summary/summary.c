@@ -291,11 +291,37 @@ static void print_bounds(const tm_tables *tables) {
     tm_console_wrap(one ? text : "(only the recorded part)", 0, tm_console_width());
 }
 
+static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
+    const tm_cell *cell = tm_table_cell(ranks, row, "verdict");
+    return !cell->null && strcmp(cell->value.text, word) == 0;
+}
+
+/* Returns the rank that caused most waiting if others are named and its own time is at most 1 %
+ * over theirs: stages wait for one another in any case. -1 if there is none. */
+static int64_t cleared_rank(const tm_tables *tables) {
+    const double much_pct = 1.0;
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    size_t most = 0;
+    bool named = false;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const double share = tm_table_cell(ranks, i, "caused_share")->value.r;
+        most = share > tm_table_cell(ranks, most, "caused_share")->value.r ? i : most;
+        named |= has_verdict(ranks, i, "straggler");
+    }
+    const tm_cell *excess = named ? tm_table_cell(ranks, most, "excess_pct") : NULL;
+    const bool slow =
+        !excess || excess->null || excess->value.r > much_pct || !has_verdict(ranks, most, "ok");
+    return slow ? -1 : number(ranks, most, "rank");
+}
+
 static void print_receives(const tm_tables *tables) {
-    const int64_t wait_ns = receives_wait(tables);
+    const int64_t wait_ns = receives_wait(tables), cleared = cleared_rank(tables);
     char time[32];
     tm_shown_duration(wait_ns, time, sizeof time);
-    if (wait_ns > 0)
+    if (wait_ns > 0 && cleared >= 0)
+        printf("Receives also wait %s per rank; rank %" PRId64 " caused most, but is not slower\n",
+               time, cleared);
+    else if (wait_ns > 0)
         printf("Receives wait %s per rank for their senders (not included in \"waited\")\n", time);
 }
 
