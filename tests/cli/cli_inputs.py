@@ -381,7 +381,7 @@ def test_missing_ranks_of_a_known_world_size_are_said():
     synth('pairs', ranks=4, tp=2, layers=1, buckets=1, steps=2)
     os.unlink('pairs/profile_rank_3.json')
     os.unlink('pairs/truth.json')
-    has_line(merged('pairs').out, r'^! 1 of 4 ranks have no trace here, so waits are lower bounds: 3$')
+    has_line(merged('pairs').out, r'^! 1 of 4 ranks has no trace here, so waits are lower bounds: 3$')
 
 
 def test_there_may_be_more_processes_than_traces():

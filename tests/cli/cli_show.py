@@ -479,7 +479,9 @@ def test_one_rank_alone_says_what_it_can():
         lacks(text, 'It idles')  # under 2 % of the time
     # 300 of 400 us are idle; the gap's next kernel has no launch.
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('gemm', 450, 50)], 0))
-    has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
+    out = merged('rank0.json', env={'COLUMNS': '200'}).out
+    has_line(out, '^rank +us +us +us$')  # nothing on communication
+    has_line(out,
              'It idles 300.0 us; for 300.0 us of that \\(100.0 %\\) the next work was already queued '
              'and waited for something else, or its launch is not recorded')
     # It was launched at 120 us.

@@ -1,6 +1,7 @@
 /* Relative speeds, and the sentences of a verdict. */
 #include "analysis/stragglers/verdict_sentence.h"
 
+#include "analysis/shared/savings.h"
 #include "analysis/stragglers/rank_speed.h"
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
@@ -175,14 +176,15 @@ static const scene scenes[] = {
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
         "there; over the whole recording, no rank by itself takes longer than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
-    SCENE(BUBBLE, 1.0, 10, 1, 0,
-          "The pipeline's bubble: GPUs wait 0 % of the time; 0 % would be ideal",
-          "Waiting for other stages and in collectives keeps GPUs from computing for 12.0 us of "
-          "GPU time. With p = 0 stages and m = 0 forward passes a step, (p - 1) / (m + p - 1) is "
-          "ideal; no rank by itself takes longer than chance explains (smallest p 0.2); only more "
-          "micro-batches, "
-          "fewer stages or another schedule make the bubble smaller",
-          {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
+    SCENE(
+        BUBBLE, 1.0, 10, 1, 0,
+        "The pipeline's bubble: GPUs wait 0 % of the time (its schedule explains 0 %)",
+        "With p = 0 stages and m = 0 forward passes a step, a schedule has GPUs wait (p - 1) / (m "
+        "+ p - 1) of the time. Waiting for other stages and in collectives keeps GPUs from "
+        "computing for 12.0 us of GPU time; no rank by itself takes longer than chance explains "
+        "(smallest p 0.2); only more micro-batches, fewer stages or another schedule make the "
+        "bubble smaller",
+        {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
           "The traces do not prove who is late; ranks wait 20 % of the time",
           "Rank 3 costs most: it caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
@@ -485,6 +487,103 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
     }
 }
 
+/* The GPU of rank 3 idles for 99 us, 79 longer than the median; for 40 of these its queue was held.
+ * Its kernels take 39 us longer, less than half of 79, or 40. Its host takes 199 us longer, of
+ * which at most 99 are in that idle time, or 198. */
+TEST(what_is_a_small_part_of_a_delay_or_hidden_says_so) {
+    static const struct {
+        tm_suspect_work work;
+        int64_t excess_ns;
+        const char *text;
+    } cases[] = {
+        {TM_SUSPECT_DEVICE, 39000, "it takes only 39.0 us"},
+        {TM_SUSPECT_DEVICE, 39000, " (p 0.0005), but its GPU idles 99.0 us against"},
+        {TM_SUSPECT_DEVICE, 40000, "it takes 40.0 us"},
+        {TM_SUSPECT_HOST, 199000, " (p 0.0005), most of it while its GPU is busy; its GPU"},
+        {TM_SUSPECT_HOST, 198000, " (p 0.0005); its GPU"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_blame ranks[RANKS];
+        memcpy(ranks, blames_of, sizeof ranks);
+        tm_finding finding = {
+            .rank = 3, .excess_ns = cases[i].excess_ns, .work = (uint8_t)cases[i].work};
+        fill(&finding);
+        const tm_blames blames = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+        const tm_judgement judgement = {.kind = TM_VERDICT_PERSISTENT,
+                                        .found = {.all = {&finding, 1, 1, sizeof finding}}};
+        char text[TM_SENTENCE_MAX];
+        tm_tables tables = open_scene("rank=3 collectives=10 relative_speed=1", "idle_ns=99000");
+        add_row(&tables, "idle.rank", "rank=2 queued_ns=0");
+        add_row(&tables, "idle.rank", "rank=3 queued_ns=40000");
+        tm_verdict_evidence(&tables, &(tm_verdict_topic){&blames, &judgement, true, true}, text);
+        if (!strstr(text, cases[i].text))
+            fail_msg("%zu: %s", i, text);
+        tm_tables_destroy(&tables);
+    }
+}
+
+/* Without slow ranks a step takes 100 us. Rank 1 alone makes it 120 us, rank 2 alone 118, or 109:
+ * less than half. */
+TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
+#define TOGETHER "; ranks 1, 2 together 16.7 % of a step (20.0 us)"
+    static const struct {
+        const char *job, *one, *two, *text;
+    } cases[] = {
+        {"sure=true", "saved_most_ns=2000 sure=true", "1.18",
+         "Fixing it saves 1.7 % of a step (2.00 us), because rank 2 is late by 18.0 us (rank 1 by "
+         "20.0 us)" TOGETHER},
+        {"sure=true", "saved_most_ns=2000 sure=true", "1.09",
+         "Fixing it saves 1.7 % of a step (2.00 us)" TOGETHER},
+        /* a quarter of the step has no recorded cause; the range covers what both save */
+        {"sure=false doubt=unexplained replay_error_pct=-25", "saved_most_ns=2000 sure=false",
+         "1.18",
+         "Fixing it may save 1.7 % of a step (2.00 us), or more: 30.0 us have no recorded "
+         "cause" TOGETHER},
+        {"sure=false doubt=unexplained replay_error_pct=-25", "saved_most_ns=21000 sure=false",
+         "1.18", "Fixing it saves 1.7 to 17.5 % of a step (2.00 us to 21.0 us)"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[TM_SAVINGS_MAX];
+        tm_tables tables = open_tables();
+        add_row(&tables, "job.job", "ranks=4 steps=3");
+        add_row(&tables, "stragglers.job", "verdict=persistent headline=H");
+        add_row(&tables, "stragglers.finding", "rank=1 level=rank shape=throughout");
+        add_rowf(&tables, "whatif.job", "slowdown=1.2 step_ns=120000 ideal_ns=100000 %s",
+                 cases[i].job);
+        add_rowf(&tables, "whatif.item",
+                 "what=rank name=1 ranks=1 slowdown=1.2 saved_ns=2000 saved_pct=1.7 %s",
+                 cases[i].one);
+        add_rowf(&tables, "whatif.item", "what=rank name=2 ranks=1 slowdown=%s", cases[i].two);
+        add_row(&tables, "whatif.item", "what=rank name=0 ranks=1");
+        add_row(&tables, "whatif.item", "what=rank name=3 ranks=1");
+        add_row(&tables, "whatif.item",
+                "what=plan name=1,~2 ranks=2 saved_ns=20000 saved_pct=16.7 sure=true");
+        tm_savings_sentence(&tables, text);
+        assert_string_equal(text, cases[i].text);
+        tm_tables_destroy(&tables);
+    }
+}
+
+/* Waiting for batches is nine tenths of what all host work saves, or less. */
+TEST(a_part_of_host_work_that_saves_nearly_all_of_it_is_named) {
+    static const char *const cases[][2] = {{"9.0", "Making waiting for batches"},
+                                           {"8.9", "Making host work between launches"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[TM_SAVINGS_MAX];
+        tm_tables tables = open_tables();
+        add_row(&tables, "job.job", "ranks=4 steps=3");
+        add_row(&tables, "stragglers.job", "verdict=none headline=H");
+        add_row(&tables, "whatif.job", "slowdown=1.2 step_ns=1000 sure=true");
+        add_row(&tables, "whatif.item", "what=kind name=host ranks=4 saved_ns=100 saved_pct=10");
+        add_rowf(&tables, "whatif.item", "what=kind name=input ranks=4 saved_ns=90 saved_pct=%s",
+                 cases[i][0]);
+        tm_savings_sentence(&tables, text);
+        if (strncmp(text, cases[i][1], strlen(cases[i][1])) != 0)
+            fail_msg("%s", text);
+        tm_tables_destroy(&tables);
+    }
+}
+
 /* Rank 3 costs most, but what-if puts rank 6 first. */
 TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     tm_blame ranks[RANKS];
@@ -640,6 +739,8 @@ TEST(nothing_matched_is_explained) {
          "could not be matched"},
         /* a send and a receive in one operation wait for each other, but no rank waits for all
          * others */
+        {"collectives=3 matched=3", true,
+         "No rank's clock can be compared with another's, so waits are unknown"},
         {"collectives=2 matched=2", true,
          "Every complete operation has only one rank, or is of a kind that does not make all ranks "
          "wait for one another (broadcasts, sends and receives)"},
@@ -650,6 +751,8 @@ TEST(nothing_matched_is_explained) {
         add_row(&tables, "stragglers.rank", "rank=0 collectives=0");
         if (cases[i].check)
             add_row(&tables, "clock.check", cases[i].check);
+        for (int rank = 0; rank < 2 && strstr(cases[i].sentence, "No rank's clock"); rank++)
+            add_rowf(&tables, "clock.rank", "rank=%d", rank);
         const tm_blames blames = {0};
         const tm_judgement judgement = {0};
         const tm_verdict_topic topic = {&blames, &judgement, cases[i].aligned, true};

@@ -37,18 +37,21 @@ static const tm_column columns[N_COLUMNS] = {
         {"severity", TM_TEXT, "",
          "critical, warning or note. With a known saved_pct: critical from 10 % on, warning from 2 "
          "% on. If saved_pct is unknown, the rule's own thresholds decide. If saved_pct is only a "
-         "bound (at_most), the lower severity of both methods applies."},
+         "bound (at_most), the lower severity of both methods applies, and for a pipeline's bubble "
+         "at most warning."},
     [SAVED] =
         {"saved_ns", TM_INT, "ns",
          "Time that the fix takes off a mean step, by replay (whatif.item). For straggler, the "
          "named ranks are fixed. For late_ranks, it is what the plan of whatif.item saves beyond "
          "fixing the ranks that have an item of their own. For imbalance, all ranks compute as "
          "long as the other ranks. For all other rules it is an upper bound (at_most): that kind "
-         "of work takes no time. Savings of overlapping items do not add up. Null if unknown."},
+         "of work takes no time; a pipeline's bubble is halved by twice as many micro-batches. "
+         "Savings of overlapping items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
-                 "Whether saved_ns is an upper bound that no fix can reach, because it assumes "
-                 "that this kind of work takes no time. Null if saved_ns is null."},
+                 "Whether saved_ns is an upper bound, because it assumes that this kind of work "
+                 "takes no time, or that shorter micro-batches are as efficient. Null if saved_ns "
+                 "is null."},
     [COST] = {"cost_ns", TM_INT, "ns",
               "GPU time that a rank loses to the finding, without the time that other items "
               "explain: the mean over all ranks, or for straggler over the ranks that wait for the "
@@ -488,7 +491,21 @@ static const char *limit_of(const tm_advice *advice, tm_rule_id rule) {
 /* Returns whether the saving is a bound: the replay gives a whole kind of work no time, but a fix
  * removes only a part of it. */
 static bool is_bound(const item *i) {
-    return !i->saving.share.null && strcmp(item_of(&i->advice, i->rule), "limit") == 0;
+    return !i->saving.share.null &&
+           (i->advice.at_most_ns > 0 || strcmp(item_of(&i->advice, i->rule), "limit") == 0);
+}
+
+static tm_facts_saving saving_of(const tm_facts *facts, const tm_advice *advice, tm_rule_id rule) {
+    tm_facts_saving found = {{.null = true}, {.null = true}};
+    const char *what = advice->apart ? NULL : item_of(advice, rule);
+    if (advice->at_most_ns > 0) {
+        tm_cell_set_int(&found.time, advice->at_most_ns);
+        tm_cell_set_ratio(&found.share, 100.0, advice->at_most_ns,
+                          tm_facts_int(facts, "whatif.job", 0, "step_ns"));
+    } else if (what) {
+        found = tm_facts_saved(facts, what, limit_of(advice, rule));
+    }
+    return found;
 }
 
 /* Returns the severity by saving. A bound may lower the severity by cost, but not raise it. */
@@ -496,7 +513,9 @@ static int by_saving(const item *i) {
     if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
         return -1; /* no fix of it can be worth naming */
     const int severity = severity_of(worth, i->saving.share.value.r);
-    return is_bound(i) && severity > i->severity ? i->severity : severity;
+    /* Micro-batches have other costs, such as memory. */
+    const int most = i->advice.at_most_ns > 0 && i->severity > 1 ? 1 : i->severity;
+    return is_bound(i) && severity > most ? most : severity;
 }
 
 /* Returns whether a rule is based on device events, not on records of the host or memory. */
@@ -532,10 +551,8 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
             continue;
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
         found->advice.cost_ns = cost_by_rank(facts, &found->advice);
-        const char *what = found->advice.apart ? NULL : item_of(&found->advice, r);
-        found->saving = what ? tm_facts_saved(facts, what, limit_of(&found->advice, r))
-                             : (tm_facts_saving){{.null = true}, {.null = true}};
-        if (r == TM_RULE_LATE_RANKS)
+        found->saving = saving_of(facts, &found->advice, r);
+        if (r == TM_RULE_LATE_RANKS && !is_bound(found))
             found->saving = besides_named(&named, found->saving);
         if (is_of_some(found))
             named = found->saving;
@@ -603,13 +620,17 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     out[0] = '\0';
     /* In a pipeline's bubble, the late ranks are those of other stages, so no rank needs fixing. */
     if (share->null || share->value.r < worth[0] ||
-        (i->rule == TM_RULE_LATE_RANKS && tm_facts_verdict_is(facts, "bubble")) ||
+        (i->rule == TM_RULE_LATE_RANKS && !is_bound(i) && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))
         return;
     tm_shown_duration(i->saving.time.value.i, time, sizeof time);
     const tm_shown_text percent = tm_shown_percent(share->value.r, 1);
     const char *whole = tm_words_whole(facts->tables);
-    if (is_bound(i))
+    if (i->advice.at_most_ns > 0)
+        snprintf(out, TM_SAVES_MAX,
+                 "Saves at most %s of %s (%s), with twice as many micro-batches.", percent.text,
+                 whole, time);
+    else if (is_bound(i))
         snprintf(out, TM_SAVES_MAX, "Saves at most %s of %s (%s), if %s took no time%s.",
                  percent.text, whole, time, left_out(limit_of(&i->advice, i->rule)),
                  i->rule == TM_RULE_SMALL_KERNELS ? "; fused kernels may save more" : "");

@@ -1,5 +1,6 @@
 /* Rules on GPUs that are idle, or slower than they could be. */
 #include "advice_rules.h"
+#include "analysis/shared/fixes.h"
 #include "analysis/shared/words.h"
 #include "table/levels.h"
 #include "table/shown.h"
@@ -332,22 +333,29 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                      : "");
 }
 
-/* Returns the call that the host is in for most of the longest gaps of a cause; "" if it is mostly
- * in no recorded call; NULL if neither holds. */
-static const char *host_in_gaps(const tm_facts *f, const char *cause) {
+/* Returns whether a gap has a cause and is of a rank of a plan; without one, of any rank. */
+static bool is_gap_of(const tm_table *gaps, size_t row, const char *cause, const tm_table *items,
+                      size_t plan) {
+    return strcmp(tm_table_cell(gaps, row, "cause")->value.text, cause) == 0 &&
+           (plan >= items->n_rows ||
+            tm_fixes_lists(items, plan, tm_table_cell(gaps, row, "rank")->value.i));
+}
+
+const char *tm_facts_host_in_gaps(const tm_facts *f, const char *cause, size_t plan) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     int64_t all_ns = 0, unrecorded_ns = 0, most_ns = 0;
     const char *most = "";
     for (size_t i = 0; i < gaps->n_rows; i++) {
         const tm_cell *call = tm_table_cell(gaps, i, "host");
         int64_t ns = 0;
-        if (strcmp(tm_table_cell(gaps, i, "cause")->value.text, cause) != 0)
+        if (!is_gap_of(gaps, i, cause, items, plan))
             continue;
         all_ns += tm_facts_int(f, "idle.gap", i, "duration_ns");
         unrecorded_ns += tm_facts_int(f, "idle.gap", i, "unrecorded_ns");
         for (size_t k = i; k < gaps->n_rows && !call->null; k++) {
             const tm_cell *other = tm_table_cell(gaps, k, "host");
-            if (strcmp(tm_table_cell(gaps, k, "cause")->value.text, cause) == 0 && !other->null &&
+            if (is_gap_of(gaps, k, cause, items, plan) && !other->null &&
                 strcmp(other->value.text, call->value.text) == 0)
                 ns += tm_facts_int(f, "idle.gap", k, "host_ns");
         }
@@ -361,7 +369,7 @@ static const char *host_in_gaps(const tm_facts *f, const char *cause) {
 
 /* Writes the host's activity while it launches too late, if recorded. */
 static void say_gaps(const tm_facts *f, char *out, size_t size) {
-    const char *call = host_in_gaps(f, "host_work");
+    const char *call = tm_facts_host_in_gaps(f, "host_work", SIZE_MAX);
     *out = 0;
     if (call && *call)
         snprintf(out, size, " During most of the longest gaps the host is in " QUOTED_NAME ".",
@@ -410,7 +418,8 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
 /* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
     bool one;
-    const char *kernel = held_kernel(f, "other", &one), *call = host_in_gaps(f, "other");
+    const char *kernel = held_kernel(f, "other", &one),
+               *call = tm_facts_host_in_gaps(f, "other", SIZE_MAX);
     const int64_t all = tm_facts_sum_others(f, "idle.rank", "other_ns");
     const bool queued = tm_facts_sum_others(f, "idle.rank", "queued_ns") > all / 2;
     snprintf(out, size, "%s", queued ? " The host launched them in time." : "");

@@ -84,6 +84,7 @@ typedef struct tm_advice {
     const char *item;    /* `what` of the whatif.item that gives the saving; NULL: the rule's */
     const char *limit;   /* `name` of that item, such as a kind of work; NULL: the rule's */
     const char *look_at; /* tables with details; NULL: the rule's */
+    int64_t at_most_ns;  /* bound of the saving of a step that no replay gives; 0: as by whatif */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* the advice */
     char evidence[TM_ADVICE_EVIDENCE]; /* the numbers that the advice is based on */
@@ -195,6 +196,15 @@ bool tm_facts_marks_steps(const tm_facts *facts);
 
 /** Returns whether the verdict of stragglers.job equals @p word. */
 bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
+
+/** Returns the call that hosts are in for most of the longest gaps of a cause in idle.gap; "" if
+ * they are mostly in no recorded call; NULL if neither holds. Borrowed.
+ * @param plan  row of whatif.item whose ranks are asked about; if there is none, all ranks */
+const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
+
+/** For advice to make a pipeline's bubble smaller: adds to the evidence what twice as many
+ * micro-batches would save, and sets at_most_ns; or says that it is unknown. */
+void tm_facts_bubble(const tm_facts *facts, tm_advice *out);
 
 /** Returns the base of shares as a word: "steps", or "recording" if none are marked. */
 const char *tm_facts_whole(const tm_facts *facts);

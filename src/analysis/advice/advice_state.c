@@ -493,8 +493,8 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
              "Add the traces of the missing ranks. Without them, waits between ranks are unknown, "
              "except at barriers.");
     int used = snprintf(out->evidence, sizeof out->evidence,
-                        "%" PRId64 " of %s%" PRId64 " ranks have no trace", missing,
-                        told ? "" : "at least ", world);
+                        "%" PRId64 " of %s%" PRId64 " ranks %s no trace", missing,
+                        told ? "" : "at least ", world, missing == 1 ? "has" : "have");
     int64_t found = tm_facts_int(f, "clock.check", 0, "collectives");
     snprintf(out->evidence + used, sizeof out->evidence - (size_t)used,
              found > 0 ? "; %" PRId64 " of %" PRId64 " collectives lack ranks." : ".",

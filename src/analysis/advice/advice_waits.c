@@ -484,19 +484,23 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     const char *ranks = tm_savings_ranks(f->tables);
     const double saved = tm_fixes_saved_pct(tm_tables_find(f->tables, "whatif.item"),
                                             tm_savings_lead(f->tables).kind);
-    char whose[160] = "";
+    const char *call = tm_facts_host_in_gaps(f, "host_work", tm_savings_plan(f->tables));
+    char whose[160] = "", inside[128] = "";
     out->measure = fmax(out->measure, saved); /* hidden waits delay later work, too */
     out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
+    if (call && *call)
+        snprintf(inside, sizeof inside, ", in the longest gaps mostly in \"%.80s%s\"", call,
+                 strlen(call) > 80 ? "..." : "");
     out->item = "kind";
     out->limit = kind;
     snprintf(
         out->text, sizeof out->text,
-        "Look at what the host%s%s %s between launches (tmerge show idle.gap)%s: %sgarbage "
+        "Look at what the host%s%s %s between launches%s (tmerge show idle.gap)%s: %sgarbage "
         "collection, logging.%s",
         strchr(whose, ',') || !*ranks ? "s" : "", whose,
-        strchr(whose, ',') || !*ranks ? "do" : "does",
+        strchr(whose, ',') || !*ranks ? "do" : "does", inside,
         event ? ", especially before the operations with the most waiting (tmerge show collectives)"
               : "",
         f->trains ? "data loading, checkpoints, " : "",
@@ -547,6 +551,8 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  "Find what delays %s rank now and then: %s, garbage collection, logging, other "
                  "programs on its host.",
                  named ? "another" : "a", f->trains ? "data loading" : "batches of other sizes");
+    if (bubble)
+        tm_facts_bubble(f, out);
 }
 
 /* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
@@ -746,17 +752,19 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
         return;
     const char *before = ranks_first(f, out);
     out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers do not remove a bubble */
-    if (out->apart)
+    if (out->apart) {
         snprintf(out->text, sizeof out->text,
                  "Make receives wait less for their senders: more micro-batches, interleaved "
                  "stages, stages of equal length.");
-    else
+        tm_facts_bubble(f, out);
+    } else {
         snprintf(out->text, sizeof out->text,
                  "%s%start communication earlier, so that it overlaps computation: %sasynchronous "
                  "calls on a separate stream%s.",
                  before, *before ? "s" : "S",
                  f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
                  f->trains ? "" : ", alternating two halves of a batch");
+    }
     if (kind)
         tm_facts_launcher(f, TM_LAUNCHED_COMMUNICATION, out->text + strlen(out->text),
                           sizeof out->text - strlen(out->text));

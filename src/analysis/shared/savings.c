@@ -74,6 +74,19 @@ static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
+/* Writes ", or more: 18.8 ms have no recorded cause" if a doubt is due to such time, which
+ * no replay assigns to a fix; "" if not. */
+static void unexplained_text(const topic *t, char *out, size_t size) {
+    const tm_cell *error = tm_table_cell(t->job, 0, "replay_error_pct");
+    const double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
+    char time[32];
+    *out = '\0';
+    if (!is_text(t->job, 0, "doubt", "unexplained") || error->null || error->value.r >= 0.0)
+        return;
+    tm_shown_duration(llround(-error->value.r / 100.0 * step_ns), time, sizeof time);
+    snprintf(out, size, ", or more: %s have no recorded cause", time);
+}
+
 /* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if time that
  * nothing recorded explains may be saved too; "may save ..." if there is any other doubt. */
 static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
@@ -91,7 +104,9 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
     /* If the range is this narrow, the uncertainty is not how much it saves but whether it does. */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
-        snprintf(out, size, "may save %s", amount);
+        char more[96];
+        unexplained_text(t, more, sizeof more);
+        snprintf(out, size, "may save %s%s", amount, more);
         return;
     }
     tm_shown_durations((const int64_t[]){least->value.i, most->value.i}, 2, times);
@@ -175,6 +190,21 @@ static bool is_kind(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
 }
 
+/* Returns a kind of host work that saves nearly as much as all of it, because it says more; of
+ * other items the item itself. */
+static size_t narrowed(const topic *t, size_t item) {
+    static const char *const parts[] = {"input", "gc", "stall"};
+    const double nearly = 0.9;
+    if (item != tm_fixes_find(t->items, "kind", "host"))
+        return item;
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const size_t part = tm_fixes_find(t->items, "kind", parts[k]);
+        if (part < t->items->n_rows && saved_pct(t, part) >= nearly * saved_pct(t, item))
+            return part;
+    }
+    return item;
+}
+
 /* Returns the item with the largest saving among those worth it; n_rows for none. */
 static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     size_t best = t->items->n_rows;
@@ -185,7 +215,7 @@ static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
             most = saved_pct(t, i);
             best = i;
         }
-    return best;
+    return narrowed(t, best);
 }
 
 /* Returns the best of both sorts. */
@@ -315,16 +345,47 @@ static bool names_nobody(const topic *t) {
     return t->findings->n_rows == 0 || is_text(t->findings, 0, "level", "job");
 }
 
-/* For a named rank or host that saves little by itself: who is nearly as late, and what helps. */
+/* Returns how much longer a mean step is if only this rank is slow [ns]; 0 if unknown. */
+static int64_t delay_of(const topic *t, size_t item) {
+    const tm_cell *slowdown = tm_table_cell(t->items, item, "slowdown");
+    const tm_cell *ideal = tm_table_cell(t->job, 0, "ideal_ns");
+    const bool known = is_text(t->items, item, "what", "rank") && !slowdown->null && !ideal->null;
+    return known ? llround((slowdown->value.r - 1.0) * (double)ideal->value.i) : 0;
+}
+
+/* Writes why fixing a rank saves less than half of what the rank by itself delays a step: ",
+ * because rank 2 is late by 5.90 ms (rank 1 by 6.54 ms)". Waiting is attributed to the rank that
+ * comes last, but a fix saves only what no other rank delays. Empty if that is not the reason, or
+ * in doubt. */
+static void because_text(const topic *t, size_t item, char *out, size_t size) {
+    const tm_cell *saved = tm_table_cell(t->items, item, "saved_ns");
+    const int64_t own = delay_of(t, item);
+    size_t other = item;
+    int64_t most = 0;
+    tm_shown_text times[2];
+    for (size_t i = 0; i < t->items->n_rows; i++)
+        if (i != item && delay_of(t, i) > most) {
+            most = delay_of(t, i);
+            other = i;
+        }
+    *out = '\0';
+    if (!is_known(t) || !is_sure(t, item) || own <= 0 || 2 * most < own ||
+        2 * (saved->null ? 0 : saved->value.i) >= own)
+        return;
+    tm_shown_durations((const int64_t[]){most, own}, 2, times);
+    snprintf(out, size, ", because rank %.24s is late by %s (rank %.24s by %s)",
+             tm_table_cell(t->items, other, "name")->value.text, times[0].text,
+             tm_table_cell(t->items, item, "name")->value.text, times[1].text);
+}
+
+/* For a named rank or host that saves little by itself: why, and what helps. */
 static void little_text(const topic *t, size_t item, const char *it, const char *instead, char *out,
                         size_t size) {
-    char amount[128], next[64] = "";
-    const tm_cell *after = tm_table_cell(t->items, item, "next_rank");
+    char amount[128], because[160];
     amount_text(t, item, t->items->n_rows, amount, sizeof amount);
-    if (!after->null)
-        snprintf(next, sizeof next, ", because rank %" PRId64 " is nearly as late", after->value.i);
-    snprintf(out, size, "Fixing only %s saves %s%s%s%s", it, amount, next, instead[0] ? ". " : "",
-             instead);
+    because_text(t, item, because, sizeof because);
+    snprintf(out, size, "Fixing only %s saves %s%s%s%s", it, amount, because,
+             instead[0] ? ". " : "", instead);
 }
 
 /* Returns false if effects between ranks are unknown or there is nothing to compare. */
@@ -442,14 +503,21 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
+/* Returns whether fixing all ranks of a plan saves clearly more than an item, whatever it saves. */
+static bool saves_more(const topic *t, size_t plan, size_t item) {
+    const double least = fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0);
+    const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
+    return tm_table_cell(t->items, plan, "ranks")->value.i > 1 &&
+           saved_pct(t, plan) - saved_pct(t, item) >= least &&
+           (most->null || tm_table_cell(t->items, plan, "saved_ns")->value.i > most->value.i);
+}
+
 /* Writes what fixing the named ranks saves: row `item`, called `it` in the sentence. */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
-    char saves[192], more[224] = "";
+    char saves[192], because[160], more[224] = "";
     const size_t plan = find_plan(t);
-    const bool nearly = plan < t->items->n_rows &&
-                        saved_pct(t, plan) - saved_pct(t, item) >=
-                            fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0) &&
-                        tm_table_cell(t->items, plan, "ranks")->value.i > 1;
+    const bool nearly = plan < t->items->n_rows && saves_more(t, plan, item);
+    because_text(t, item, because, sizeof because);
     saves_text(t, item, nearly ? plan : t->items->n_rows, saves, sizeof saves);
     if (nearly) {
         char all[128];
@@ -457,7 +525,7 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
         snprintf(more, sizeof more, "; ranks %.60s together %s",
                  tm_table_cell(t->items, plan, "name")->value.text, all);
     }
-    snprintf(out, size, "Fixing %s %s%s", it, saves, more);
+    snprintf(out, size, "Fixing %s %s%s%s", it, saves, because, more);
 }
 
 /* Writes what follows the leading kind of work: the named ranks and the plan. No plan if an uneven
@@ -489,6 +557,13 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     if (!open_topic(tables, &t) || verdict->n_rows == 0)
         return t.items->n_rows;
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
+    char whose[48];
+    if (item < t.items->n_rows && is_text(t.findings, 0, "shape", "event")) {
+        /* its headline is about operations */
+        snprintf(whose, sizeof whose, "rank %.32s",
+                 tm_table_cell(t.items, item, "name")->value.text);
+        it = whose;
+    }
     if (lead < t.items->n_rows) {
         after_kind(&t, lead, item, more, sizeof more);
         tm_savings_head(tables, lead, out);

@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "analysis/shared/doubt.h"
-#include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
-#include "analysis/shared/same_kernels.h"
 #include "analysis/shared/savings.h"
+#include "bubble_sentence.h"
 #include "extra_work.h"
 #include "no_devices.h"
 #include "table/shown.h"
@@ -156,6 +155,15 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     }
 }
 
+/* Returns whether no clock could be determined. */
+static bool no_clocks(const tm_tables *tables) {
+    const tm_table *clocks = tm_tables_find(tables, "clock.rank");
+    size_t alone = 0;
+    for (size_t i = 0; i < clocks->n_rows; i++)
+        alone += tm_table_cell(clocks, i, "offset_ns")->null;
+    return alone > 1 && alone == clocks->n_rows;
+}
+
 /* Says why no rank waited if no operation has a wait. */
 static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
@@ -171,6 +179,9 @@ static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
     else if (!e->aligned)
         snprintf(out, TM_SENTENCE_MAX,
                  "Clocks are not compared (--align=none): merge again without it");
+    else if (no_clocks(tables))
+        snprintf(out, TM_SENTENCE_MAX,
+                 "No rank's clock can be compared with another's, so waits are unknown");
     else if (count_of(check, "transfers_alone") > 0)
         snprintf(out, TM_SENTENCE_MAX,
                  "The traces record only the transfer of communication, after the last rank "
@@ -325,73 +336,14 @@ static void event_headline(const tm_blames *t, const tm_finding *f, char out[TM_
                  f->units, when, share, last);
 }
 
-/* "the pipeline's bubble: GPUs wait 31 % of the time, where 27 % is ideal". */
+/* "the pipeline's bubble: GPUs wait 31 % of the time (its schedule explains 27 %)". */
 static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX]) {
     char share[32], ideal[32];
     share_text(found->bubble, share, sizeof share);
     share_text(found->ideal, ideal, sizeof ideal);
     snprintf(out, TM_SENTENCE_MAX,
-             "the pipeline's bubble: GPUs wait %s of the time; %s would be ideal", share, ideal);
-}
-
-/* Returns the rank with the slowest kernels relative to the same ones on other ranks, of any stage;
- * n_ranks if no rank has nearly all kernels slower. */
-static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, double *speed) {
-    size_t slowest = t->n_ranks;
-    *speed = TM_LATE_NORMAL_SPEED;
-    for (size_t i = 0; i < t->n_ranks; i++) {
-        const tm_same_kernels_speed s = tm_same_kernels_of(tables, t->ranks[i].rank);
-        if (!s.all_slower || s.speed < 0.0 || s.speed >= *speed)
-            continue;
-        slowest = i;
-        *speed = s.speed;
-    }
-    return slowest;
-}
-
-/* Says how ranks affect a bubble. No rank is tested if each is alone in its stage. */
-static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e, char *out,
-                              size_t size) {
-    const tm_findings *found = &e->judgement->found;
-    const bool uneven = tm_tables_find(tables, "whatif.split")->n_rows > 0;
-    double speed;
-    const size_t slowest =
-        found->tested ? e->blames->n_ranks : slowest_kernels(tables, e->blames, &speed);
-    if (slowest < e->blames->n_ranks) {
-        snprintf(out, size,
-                 "nearly all kernels of rank %" PRId64
-                 " run at %.2fx the speed of the same kernels on other ranks: look at its GPU "
-                 "(clock, heat, other processes)",
-                 e->blames->ranks[slowest].rank, speed);
-        return;
-    }
-    snprintf(out, size, "too little is recorded to test ranks");
-    if (found->tested)
-        snprintf(out, size, "no rank by itself takes longer than chance explains (smallest p %.2g)",
-                 found->least_p);
-    if (uneven || found->bubble > 1.1 * found->ideal + 0.01)
-        append(
-            out, size,
-            "; any excess is due to transfers, uneven stages, or senders that are sometimes late");
-    else if (tm_fixes_read(tables).most_pct < TM_FIX_LEAST_PCT)
-        append(
-            out, size,
-            "; only more micro-batches, fewer stages or another schedule make the bubble smaller");
-}
-
-static void bubble_text(const tm_tables *tables, const tm_verdict_topic *e,
-                        char out[TM_SENTENCE_MAX]) {
-    const tm_findings *found = &e->judgement->found;
-    const tm_finding *f = found->all.data;
-    char kept[32], ranks[400];
-    tm_shown_duration(f->caused_ns, kept, sizeof kept);
-    bubble_ranks_text(tables, e, ranks, sizeof ranks);
-    snprintf(out, TM_SENTENCE_MAX,
-             "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
-             "time. With p = %" PRId64 " stages and m = %" PRId64
-             " forward pass%s a step, (p - 1) / (m + p - 1) is ideal; %s",
-             kept, found->stages, found->micro_batches, found->micro_batches == 1 ? "" : "es",
-             ranks);
+             "the pipeline's bubble: GPUs wait %s of the time (its schedule explains %s)", share,
+             ideal);
 }
 
 static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
@@ -524,9 +476,17 @@ static const char *others_text(const tm_blames *t, const tm_finding *f) {
     return f->of_stage ? "the median of the other stages" : "the median of the others";
 }
 
+/* Returns whether a rank's GPU idles far longer than the others' because of its queue, so that its
+ * own work is the smaller part of its lateness. */
+static bool is_held(const tm_finding *f, const tm_late_cause *c) {
+    return c->kind == TM_LATE_QUEUE && f->work != TM_SUSPECT_HOST &&
+           c->idle_ns - c->median_idle_ns > 2 * f->excess_ns;
+}
+
 /* Says by how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of
  * all steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
-static void excess_text(const tm_blames *t, const tm_finding *f, char *out, size_t size) {
+static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_cause *c, char *out,
+                        size_t size) {
     char each[96] = "", when[96], share[64] = "";
     tm_shown_text times[2]; /* total, and per unit */
     bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
@@ -542,12 +502,15 @@ static void excess_text(const tm_blames *t, const tm_finding *f, char *out, size
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
-    snprintf(out, size, "%s%sby %s %s%s longer than %s%s (p %.2g)", when[0] ? when + 1 : "",
+    /* While its device idles, its host can take at most that long. */
+    const bool hidden = beside && c->idle_ns > 0 && 2 * c->idle_ns < f->excess_ns;
+    snprintf(out, size, "%s%sby %s%s %s%s longer than %s%s (p %.2g)%s", when[0] ? when + 1 : "",
              when[0] ? " " : "",
              one      ? beside ? "itself its host takes" : "itself it takes"
              : beside ? "themselves their hosts each take"
                       : "themselves they each take",
-             times[0].text, share, others_text(t, f), each, f->p);
+             is_held(f, c) ? " only" : "", times[0].text, share, others_text(t, f), each, f->p,
+             hidden ? ", most of it while its GPU is busy" : "");
 }
 
 /* Returns the waits that the ranks of a finding caused over all steps. */
@@ -602,17 +565,21 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
  * are seldom last if a later rank exists. */
 static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
-    char who[WHO_MAX], excess[448], cost[256], last[160], look[448] = "";
+    char who[WHO_MAX], excess[512], cost[256], last[160], look[448] = "";
     bool told = first && f->level == TM_CULPRIT_RANK;
     tm_blame blame = blame_of(t, f);
+    const tm_late_cause c = f->level == TM_CULPRIT_RANK ? cause_of(tables, f) : (tm_late_cause){0};
     who_text(tables, t, f, who);
     who[0] = 'R';
-    excess_text(t, f, excess, sizeof excess);
+    excess_text(t, f, &c, excess, sizeof excess);
     cost_text(t, &blame, f->level == TM_CULPRIT_RANK, cost, sizeof cost);
     last_text(&blame, last, sizeof last);
     look_text(tables, t, f, look, sizeof look);
     snprintf(out, TM_SENTENCE_MAX, "%s %s%s; %s%s%s", who, cost, told ? last : "", excess,
-             look[0] ? "; " : "", look);
+             is_held(f, &c) ? ", but "
+             : look[0]      ? "; "
+                            : "",
+             look);
 }
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
@@ -724,7 +691,7 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
     else if (j->found.spared) {
         char who[WHO_MAX], excess[448];
         who_text(tables, t, &j->found.spared_of, who);
-        excess_text(t, &j->found.spared_of, excess, sizeof excess);
+        excess_text(t, &j->found.spared_of, &(tm_late_cause){0}, excess, sizeof excess);
         snprintf(
             out, TM_SENTENCE_MAX,
             "Ranks wait %s of their windows (%s of GPU time). R%s stands out: %s. But fixing %s "
@@ -771,7 +738,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     if (j->kind == TM_VERDICT_BUBBLE) {
-        bubble_text(tables, e, out);
+        tm_bubble_evidence(tables, e, out);
         return;
     }
     if (j->found.all.n > 0 && tm_finding_names(first)) {

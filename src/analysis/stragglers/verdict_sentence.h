@@ -4,7 +4,7 @@
 
 #include "judge.h"
 
-enum { TM_SENTENCE_MAX = 1536 };
+enum { TM_SENTENCE_MAX = 1600 };
 
 /** Input of the sentences. Borrowed. */
 typedef struct tm_verdict_topic {

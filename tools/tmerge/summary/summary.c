@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,17 +240,21 @@ static void write_wait(const tm_tables *tables, bool steps, int64_t window, char
         snprintf(out, size, " (wait %s)", percent(wait, window).text);
 }
 
-/* Writes the devices' time by activity, as shares. */
-static void write_shares(const tm_tables *tables, bool steps, const char *idle, char *out,
-                         size_t size) {
+/* Prints the devices' time by activity, as shares; in shorter words if the line is too long. */
+static void print_shares(const tm_tables *tables, bool steps, const char *label, const char *idle) {
+    static const char *const words[] = {"exposed comm", "exposed"};
     const int64_t window = sum_of(tables, steps, "window_ns");
-    char wait[64];
+    char wait[64], line[224];
+    int length = INT_MAX;
     write_wait(tables, steps, window, wait, sizeof wait);
-    snprintf(out, size, "compute %s, exposed comm %s%s, copies %s, %s %s",
-             percent(sum_of(tables, steps, "compute_ns"), window).text,
-             percent(sum_of(tables, steps, "exposed_comm_ns"), window).text, wait,
-             percent(sum_of(tables, steps, "exposed_memory_ns"), window).text, idle,
-             percent(sum_of(tables, steps, "idle_ns"), window).text);
+    for (size_t w = 0; w < sizeof words / sizeof *words && length > tm_console_width(); w++)
+        length = snprintf(line, sizeof line, "%.32s: compute %s, %s %s%s, copies %s, %s %s", label,
+                          percent(sum_of(tables, steps, "compute_ns"), window).text, words[w],
+                          percent(sum_of(tables, steps, "exposed_comm_ns"), window).text, wait,
+                          percent(sum_of(tables, steps, "exposed_memory_ns"), window).text, idle,
+                          percent(sum_of(tables, steps, "idle_ns"), window).text);
+    line[0] = (char)toupper((unsigned char)line[0]);
+    puts(line);
 }
 
 /* Returns the time of ranks whose devices are known [ns]. */
@@ -286,11 +291,37 @@ static void print_bounds(const tm_tables *tables) {
     tm_console_wrap(one ? text : "(only the recorded part)", 0, tm_console_width());
 }
 
+static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
+    const tm_cell *cell = tm_table_cell(ranks, row, "verdict");
+    return !cell->null && strcmp(cell->value.text, word) == 0;
+}
+
+/* Returns the rank that caused most waiting if others are named and its own time is at most 1 %
+ * over theirs: stages wait for one another in any case. -1 if there is none. */
+static int64_t cleared_rank(const tm_tables *tables) {
+    const double much_pct = 1.0;
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    size_t most = 0;
+    bool named = false;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const double share = tm_table_cell(ranks, i, "caused_share")->value.r;
+        most = share > tm_table_cell(ranks, most, "caused_share")->value.r ? i : most;
+        named |= has_verdict(ranks, i, "straggler");
+    }
+    const tm_cell *excess = named ? tm_table_cell(ranks, most, "excess_pct") : NULL;
+    const bool slow =
+        !excess || excess->null || excess->value.r > much_pct || !has_verdict(ranks, most, "ok");
+    return slow ? -1 : number(ranks, most, "rank");
+}
+
 static void print_receives(const tm_tables *tables) {
-    const int64_t wait_ns = receives_wait(tables);
+    const int64_t wait_ns = receives_wait(tables), cleared = cleared_rank(tables);
     char time[32];
     tm_shown_duration(wait_ns, time, sizeof time);
-    if (wait_ns > 0)
+    if (wait_ns > 0 && cleared >= 0)
+        printf("Receives also wait %s per rank; rank %" PRId64 " caused most, but is not slower\n",
+               time, cleared);
+    else if (wait_ns > 0)
         printf("Receives wait %s per rank for their senders (not included in \"waited\")\n", time);
 }
 
@@ -302,22 +333,18 @@ static void print_totals(const tm_tables *tables) {
     /* Without arrivals in the traces, idle time includes waits in communication. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
-    char shares[160];
     if (any_several(tables))
         printf("(ranks with several %ss: times when any of them is busy%s; overlap.device lists "
                "each)\n",
                device, any_idle(tables) ? ", and shares of those with work" : "");
-    write_shares(tables, false, idle, shares, sizeof shares);
-    printf("%c%s: %s\n", toupper((unsigned char)*device), device + 1, shares);
+    print_shares(tables, false, device, idle);
     const size_t lacking = tm_summary_count_lacking(tables);
     if (lacking > 0)
         printf("(without %zu rank%s that recorded only communication)\n", lacking,
                lacking == 1 ? "" : "s");
     print_bounds(tables);
-    if (shows_steps(tables)) {
-        write_shares(tables, true, idle, shares, sizeof shares);
-        printf("Steps: %s\n", shares);
-    }
+    if (shows_steps(tables))
+        print_shares(tables, true, "Steps", idle);
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",
                percent(tm_device_mean_sum(tables, "overlap_ns"), comm).text);
@@ -384,9 +411,9 @@ static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
     if (world <= n)
         return;
     list_missing(loaded, world, ranks, sizeof ranks);
-    snprintf(text, sizeof text, "%" PRId64 " of %s%" PRId64 " ranks have no trace here%s:%s",
-             world - n, told ? "" : "at least ", world, waits ? ", so waits are lower bounds" : "",
-             ranks);
+    snprintf(text, sizeof text, "%" PRId64 " of %s%" PRId64 " ranks %s no trace here%s:%s",
+             world - n, told ? "" : "at least ", world, world - n == 1 ? "has" : "have",
+             waits ? ", so waits are lower bounds" : "", ranks);
     fputs(colors->warning, stdout);
     tm_console_beside(stdout, "!", 2, text);
     fputs(colors->off, stdout);
@@ -668,7 +695,7 @@ static int figure_lines(const tm_tables *tables) {
 /* Returns the lines left for verdict and advice, such that a job with 8 ranks in its table fits
  * a screen of 24 lines; 0, for no limit, if more ranks are shown. Warnings are not counted. */
 static int room(const tm_tables *tables) {
-    enum { SCREEN = 24, LEAST = 6, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
+    enum { SCREEN = 24, LEAST = 5, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
     enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
     const int64_t rows = ranks <= ALL_SHOWN ? ranks : TM_SUMMARY_RANKS_OF_MANY + 2;

@@ -18,27 +18,30 @@ static const struct {
     const char *heading, *below; /* below: NULL for the unit of times */
     value_kind kind;
     const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
+    bool of_comm;                             /* about communication */
 } columns[] = {
-    {"", "rank", VALUE_RANK, "overlap.rank", "rank", NULL},
-    {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns", NULL},
-    {"compute", NULL, VALUE_TIME, "overlap.rank", "compute_ns", NULL},
-    {"comm", NULL, VALUE_TIME, "overlap.rank", "comm_ns", NULL},
-    {"overlap", "%", VALUE_PERCENT, "overlap.rank", "overlap_pct", NULL},
-    {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns", NULL},
-    {"copies", NULL, VALUE_TIME, "overlap.rank", "exposed_memory_ns", NULL},
-    {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns", NULL},
-    {"comm/", "compute", VALUE_RATIO, "overlap.rank", "comm_to_compute", NULL},
-    {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns", NULL},
-    {"caused", NULL, VALUE_TIME, "stragglers.rank", "direct_ns", "indirect_ns"},
+    {"", "rank", VALUE_RANK, "overlap.rank", "rank", NULL, false},
+    {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns", NULL, false},
+    {"compute", NULL, VALUE_TIME, "overlap.rank", "compute_ns", NULL, false},
+    {"comm", NULL, VALUE_TIME, "overlap.rank", "comm_ns", NULL, true},
+    {"overlap", "%", VALUE_PERCENT, "overlap.rank", "overlap_pct", NULL, true},
+    {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns", NULL, true},
+    {"copies", NULL, VALUE_TIME, "overlap.rank", "exposed_memory_ns", NULL, false},
+    {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns", NULL, false},
+    {"comm/", "compute", VALUE_RATIO, "overlap.rank", "comm_to_compute", NULL, true},
+    {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns", NULL, true},
+    {"caused", NULL, VALUE_TIME, "stragglers.rank", "direct_ns", "indirect_ns", true},
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 /* Returns whether a column is shown. Copies are shown only if they take much time; otherwise the
- * other columns nearly add up to the window. */
+ * other columns nearly add up to the window. Communication is shown if there is any. */
 static bool is_shown(const tm_tables *tables, int c) {
     const double much = 0.05;
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    if (columns[c].of_comm && sum_column(overlap, "comm_ns") == 0)
+        return false;
     return strcmp(columns[c].column, "exposed_memory_ns") != 0 ||
            (double)sum_column(overlap, "exposed_memory_ns") >=
                much * (double)sum_column(overlap, "window_ns");

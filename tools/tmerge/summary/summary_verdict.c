@@ -138,7 +138,7 @@ static void print_evidence(const tm_tables *tables, const verdict *v, int lines)
     int left = lines - v->fixed - advice_lines(tables, v, lines);
     if (lines_of(v->evidence) > left) {
         const char *look = named_advice(tables);
-        fit(look, ":", "", 0, 1, text);
+        fit(look, ":", "", 0, left > 1 ? left : 1, text);
         const char *shown = *text ? text : look;
         if (*shown)
             tm_console_wrap(shown, 0, width);

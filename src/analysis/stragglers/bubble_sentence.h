@@ -1,0 +1,12 @@
+/* The reasons of a verdict on a pipeline's bubble. */
+#ifndef TMERGE_BUBBLE_SENTENCE_H
+#define TMERGE_BUBBLE_SENTENCE_H
+
+#include "verdict_sentence.h"
+
+/** Writes how large the bubble is, what its schedule explains, and how ranks affect it. Reads
+ * kernels.same, whatif.item and whatif.split. */
+void tm_bubble_evidence(const tm_tables *tables, const tm_verdict_topic *e,
+                        char out[TM_SENTENCE_MAX]);
+
+#endif
