@@ -116,17 +116,21 @@ def test_a_reduce_scatter_is_one_though_it_is_recorded_as_an_all_reduce():
 
 def test_each_group_has_its_own_threads_in_the_order_in_which_it_was_made():
     # 2 x 2: first tensor parallel (0 1, 2 3), then data parallel (0 2, 1 3); no group of all four.
+    # In the first, two sizes take turns like its threads, so that each thread has one of them.
     for rank in range(4):
         pair, other = [rank - rank % 2, rank - rank % 2 + 1], [rank % 2, rank % 2 + 2]
         late = 20 if rank == 1 else 10
-        write(rank, steps(1) + [
+        turns = [e for k in range(1, 10) for e in (
+            asked('c10d::allreduce_', 30 + 2 * k, [5 + k % 2]),
+            gloo('all_reduce', 31 + 2 * k, 32 + 2 * k, [5 + k % 2], tid=201 + k % 2))]
+        write(rank, steps(1) + turns + [
             asked('c10d::allreduce_', 1, [5]), gloo('all_reduce', late, 30, [5], tid=201),
-            asked('c10d::allreduce_', 40, [7]), gloo('all_reduce', 41, 50, [7], tid=205),
-            op('aten::mm', 60, 20)],
+            asked('c10d::allreduce_', 60, [7]), gloo('all_reduce', 61, 70, [7], tid=205),
+            op('aten::mm', 75, 20)],
             world=4, groups={'0': [0, 1, 2, 3], '1': pair, '2': other})
     merged('job')
     found = [(k['group'], k['ranks'], k['bytes'], k['count']) for k in rows('tmerge.h5', 'collectives.kind')]
-    equal(sorted(found), 2 * [('1', 2, 20, 1)] + 2 * [('2', 2, 28, 1)])
+    equal(sorted(found), 2 * [('1', 2, 22, 10)] + 2 * [('2', 2, 28, 1)])  # (5 x 20 + 5 x 24) / 10
     equal([r['wait_ns'] for r in rows('tmerge.h5', 'stragglers.rank')], [10000, 0, 0, 0])
 
 

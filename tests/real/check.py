@@ -1,10 +1,11 @@
 """Compares tmerge's results with recorded jobs whose culprit is known: check.py FOLDER...
 
 FOLDER has the jobs of record.py. One row each: the slowdown and its cost, found without tmerge; the
-named ranks, and the first sentence. The cost is how much later the slowed ranks arrived at each
-operation than all others, summed, as a share of the steps: from the traces and their order only. A
-rank that was not slowed is a true positive if the kernel recorded that it waited longer for a core
-than the others by 3 % of the steps: the machine slowed it. Exits with 1 if a row is wrong.
+named ranks, and the first sentence. The cost is the time in which operations waited only for the
+slowed rank, beyond the median of the other ranks, which come last now and then without a reason; as
+a share of the steps, from the traces and their order only. A rank that was not slowed is a true
+positive if the kernel recorded that it waited longer for a core than the others by 3 % of the steps:
+the machine slowed it. Exits with 1 if a row is wrong.
 """
 import gzip
 import json
@@ -32,22 +33,30 @@ def operations(folder, rank):
                   if event.get('name', '').startswith('gloo:all') and event.get('ph') == 'X')
 
 
+def alone(begins, rank):
+    """Returns the time [us] in which an operation waited only for a rank. Some operations overlap."""
+    late, reach = 0, float('-inf')
+    for at in sorted(zip(*begins), key=lambda at: max(at[:rank] + at[rank + 1:])):
+        since = max(reach, *at[:rank], *at[rank + 1:])
+        late += max(0, at[rank] - since)
+        reach = max(reach, at[rank])
+    return late
+
+
 def cost(folder, truth):
-    """Returns by how much the slowed ranks arrived later than all others, in per cent of the steps.
-    If ranks communicate in several groups, their excess time before training counts."""
+    """Returns the time that the slowed rank cost, in per cent of the steps. If ranks communicate in
+    several groups, its excess time before training counts."""
     steps = truth['step_before_ran_waited_ns']
     whole = statistics.mean(sum(step[0] for step in rank) for rank in steps)
     slow = set(truth['slow'])
-    if not slow or len(slow) == len(steps):
+    if len(slow) != 1:
         return 0.0
     begins = [operations(folder, rank) for rank in range(len(steps))]
+    late = [1000 * alone(begins, rank) for rank in range(len(steps))]
     if truth['shape'] in ('hybrid', 'pp') or len({len(each) for each in begins}) != 1:
-        before = [sum(step[1] for step in rank) for rank in steps]
-        others = statistics.median(ns for rank, ns in enumerate(before) if rank not in slow)
-        return 100 * (max(before[rank] for rank in slow) - others) / whole
-    late = sum(max(0, max(at[r] for r in slow) - max(at[r] for r in range(len(at)) if r not in slow))
-               for at in zip(*begins))
-    return 100 * 1000 * late / whole
+        late = [sum(step[1] for step in rank) for rank in steps]
+    others = statistics.median(ns for rank, ns in enumerate(late) if rank not in slow)
+    return 100 * (late[min(slow)] - others) / whole
 
 
 def waits(truth):
@@ -63,9 +72,8 @@ def judge(folder):
     with open(os.path.join(folder, 'truth.json'), encoding='utf-8') as file:
         truth = json.load(file)
     done = common.tmerge(folder, '-o', 'real.h5', '--force').expect(0)
-    tables = common.tables('real.h5', 'stragglers.finding', 'stragglers.job')
-    findings = [row for row in tables['stragglers.finding'] if row['shape'] not in ('event', 'bubble')]
-    named = {row['rank'] for row in findings}
+    tables = common.tables('real.h5', 'stragglers.rank', 'stragglers.job')
+    named = {row['rank'] for row in tables['stragglers.rank'] if row['verdict'] == 'straggler'}
     slow, costs, waited = set(truth['slow']), cost(folder, truth), waits(truth)
     one = 0 < len(slow) < len(waited)
     others = named - slow if one else named

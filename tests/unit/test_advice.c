@@ -245,6 +245,13 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100", "",
          "communication warning 100 upper all"},
         {"comm_ns=300 overlap_ns=201 exposed_comm_ns=99", "", ""},
+        /* half of the 400 may be removed: less than a wait of 210, more than one of 190 */
+        {"comm_ns=500 overlap_ns=100 exposed_comm_ns=400",
+         "input.rank *step_ns=1000 stall_ns=210 waits=1;",
+         "input critical 210 upper all, exposed_communication critical 400 upper all"},
+        {"comm_ns=500 overlap_ns=100 exposed_comm_ns=400",
+         "input.rank *step_ns=1000 stall_ns=190 waits=1;",
+         "exposed_communication critical 400 upper all, input critical 190 upper all"},
     };
     check(cases, COUNT(cases));
 }

@@ -81,6 +81,28 @@ TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     assert_false(tm_order_holds(a, b, N));
 }
 
+/* b's ends scatter as a's did two operations before, so they fit this shift best, but then no two
+ * of these operations, 12 ms long and 20 ms apart, ran together. Without a common clock nobody
+ * knows. */
+TEST(ends_on_hosts_that_fit_a_shift_by_chance_leave_an_order) {
+    static const int64_t late_ms[N + 2] = {0, 5, 3, 1, 6, 2, 0, 4, 6, 1, 5, 3, 0, 4};
+    tm_end a[N], b[N];
+    for (size_t i = 0; i < N; i++) {
+        const int64_t at = (int64_t)i * 20 * MS;
+        a[i] = (tm_end){.begin_ns = at - 12 * MS, .synchronises = true, .on_host = true};
+        b[i] = a[i];
+        a[i].end_ns = at + late_ms[i + 2] * MS;
+        b[i].end_ns = at + late_ms[i] * MS;
+    }
+    assert_true(tm_order_holds(a, b, N));
+    assert_true(tm_order_holds(b, a, N));
+    for (size_t i = 0; i < N; i++) {
+        b[i].begin_ns += 1000 * MS;
+        b[i].end_ns += 1000 * MS;
+    }
+    assert_false(tm_order_holds(a, b, N));
+}
+
 /* The 5th to 8th are back-to-back broadcasts and one rank is late to them: it leaves each one when
  * the other leaves the next. */
 TEST(a_rank_late_to_broadcasts_did_not_miss_one) {

@@ -387,15 +387,12 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
     "bubble.place rank=2 stage=" two, "bubble.place rank=3 stage=" three,                          \
         "bubble.place rank=6 stage=" six
 #define CAUSE(speed, own, cause, ...)                                                              \
-    {                                                                                              \
-        " relative_speed=" speed, own, cause "#", {                                                \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
+    { " relative_speed=" speed, own, cause "#", {__VA_ARGS__}, 0 }
 #define MORE ". A larger share of the data in this recording would look the same"
 #define PASSING ". A passing disturbance of its host would look the same"
     static const struct {
         const char *speed, *own, *cause, *rows[5];
+        uint8_t work;
     } cases[] = {
         /* 480 of 600 us, all but 1 % of them slower; the optimizer's 5 % are not; few kernels */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
@@ -457,11 +454,22 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               "a median of 20.0 us: it waits for its batches, so look at its data loading" PASSING,
               "input.step rank=2 step=1 step_ns=100000 stall_ns=0",
               "input.step rank=3 step=1 step_ns=100000 stall_ns=79000"),
+        /* host work takes longer: on a slow CPU like the operators, beside a GPU by itself */
+        {" relative_speed=0.8",
+         "compute_ns=600000 idle_ns=20000",
+         "it computes at 0.80x the median speed: look at its GPU",
+         {"job.job device_kind=CPU"},
+         TM_SUSPECT_HOST},
+        {" relative_speed=0.8",
+         "compute_ns=600000 idle_ns=20000",
+         "look at its host first",
+         {"job.job device_kind=GPU"},
+         TM_SUSPECT_HOST},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_blame ranks[RANKS];
         memcpy(ranks, blames_of, sizeof ranks);
-        tm_finding finding = {.rank = 3, .units = 5};
+        tm_finding finding = {.rank = 3, .units = 5, .work = cases[i].work};
         fill(&finding);
         const tm_blames blames = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_PERSISTENT,

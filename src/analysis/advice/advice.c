@@ -74,6 +74,8 @@ static const tm_table_def item_def = {
         "A row for each piece of advice, sorted by severity and then by saved_ns. Items that may "
         "stop the job come first. Items whose saving is only a bound (at_most) come after those "
         "with a saving; then items with only a cost (straggler first), then items without a time. "
+        "Waits for batches can be removed entirely; the bounds and costs of other items count by "
+        "half. "
         "Items that save nothing in a replay are left out. A job without problems has no rows.",
     .columns = columns,
     .n_columns = N_COLUMNS,
@@ -578,6 +580,15 @@ static bool stops(const item *i) {
     return i->advice.cost_ns < 0 && i->severity == N_SEVERITIES - 1;
 }
 
+/* Returns the time by which items of a class are ordered [ns]. Waiting for batches can be removed
+ * entirely. Of other upper bounds a fix removes a part: half of it, as a rule of thumb. */
+static double removable(const item *i) {
+    const char *limit = limit_of(&i->advice, i->rule);
+    const double ns = (double)(class_of(i) < 2 ? i->saving.time.value.i : i->advice.cost_ns);
+    const bool is_part = class_of(i) == 1 || class_of(i) == 2;
+    return is_part && !(limit && strcmp(limit, "input") == 0) ? 0.5 * ns : ns;
+}
+
 static int worst_first(const void *a, const void *b) {
     const item *x = a, *y = b;
     if (stops(x) != stops(y))
@@ -586,15 +597,11 @@ static int worst_first(const void *a, const void *b) {
         return y->severity - x->severity;
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
-    if (class_of(x) < 2 && x->saving.time.value.i != y->saving.time.value.i)
-        return tm_order_i64(y->saving.time.value.i, x->saving.time.value.i);
-    if (class_of(x) < 2)
-        return (int)x->rule - (int)y->rule; /* a cause before its effect */
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
         return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* it leads the first screen, too */
-    if (x->advice.cost_ns != y->advice.cost_ns)
-        return tm_order_i64(y->advice.cost_ns, x->advice.cost_ns);
-    return (int)x->rule - (int)y->rule;
+    if (removable(x) != removable(y))
+        return removable(x) > removable(y) ? -1 : 1;
+    return (int)x->rule - (int)y->rule; /* a cause before its effect */
 }
 
 /* Returns the work that takes no time in the replay for a bound. */

@@ -6,6 +6,7 @@
 
 #include "base/median.h"
 #include "same_kernels.h"
+#include "words.h"
 
 /* Speeds from SLOW to NORMAL neither blame nor clear the GPU; from SAME on a rank is not slower. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
@@ -261,9 +262,11 @@ static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_la
                                                    : TM_LATE_HOST;
 }
 
-/* TM_LATE_EXTRA and TM_LATE_QUEUE are kept. */
-static void set_by_work(tm_late_cause *cause, const char *work) {
-    if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA)
+/* TM_LATE_EXTRA and TM_LATE_QUEUE are kept. If the device is the CPU, so is TM_LATE_GPU: a slow CPU
+ * slows the work between operators, too. */
+static void set_by_work(const tm_tables *tables, tm_late_cause *cause, const char *work) {
+    const bool slow_cpu = cause->kind == TM_LATE_GPU && strcmp(tm_words_device(tables), "CPU") == 0;
+    if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA || slow_cpu)
         return;
     if (strcmp(work, "queue") == 0)
         cause->kind = TM_LATE_QUEUE;
@@ -390,7 +393,7 @@ tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *w)
                               : late_in_steps(tables, w->rank, w->from, w->to, w->late_ns);
     if (!w->throughout && !w->steps)
         cause.kind = TM_LATE_UNKNOWN;
-    set_by_work(&cause, w->work);
+    set_by_work(tables, &cause, w->work);
     if (cause.kind != TM_LATE_HOST)
         cause.call = NULL;
     return cause;

@@ -143,6 +143,7 @@ typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
     uint64_t shown;   /* its kinds and sizes of operations, as one bit per hash */
+    size_t n;         /* number of its operations */
     uint32_t cluster; /* index of the cluster of workers that belong to one group */
 } worker;
 
@@ -310,22 +311,28 @@ static bool list_workers(finisher *f) {
             workers = f->workers.data;
         }
         const uint64_t mixed = (uint64_t)(row->in_elements + 1) * 16 + row->kind;
+        workers[w].n++;
         workers[w].shown |= UINT64_C(1) << (mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58);
     }
     tm_sort(f->workers.data, f->workers.n, sizeof(worker), by_thread);
     return true;
 }
 
-/* The two threads of a group alternate: neighbours that run the same kinds and sizes belong to one
- * group. Returns the number of clusters. */
+/* Whether a thread belongs to the same group as the previous one. The two threads of a group take
+ * turns, so that one of them does not run many operations alone. If operations of two sizes take
+ * turns, too, the threads have no size in common. */
+static bool is_second(const worker *w) {
+    enum { ALONE_MOST = 4 };
+    return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;
+}
+
+/* Numbers the clusters of threads that belong to one group. Returns how many there are. */
 static size_t find_clusters(finisher *f) {
     worker *workers = f->workers.data;
     size_t n = 0;
     for (size_t w = 0; w < f->workers.n; w++) {
-        bool second = w > 0 && workers[w - 1].cluster + 1 == n &&
-                      (w < 2 || workers[w - 2].cluster != workers[w - 1].cluster) &&
-                      (workers[w].shown & workers[w - 1].shown) != 0;
-        n += !second;
+        bool alone = w > 0 && (w < 2 || workers[w - 2].cluster != workers[w - 1].cluster);
+        n += !alone || !is_second(&workers[w]);
         workers[w].cluster = (uint32_t)n - 1;
     }
     return n;

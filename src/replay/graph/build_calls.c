@@ -377,6 +377,13 @@ static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since)
         w->m->graph->blocked_ns += end - since;
 }
 
+/* Whether a thread of a CPU rank continued so soon after the end of an operation that this is no
+ * coincidence: it waited for the operation. */
+static bool is_prompt(int64_t gap_ns, int64_t after_ns) {
+    enum { PROMPT_TIMES = 20 };
+    return after_ns * PROMPT_TIMES <= gap_ns;
+}
+
 /* Adds the edge from another call to the start of this one. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
@@ -414,7 +421,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
         wait.from = tm_event_end(last);
-        if (!tm_maker_edge_over(w->m, tm_call_begin(w->m, c), &wait, known ? 0 : lit - dark))
+        const bool sure = known || (w->of_cpu && is_prompt(lit - dark, lit - end));
+        if (!tm_maker_edge_over(w->m, tm_call_begin(w->m, c), &wait, sure ? 0 : lit - dark))
             return false;
     }
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
