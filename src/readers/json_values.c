@@ -165,10 +165,10 @@ static tm_status read_all(tm_source *source, tm_vec *bytes, tm_error *err) {
         if (bytes->n >= BYTES_MAX)
             return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), (int64_t)bytes->n,
                            "larger than 256 MiB, the limit for such a file");
-        if (!tm_vec_append(bytes, NULL, PIECE))
+        if (bytes->n == bytes->cap && !tm_vec_reserve(bytes, bytes->n + PIECE))
             return tm_fail_memory(err);
-        bytes->n -= PIECE;
-        tm_status status = tm_source_read(source, (char *)bytes->data + bytes->n, PIECE, &n, err);
+        tm_status status =
+            tm_source_read(source, (char *)bytes->data + bytes->n, bytes->cap - bytes->n, &n, err);
         if (status != TM_OK && !tm_source_cut_short(source))
             return status;
         n = status == TM_OK ? n : 0;

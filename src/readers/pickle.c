@@ -16,7 +16,7 @@ enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an inte
     X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
     X(0x95, FRAME, 8, NULL) /* frames only help readers of files */                                \
     X(0x2e, STOP, 0, stop(m))                                                                      \
-    X(0x28, MARK, 0, mark(m))                                                                      \
+    X(0x28, MARK, 0, push_row(m))                                                                  \
     X(0x4e, NONE, 0, push_row(m))                                                                  \
     X(0x88, NEWTRUE, 0, push_row(m))                                                               \
     X(0x89, NEWFALSE, 0, push_row(m))                                                              \
@@ -28,15 +28,15 @@ enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an inte
     X(0x8c, SHORT_BINUNICODE, 1, push_text(m, *ARGUMENT))                                          \
     X(0x58, BINUNICODE, 4, push_text(m, number(ARGUMENT, 4)))                                      \
     X(0x8d, BINUNICODE8, 8, push_text(m, number(ARGUMENT, 8)))                                     \
-    X(0x5d, EMPTY_LIST, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                             \
+    X(0x5d, EMPTY_LIST, 0, push_row(m))                                                            \
     X(0x61, APPEND, 0, add_top(m, 1, TM_PICKLE_LIST))                                              \
     X(0x65, APPENDS, 0, add_marked(m, TM_PICKLE_LIST))                                             \
-    X(0x29, EMPTY_TUPLE, 0, push_container(m, TM_PICKLE_LIST, NULL, 0))                            \
+    X(0x29, EMPTY_TUPLE, 0, push_row(m))                                                           \
     X(0x85, TUPLE1, 0, make_tuple(m, 1))                                                           \
     X(0x86, TUPLE2, 0, make_tuple(m, 2))                                                           \
     X(0x87, TUPLE3, 0, make_tuple(m, 3))                                                           \
     X(0x74, TUPLE, 0, make_marked_tuple(m))                                                        \
-    X(0x7d, EMPTY_DICT, 0, push_container(m, TM_PICKLE_DICT, NULL, 0))                             \
+    X(0x7d, EMPTY_DICT, 0, push_row(m))                                                            \
     X(0x73, SETITEM, 0, add_top(m, 2, TM_PICKLE_DICT))                                             \
     X(0x75, SETITEMS, 0, add_marked(m, TM_PICKLE_DICT))                                            \
     X(0x68, BINGET, 1, push_row(m))                                                                \
@@ -163,45 +163,42 @@ static inline const char *push(machine *m, tm_pickle_value value) {
 }
 
 /* Moves a container's items to the end of the vector, with room for @p n more. */
-static bool move_to_end(tm_pickle *p, tm_pickle_run *run, size_t n) {
-    const size_t first = p->items.n, room = 2 * (run->n + n);
+static bool make_place(tm_pickle *p, tm_pickle_run *run, size_t n) {
+    const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
     if (!tm_vec_reserve(&p->items, first + room))
         return false;
     p->items.n += room;
     tm_pickle_value *v = p->items.data;
-    memcpy(v + first, v + run->first, run->n * sizeof *v);
+    if (run->n > 0)
+        memcpy(v + first, v + run->first, run->n * sizeof *v);
     *run = (tm_pickle_run){first, run->n, room};
     return true;
 }
 
-/* Appends @p n items, at least one, to a container. */
+/* Appends @p n items, at least one, to a container. Most have one or two, which need no call. */
 static inline bool extend(tm_pickle *p, tm_pickle_run *run, const tm_pickle_value *items,
                           size_t n) {
-    if (run->n == 0) {
-        *run = (tm_pickle_run){p->items.n, n, n};
-        tm_pickle_value *added = tm_vec_append(&p->items, NULL, n);
-        if (added)
-            memcpy(added, items, n * sizeof *items);
-        return added != NULL;
-    }
-    if (run->room - run->n < n && !move_to_end(p, run, n))
+    const size_t first = p->items.n;
+    if (run->n == 0 && p->items.cap - first >= n) {
+        *run = (tm_pickle_run){first, 0, n};
+        p->items.n = first + n;
+    } else if (run->room - run->n < n && !make_place(p, run, n)) {
         return false;
-    memcpy((tm_pickle_value *)p->items.data + run->first + run->n, items, n * sizeof *items);
+    }
+    tm_pickle_value *to = (tm_pickle_value *)p->items.data + run->first + run->n;
     run->n += n;
+    if (n > 2)
+        memcpy(to, items, n * sizeof *items);
+    to[0] = items[0];
+    to[n - 1] = items[n - 1];
     return true;
 }
 
-static inline const char *push_container(machine *m, tm_pickle_type type,
-                                         const tm_pickle_value *items, size_t n) {
+/* Starts an empty container. */
+static inline tm_pickle_value new_container(machine *m, tm_pickle_type type) {
     tm_vec *containers = &m->out->containers;
-    tm_pickle_run *run = (tm_pickle_run *)containers->data + containers->n;
-    m->values += n;
-    if (m->values > VALUES_MAX)
-        return many_values;
-    *run = (tm_pickle_run){.n = 0};
-    if (n > 0 && !extend(m->out, run, items, n))
-        return no_memory;
-    return push(m, (tm_pickle_value){.as.id = (uint32_t)containers->n++, .type = type});
+    ((tm_pickle_run *)containers->data)[containers->n] = (tm_pickle_run){.n = 0};
+    return (tm_pickle_value){.as.id = (uint32_t)containers->n++, .type = type};
 }
 
 static const char *push_bytes(machine *m, const void *bytes, size_t size) {
@@ -263,62 +260,90 @@ static inline tm_pickle_value real_of(const unsigned char *from) {
     return value;
 }
 
-/* Reads the value of an opcode that only pushes one, and returns the next opcode; else NULL. */
-static inline const unsigned char *take_value(const unsigned char *op, tm_pickle_value *out) {
+/* Pushes a value of the memo; false if it has none. */
+static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) {
+    const tm_vec *memo = &m->out->memo;
+    if (index >= memo->n)
+        return false;
+    *(*top)++ = ((const tm_pickle_value *)memo->data)[index];
+    return true;
+}
+
+/* Stores the top in the memo; false if its place is not the next one. */
+static inline bool put_next(machine *m, uint64_t index, const tm_pickle_value *top) {
+    tm_vec *memo = &m->out->memo;
+    if (index != memo->n || top == m->floor)
+        return false;
+    ((tm_pickle_value *)memo->data)[memo->n++] = top[-1];
+    return true;
+}
+
+/* Runs an opcode that only pushes a value or stores it, and returns the next opcode; NULL for other
+ * opcodes and for what their own functions handle. */
+static inline const unsigned char *push_one(machine *m, const unsigned char *op,
+                                            tm_pickle_value **top) {
     switch (*op) {
+    case OP_BINGET:
+        return get(m, op[1], top) ? op + 2 : NULL;
+    case OP_LONG_BINGET:
+        return get(m, number(op + 1, 4), top) ? op + 5 : NULL;
+    case OP_BINPUT:
+        return put_next(m, op[1], *top) ? op + 2 : NULL;
+    case OP_LONG_BINPUT:
+        return put_next(m, number(op + 1, 4), *top) ? op + 5 : NULL;
+    case OP_MARK:
+        *(*top)++ = of_int(m->floor - m->stack, TM_PICKLE_NONE);
+        m->floor = *top;
+        return op + 1;
+    case OP_EMPTY_LIST:
+    case OP_EMPTY_TUPLE:
+        *(*top)++ = new_container(m, TM_PICKLE_LIST);
+        return op + 1;
+    case OP_EMPTY_DICT:
+        *(*top)++ = new_container(m, TM_PICKLE_DICT);
+        return op + 1;
     case OP_NONE:
-        *out = of_int(0, TM_PICKLE_NONE);
+        *(*top)++ = of_int(0, TM_PICKLE_NONE);
         return op + 1;
     case OP_NEWTRUE:
     case OP_NEWFALSE:
-        *out = of_int(*op == OP_NEWTRUE, TM_PICKLE_BOOL);
+        *(*top)++ = of_int(*op == OP_NEWTRUE, TM_PICKLE_BOOL);
         return op + 1;
     case OP_BININT1:
-        *out = of_int(op[1], TM_PICKLE_INT);
+        *(*top)++ = of_int(op[1], TM_PICKLE_INT);
         return op + 2;
     case OP_BININT2:
-        *out = of_int((int64_t)number(op + 1, 2), TM_PICKLE_INT);
+        *(*top)++ = of_int((int64_t)number(op + 1, 2), TM_PICKLE_INT);
         return op + 3;
     case OP_BININT:
-        *out = of_int((int32_t)number(op + 1, 4), TM_PICKLE_INT);
+        *(*top)++ = of_int((int32_t)number(op + 1, 4), TM_PICKLE_INT);
         return op + 5;
     case OP_LONG1:
-        *out = long_of(op + 2, op[1] <= 8 ? op[1] : 0);
-        return op[1] <= 8 ? op + 2 + op[1] : NULL;
+        if (op[1] > 8)
+            return NULL;
+        *(*top)++ = long_of(op + 2, op[1]);
+        return op + 2 + op[1];
     case OP_BINFLOAT:
-        *out = real_of(op + 1);
+        *(*top)++ = real_of(op + 1);
         return op + 9;
     default:
         return NULL;
     }
 }
 
-/* Pushes values as long as opcodes do no more than that: four of five do. Half of all repeat keys
- * and texts. */
+/* Runs opcodes as long as they do no more than push: nine of ten. Half of all repeat keys and
+ * texts. */
 static const char *push_row(machine *m) {
-    const tm_pickle_value *memo = m->out->memo.data;
-    const size_t n_memo = m->out->memo.n;
-    const unsigned char *op = m->op, *next;
+    const unsigned char *op = m->op, *next, *safe = m->safe;
     tm_pickle_value *top = m->top;
-    const char *why = NULL;
     do {
-        const bool is_short = *op == OP_BINGET;
-        if (is_short || *op == OP_LONG_BINGET) {
-            const uint64_t index = is_short ? op[1] : number(op + 1, 4);
-            why = index < n_memo ? NULL : "a memo index has no value";
-            if (why)
-                break;
-            *top = memo[index];
-            next = op + (is_short ? 2 : 5);
-        } else if (!(next = take_value(op, top))) {
-            break;
-        }
-        top++;
-        op = next;
-    } while (op < m->safe);
+        next = *op == OP_BINGET && get(m, op[1], &top) ? op + 2 : push_one(m, op, &top);
+        op = next ? next : op;
+    } while (next && op < safe);
+    const bool any = op > m->op;
     m->op = m->next = op;
     m->top = top;
-    return why;
+    return any ? NULL : "a memo index has no value";
 }
 
 /* Returns the number of values above the last mark. */
@@ -326,12 +351,22 @@ static inline size_t above_mark(const machine *m) {
     return (size_t)(m->top - m->floor);
 }
 
+/* Pushes a tuple of @p n values, which lay on the stack. */
+static inline const char *push_tuple(machine *m, const tm_pickle_value *items, size_t n) {
+    const tm_pickle_value made = new_container(m, TM_PICKLE_LIST);
+    tm_pickle_run *run = (tm_pickle_run *)m->out->containers.data + made.as.id;
+    m->values += n;
+    if (m->values > VALUES_MAX)
+        return many_values;
+    return n == 0 || extend(m->out, run, items, n) ? push(m, made) : no_memory;
+}
+
 /* Makes a tuple of the top @p n values. */
 static inline const char *make_tuple(machine *m, size_t n) {
     if (above_mark(m) < n)
         return "a tuple has more values than the stack";
     m->top -= n;
-    return push_container(m, TM_PICKLE_LIST, m->top, n);
+    return push_tuple(m, m->top, n);
 }
 
 /* Adds @p n values, which lay on the stack, to the container that is now its top. */
@@ -356,12 +391,6 @@ static inline const char *add_top(machine *m, size_t n, tm_pickle_type type) {
     return add_items(m, m->top, n, type);
 }
 
-static inline const char *mark(machine *m) {
-    push(m, of_int(m->floor - m->stack, TM_PICKLE_NONE));
-    m->floor = m->top;
-    return NULL;
-}
-
 /* Removes the last mark and the values above it, which stay where they are until the next push.
  * Returns NULL if there is no mark. */
 static inline const tm_pickle_value *leave_mark(machine *m, size_t *n) {
@@ -384,7 +413,7 @@ static inline const char *add_marked(machine *m, tm_pickle_type type) {
 static inline const char *make_marked_tuple(machine *m) {
     size_t n = 0;
     const tm_pickle_value *items = leave_mark(m, &n);
-    return items ? push_container(m, TM_PICKLE_LIST, items, n) : no_mark;
+    return items ? push_tuple(m, items, n) : no_mark;
 }
 
 /* Fills the memo up to @p n values. Writers count indices up, so a valid index cannot exceed the
@@ -393,7 +422,7 @@ static const char *skip_in_memo(machine *m, uint64_t n) {
     tm_vec *memo = &m->out->memo;
     if (n > (uint64_t)offset(m) || n >= VALUES_MAX)
         return "a memo index is impossible";
-    if (!tm_vec_reserve(memo, (size_t)n + BUFFER))
+    if (!tm_vec_reserve(memo, (size_t)n + 1 + (size_t)(m->end - m->next)))
         return no_memory;
     while (memo->n < n)
         ((tm_pickle_value *)memo->data)[memo->n++] = (tm_pickle_value){.type = TM_PICKLE_NONE};

@@ -7,8 +7,13 @@
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
+/* Size of one read. Fuzzing sets a small one, so that short inputs are read in several parts. */
+#ifndef TMERGE_WINDOW_BYTES
+#define TMERGE_WINDOW_BYTES (1 << 20)
+#endif
+
 enum {
-    TM_WINDOW_BYTES = 1 << 20,   /* size of one read */
+    TM_WINDOW_BYTES = TMERGE_WINDOW_BYTES,
     TM_WINDOW_ITEM_MAX = 1 << 26 /* maximum size of a single event: 64 MiB */
 };
 

@@ -25,13 +25,13 @@ tm_status tm_wire_fail(const tm_wire *wire, const uint8_t *at, const char *why, 
 
 tm_status tm_wire_open(tm_source *source, tm_wire *out, tm_error *err) {
     bool plain = strcmp(tm_source_encoding(source), "plain") == 0;
-    uint8_t *buffer = calloc(TM_WIRE_WINDOW + TM_WIRE_SLACK, 1);
+    uint8_t *buffer = calloc(TM_WINDOW_BYTES + TM_WIRE_SLACK, 1);
     if (!buffer)
         return tm_fail_memory(err);
     *out =
         (tm_wire){.source = source,
                   .buffer = buffer,
-                  .capacity = TM_WIRE_WINDOW,
+                  .capacity = TM_WINDOW_BYTES,
                   .p = buffer,
                   .end = buffer,
                   .size = plain && tm_source_size(source) > 0 ? tm_source_size(source) : INT64_MAX};

@@ -11,6 +11,7 @@
 #include "tmerge/names.h"
 #include "tmerge/source.h"
 #include "tmerge/status.h"
+#include "window.h"
 
 typedef enum tm_wire_type {
     TM_WIRE_VARINT = 0,
@@ -128,7 +129,6 @@ static inline tm_text tm_wire_text(const tm_wire_field *field) {
 
 enum {
     TM_WIRE_SLACK = 16,        /* readable bytes after a window's end, with arbitrary content */
-    TM_WIRE_WINDOW = 1 << 20,  /* size of one read */
     TM_WIRE_ITEM_MAX = 1 << 26 /* maximum size of a message kept whole: 64 MiB */
 };
 

@@ -98,6 +98,9 @@ CASES = {
                 ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
     'no dump, and one has not come': ([[call('all_reduce', 1, 'scheduled')], None, []], {},
                                       ('hangs', 'not issued', 'several', '2', 'all_reduce', 1)),
+    'entries with other keys in another order': (
+        [[call('all_reduce', 1), {'duration_ms': 1.5, **dict(reversed(call('all_reduce', 2).items()))},
+          *run_of(last, 2, 3)] for last in (3, 2)], {}, ('hangs', 'not issued', 'one', '1', 'all_reduce', 3)),
     'others run ahead': ([[call('all_reduce', i, 'scheduled') for i in range(1, 40)]] * 2 +
                          [[call('all_reduce', 1)]], {},
                          ('hangs', 'not issued', 'one', '2', 'all_reduce', 2)),

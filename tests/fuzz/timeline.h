@@ -108,15 +108,18 @@ static inline void build(tm_trace *trace, tm_names *names) {
     tm_classifier_destroy(context.classifier);
 }
 
-/* Runs format recognition, which reads the first bytes of any file, on these. */
-static inline void tell(const uint8_t *data, size_t size, const tm_format *format) {
+/* Runs format recognition, which reads the first bytes of any file, on these. Returns its answer.
+ */
+static inline bool tell(const uint8_t *data, size_t size, const tm_format *format) {
     size_t held = size < TM_SNIFF_BYTES ? size : TM_SNIFF_BYTES;
     char *head = calloc(1, held + TM_JSON_PADDING);
     require(head != NULL);
     memcpy(head, data, held);
-    if (format->sniff(head, held, held == size) && format->peek_rank)
+    const bool known = format->sniff(head, held, held == size);
+    if (known && format->peek_rank)
         require(format->peek_rank(head, held) >= -1);
     free(head);
+    return known;
 }
 
 /* Reads the bytes, or one unit in them. Returns false if they cannot be opened. */

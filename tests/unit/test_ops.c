@@ -57,8 +57,9 @@ static reading read_rank(const char *text, int64_t rank) {
 TEST(ranks_are_those_of_the_threads_that_did_something) {
     char found[64];
     units_text(format,
-               "[" OPERATION("gc", 1, 1, 5, 1, 2, 3, 0,
-                             0) "," THREADS "," OPERATION("gc", 0, , 4, 1, 2, 3, 0, 0) "]",
+               "[{'name':'thread_name','pid':1,'tid':7,'ph':'M'}," /* a thread without a name */
+               OPERATION("gc", 1, 1, 5, 1, 2, 3, 0, 0) "," THREADS "," OPERATION("gc", 0, , 4, 1, 2,
+                                                                                 3, 0, 0) "]",
                found, sizeof found);
     assert_string_equal(found, "0:ffffffffffffffff:0 1:ffffffffffffffff:3 ");
     /* The start of a file that was cut: its last event is incomplete. */

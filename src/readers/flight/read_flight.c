@@ -34,10 +34,28 @@
 #define FIELD_ENUM(id, word) F_##id,
 enum { FIELDS(FIELD_ENUM) N_FIELDS };
 
+/* Where the fields of an entry are: most entries of a dump have the same keys in the same order. */
+typedef struct layout {
+    tm_vec keys;         /* of uint32_t: text ids; TM_NAME_FAILED: not a text */
+    size_t at[N_FIELDS]; /* index of the field's value among the entry's members; 0: none */
+} layout;
+
 typedef struct entry {
-    tm_pickle_value of[N_FIELDS];
-    uint32_t has; /* one bit per field */
+    const tm_pickle_value *members;
+    const size_t *at; /* of the layout */
 } entry;
+
+/* The longest text that was a list of ranks, kept for the next dumps: all list the whole job. */
+typedef struct long_list {
+    tm_vec text, ranks; /* of char, of int64_t */
+    uint64_t hash;      /* of the ranks */
+} long_list;
+
+/* What is known of a text. */
+typedef struct known_text {
+    uint64_t hash; /* 0: not computed */
+    uint8_t field; /* field + 1; 0: no field; UNKNOWN: not looked up */
+} known_text;
 
 /* A parsed profiling_name, shared by all entries with this name. */
 typedef struct op_name {
@@ -52,9 +70,10 @@ struct tm_flight {
     tm_pickle values;
     tm_vec groups, ranks; /* of tm_flight_group, of int64_t */
     tm_vec calls;         /* of tm_flight_call */
-    tm_vec entries;       /* of uint32_t: container of each call's entry */
-    tm_vec fields;        /* of uint8_t, by text: field + 1; 0: no field; UNKNOWN: not looked up */
-    tm_vec ops;           /* of op_name */
+    tm_vec texts;         /* of known_text, by text */
+    layout layout;        /* of the last entry */
+    long_list list;
+    tm_vec ops; /* of op_name */
     int64_t rank, left_out;
     const char *version;
     bool cut;
@@ -69,15 +88,18 @@ tm_flight *tm_flight_create(void) {
                          .groups = TM_VEC(tm_flight_group),
                          .ranks = TM_VEC(int64_t),
                          .calls = TM_VEC(tm_flight_call),
-                         .entries = TM_VEC(uint32_t),
-                         .fields = TM_VEC(uint8_t),
+                         .texts = TM_VEC(known_text),
+                         .layout.keys = TM_VEC(uint32_t),
+                         .list = {TM_VEC(char), TM_VEC(int64_t)},
                          .ops = TM_VEC(op_name)};
     return f;
 }
 
 static void forget(tm_flight *f) {
     f->cut = false;
-    f->groups.n = f->ranks.n = f->calls.n = f->entries.n = f->fields.n = f->ops.n = 0;
+    f->groups.n = f->ranks.n = f->calls.n = f->texts.n = f->ops.n = 0;
+    f->layout = (layout){.keys = f->layout.keys};
+    f->layout.keys.n = 0;
     f->rank = -1;
     f->left_out = 0;
     f->version = "";
@@ -90,8 +112,10 @@ void tm_flight_destroy(tm_flight *f) {
     tm_vec_free(&f->groups);
     tm_vec_free(&f->ranks);
     tm_vec_free(&f->calls);
-    tm_vec_free(&f->entries);
-    tm_vec_free(&f->fields);
+    tm_vec_free(&f->texts);
+    tm_vec_free(&f->layout.keys);
+    tm_vec_free(&f->list.text);
+    tm_vec_free(&f->list.ranks);
     tm_vec_free(&f->ops);
     free(f);
 }
@@ -115,56 +139,80 @@ static int64_t number_of(const tm_flight *f, const tm_pickle_value *value, int64
     return *text && !*end ? number : missing;
 }
 
+/* Returns what is known of a text, which is borrowed until the next call; NULL: out of memory. */
+static known_text *known_of(tm_flight *f, uint32_t text) {
+    if (text >= f->texts.n) {
+        const size_t n = f->texts.n, more = tm_names_count(f->values.texts) - n;
+        known_text *fresh = tm_vec_append(&f->texts, NULL, more);
+        for (size_t i = 0; fresh && i < more; i++)
+            fresh[i] = (known_text){.field = UNKNOWN};
+        if (!fresh)
+            return NULL;
+    }
+    return (known_text *)f->texts.data + text;
+}
+
 /* Returns the field of a key, or -1; looked up once per text. */
 static int field_of(tm_flight *f, uint32_t text) {
 #define FIELD_WORD(id, word) word,
     static const char *const words[] = {FIELDS(FIELD_WORD)};
-    if (text >= f->fields.n) {
-        const size_t n = f->fields.n, more = tm_names_count(f->values.texts) - n;
-        uint8_t *fresh = tm_vec_append(&f->fields, NULL, more);
-        if (!fresh)
-            return -1;
-        memset(fresh, UNKNOWN, more);
-    }
-    uint8_t *known = (uint8_t *)f->fields.data + text;
-    if (*known == UNKNOWN) {
-        *known = 0;
+    known_text *known = known_of(f, text);
+    if (known && known->field == UNKNOWN) {
+        known->field = 0;
         for (int i = 0; i < N_FIELDS; i++)
             if (strcmp(tm_names_text(f->values.texts, text).bytes, words[i]) == 0)
-                *known = (uint8_t)(i + 1);
+                known->field = (uint8_t)(i + 1);
     }
-    return *known - 1;
+    return known ? known->field - 1 : -1;
 }
 
+static uint32_t key_of(const tm_pickle_value *key) {
+    return key->type == TM_PICKLE_TEXT ? key->as.id : TM_NAME_FAILED;
+}
+
+static bool has_layout(const layout *l, const tm_pickle_value *members, size_t n) {
+    const uint32_t *keys = l->keys.data;
+    size_t i = 0;
+    if (2 * l->keys.n != n)
+        return false;
+    while (i < l->keys.n && key_of(&members[2 * i]) == keys[i])
+        i++;
+    return i == l->keys.n;
+}
+
+/* Sets the layout to that of an entry. The last of duplicate keys counts. */
+static bool learn_layout(tm_flight *f, const tm_pickle_value *members, size_t n) {
+    layout *l = &f->layout;
+    *l = (layout){.keys = l->keys};
+    l->keys.n = 0;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        const uint32_t key = key_of(&members[i]);
+        const int which = key != TM_NAME_FAILED ? field_of(f, key) : -1;
+        if (which >= 0)
+            l->at[which] = i + 1;
+        if (!tm_vec_append(&l->keys, &key, 1))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the fields of an entry. False if out of memory. */
 static bool take_entry(tm_flight *f, const tm_pickle_value *value, entry *out) {
     size_t n;
-    const tm_pickle_value *v = tm_pickle_members(&f->values, value, &n);
-    out->has = 0;
-    for (size_t i = 0; i + 1 < n; i += 2) {
-        const int which = v[i].type == TM_PICKLE_TEXT ? field_of(f, v[i].as.id) : -1;
-        if (which < 0)
-            continue;
-        out->of[which] = v[i + 1];
-        out->has |= UINT32_C(1) << which;
-    }
-    return n > 0;
+    out->members = tm_pickle_members(&f->values, value, &n);
+    out->at = f->layout.at;
+    return has_layout(&f->layout, out->members, n) || learn_layout(f, out->members, n);
 }
 
 static const tm_pickle_value *field(const entry *e, int which) {
-    return e->has >> which & 1 ? &e->of[which] : NULL;
+    return e->at[which] > 0 ? &e->members[e->at[which]] : NULL;
 }
 
 /* Groups. */
 
-/* Takes ranks from a list, or from the text of a list. */
-static bool take_ranks(tm_flight *f, const tm_pickle_value *value, size_t *n) {
-    size_t n_items;
-    const size_t first = f->ranks.n;
-    const tm_pickle_value *items = tm_pickle_items(&f->values, value, &n_items);
-    for (size_t i = 0; i < n_items; i++)
-        if (items[i].type == TM_PICKLE_INT && !tm_vec_append(&f->ranks, &items[i].as.i, 1))
-            return false;
-    for (const char *p = text_of(f, value); *p;) {
+/* Appends the numbers in a text. */
+static bool parse_ranks(const char *p, tm_vec *out) {
+    while (*p) {
         int64_t rank = 0;
         if (*p < '0' || *p > '9') {
             p++;
@@ -172,27 +220,63 @@ static bool take_ranks(tm_flight *f, const tm_pickle_value *value, size_t *n) {
         }
         for (; *p >= '0' && *p <= '9'; p++)
             rank = rank < INT32_MAX ? 10 * rank + (*p - '0') : rank;
-        if (!tm_vec_append(&f->ranks, &rank, 1))
+        if (!tm_vec_append(out, &rank, 1))
             return false;
     }
-    *n = f->ranks.n - first;
+    return true;
+}
+
+static uint64_t hash_ranks(const tm_vec *ranks, size_t first) {
+    uint64_t hash = 0;
+    for (size_t i = first; i < ranks->n; i++)
+        hash = tm_hash_words(hash, (const uint64_t *)ranks->data + i, 1);
+    return hash;
+}
+
+static bool take_text(tm_flight *f, tm_text text, uint64_t *hash) {
+    long_list *l = &f->list;
+    const size_t first = f->ranks.n;
+    if (text.size == l->text.n && text.size > 0 &&
+        memcmp(text.bytes, l->text.data, text.size) == 0) {
+        *hash = l->hash;
+        return tm_vec_append(&f->ranks, l->ranks.data, l->ranks.n);
+    }
+    if (!parse_ranks(text.bytes, &f->ranks))
+        return false;
+    *hash = hash_ranks(&f->ranks, first);
+    const size_t n = f->ranks.n - first;
+    if (n == 0 || text.size <= l->text.n)
+        return true;
+    l->text.n = l->ranks.n = 0;
+    l->hash = *hash;
+    return tm_vec_append(&l->ranks, (const int64_t *)f->ranks.data + first, n) &&
+           tm_vec_append(&l->text, text.bytes, text.size);
+}
+
+/* Takes ranks from a list, or from the text of a list. */
+static bool take_ranks(tm_flight *f, const tm_pickle_value *value, uint64_t *hash) {
+    size_t n;
+    const size_t first = f->ranks.n;
+    if (value && value->type == TM_PICKLE_TEXT)
+        return take_text(f, whole_text_of(f, value), hash);
+    const tm_pickle_value *items = tm_pickle_items(&f->values, value, &n);
+    for (size_t i = 0; i < n; i++)
+        if (items[i].type == TM_PICKLE_INT && !tm_vec_append(&f->ranks, &items[i].as.i, 1))
+            return false;
+    *hash = hash_ranks(&f->ranks, first);
     return true;
 }
 
 /* Groups are identified by name and ranks: all parts of a split have the same name. Damaged names
  * may contain zero bytes. */
-static uint64_t group_key(tm_text name, const int64_t *ranks, size_t n_ranks) {
-    const uint64_t hash = tm_hash_mixed(1, name.bytes, name.size);
-    return tm_hash_mixed(hash, ranks, n_ranks * sizeof *ranks);
-}
-
 static bool add_group(tm_flight *f, tm_text name, const char *desc, const tm_pickle_value *ranks) {
     tm_flight_group g = {.name = name.bytes, .desc = strcmp(desc, "undefined") == 0 ? "" : desc};
     const size_t first = f->ranks.n;
-    if (!take_ranks(f, ranks, &g.n_ranks))
+    uint64_t hash;
+    if (!take_ranks(f, ranks, &hash))
         return false;
-    g.key =
-        group_key(name, g.n_ranks > 0 ? (const int64_t *)f->ranks.data + first : NULL, g.n_ranks);
+    g.n_ranks = f->ranks.n - first;
+    g.key = tm_hash_words(tm_hash_mixed(1, name.bytes, name.size), &hash, 1);
     return tm_vec_append(&f->groups, &g, 1) != NULL;
 }
 
@@ -286,8 +370,8 @@ static uint64_t hash_sizes(const tm_flight *f, const tm_pickle_value *sizes, uin
     return hash;
 }
 
-/* Hashes the types: a list of texts, or one text. */
-static uint64_t hash_types(const tm_flight *f, const tm_pickle_value *types, uint64_t hash) {
+/* Hashes the types: a list of texts, or one text. False if out of memory. */
+static bool hash_types(tm_flight *f, const tm_pickle_value *types, uint64_t *hash) {
     size_t n;
     const tm_pickle_value *v = tm_pickle_items(&f->values, types, &n);
     if (n == 0 && types && types->type == TM_PICKLE_TEXT) {
@@ -295,24 +379,33 @@ static uint64_t hash_types(const tm_flight *f, const tm_pickle_value *types, uin
         n = 1;
     }
     for (size_t i = 0; i < n; i++) {
-        const tm_text t = v[i].type == TM_PICKLE_TEXT ? tm_names_text(f->values.texts, v[i].as.id)
-                                                      : (tm_text){"", 0};
-        hash = tm_hash_mixed(hash, t.bytes, t.size);
+        const uint32_t text = v[i].type == TM_PICKLE_TEXT ? v[i].as.id : TM_NO_NAME;
+        known_text *known = known_of(f, text);
+        if (!known)
+            return false;
+        if (known->hash == 0) {
+            const tm_text t = tm_names_text(f->values.texts, text);
+            known->hash = tm_hash_mixed(0, t.bytes, t.size);
+        }
+        *hash = tm_hash_words(*hash, &known->hash, 1);
     }
-    return hash;
+    return true;
 }
 
-static uint64_t form_of(const tm_flight *f, const entry *e, const op_name *op) {
+/* Sets the form of a call. False if out of memory. */
+static bool form_of(tm_flight *f, const entry *e, const op_name *op, uint64_t *out) {
     uint64_t hash = op->hash;
+    bool ok = true;
     if (op->inputs) {
         hash = hash_sizes(f, field(e, F_INPUTS), hash);
-        hash = hash_types(f, field(e, F_INPUT_TYPES), hash);
+        ok = hash_types(f, field(e, F_INPUT_TYPES), &hash);
     }
-    if (op->outputs) {
+    if (op->outputs && ok) {
         hash = hash_sizes(f, field(e, F_OUTPUTS), hash + 1);
-        hash = hash_types(f, field(e, F_OUTPUT_TYPES), hash);
+        ok = hash_types(f, field(e, F_OUTPUT_TYPES), &hash);
     }
-    return hash;
+    *out = hash | 2; /* never 0 or 1, which have other meanings */
+    return ok;
 }
 
 /* Returns the number of elements of all tensors; 0 if unknown. */
@@ -373,7 +466,9 @@ static int64_t seq_of(const tm_flight *f, const entry *e, bool is_p2p) {
 static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     entry e;
     tm_flight_call c = {.record = (int64_t)f->calls.n};
-    const tm_pickle_value *name = take_entry(f, value, &e) ? field(&e, F_NAME) : NULL;
+    if (!take_entry(f, value, &e))
+        return false;
+    const tm_pickle_value *name = field(&e, F_NAME);
     if (!name || name->type != TM_PICKLE_TEXT || !field(&e, F_GROUP) || !field(&e, F_STATE)) {
         f->left_out++;
         return true;
@@ -398,9 +493,8 @@ static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     c.group_size = size_of_group(f, &e, op);
     c.is_retired = field(&e, F_RETIRED) && field(&e, F_RETIRED)->as.i != 0 &&
                    field(&e, F_RETIRED)->type == TM_PICKLE_BOOL;
-    c.form = form_of(f, &e, op) | 2; /* never 0 or 1, which have other meanings */
     c.values = value->as.id;
-    return tm_vec_append(&f->calls, &c, 1) != NULL;
+    return form_of(f, &e, op, &c.form) && tm_vec_append(&f->calls, &c, 1);
 }
 
 /* Sets the state of a batch's members from the entry that follows them with the same numbers: the

@@ -41,7 +41,7 @@ static int64_t number_behind(const char *text, const char *word) {
 /* Reads a rank's place from a thread's name: "PP rank 1, TP rank 0, compute". */
 static void read_place(tm_ops_rank *rank, const tm_json_text *label) {
     char text[64];
-    if (label->size >= sizeof text)
+    if (label->size == 0 || label->size >= sizeof text)
         return;
     memcpy(text, label->bytes, label->size);
     text[label->size] = '\0';
