@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "table/renamed.h"
 #include "tmerge/analysis.h"
 
 /* Returns the first column at which a row differs from the previous one, @p n if none; negative if
@@ -59,6 +60,9 @@ char *tm_sql_definition(const char *name, const tm_table_def *def, const char *f
     for (int c = 0; c < def->n_columns; c++)
         sqlite3_str_appendf(text, "%s\"%w\" %s%s", c == 0 ? "" : ", ", def->columns[c].name,
                             declared(def->columns[c].type), c == 0 ? first : "");
+    const tm_former_column *former = NULL;
+    for (int i = 0; (former = tm_former_column_of(def, i)); i++)
+        sqlite3_str_appendf(text, ", \"%w\" HIDDEN", former->was); /* not in SELECT * */
     sqlite3_str_appendall(text, ")");
     return sqlite3_str_finish(text);
 }

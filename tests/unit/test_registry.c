@@ -70,6 +70,17 @@ TEST(keys_and_the_ranking_column_are_in_range) {
     each_table(check_range);
 }
 
+static void check_former(const tm_analysis *analysis, const tm_table_def *def) {
+    const tm_former_column *former = NULL;
+    (void)analysis;
+    for (int i = 0; (former = tm_former_column_of(def, i)); i++)
+        assert_string_equal(tm_column_of(def, former->was)->name, former->column);
+}
+
+TEST(former_columns_are_those_of_columns_that_are_there) {
+    each_table(check_former);
+}
+
 static bool names_a_table(const char *name) {
     bool any = false;
     size_t n;
