@@ -52,6 +52,19 @@ typedef struct tm_table_def {
     tm_form form;  /* how a report draws the column `top` */
 } tm_table_def;
 
+/* The definition of an internal table; of one whose rows are merged by the columns before @p rank,
+ * the column of the rank. */
+#define TM_INTERNAL_TABLE(name_, doc_, columns_, n_columns_, n_keys_)                              \
+    {                                                                                              \
+        .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
+        .n_keys = n_keys_, .top = -1, .internal = true                                             \
+    }
+#define TM_PART_TABLE(name_, doc_, columns_, n_columns_, rank)                                     \
+    {                                                                                              \
+        .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
+        .n_keys = (rank) + 1, .top = -1, .internal = true, .n_merged = rank                        \
+    }
+
 /** One value. A missing value is null: never NaN, never 0. */
 typedef struct tm_cell {
     union {
