@@ -208,7 +208,8 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds one tally to another, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* An empty sum's zeros are not minimum, and exceed -1, the value for not recorded. */
+    /* The zeros of an empty sum are no values: 0 is below any minimum, and above -1 (not recorded).
+     */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);

@@ -201,8 +201,8 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     }
 }
 
-/* Of rows [first, end) keeps the first n, and the rows that are not calls, which are last; moves
- * the rows after them up, and adds a row for all others as the table's last. */
+/* Keeps the first n of the rows [first, end), and those that are not calls, which are the last of
+ * them. Moves the table's later rows up, and appends a row for all that were removed. */
 static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N];
     int64_t *paths = malloc((n + 1) * sizeof *paths);

@@ -44,7 +44,7 @@ interface RawTable<N extends TableName> {
   block?: string;
 }
 
-/** Aggregates over all rows of a table that is cut in the page (src/report/extract.h). */
+/** Aggregates over all rows of a table that is cut in the page (src/report/top_rows.h). */
 interface RawWhole {
   n: number;
   /** [known, sum, min, median, max, distinct] per column; [known, sum] for booleans. */
