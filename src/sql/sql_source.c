@@ -108,7 +108,10 @@ static int64_t above(double value) {
                               : (int64_t)ceil(value);
 }
 
-void tm_sql_narrow(tm_sql_range *range, int op, sqlite3_value *value) {
+/* Narrows a range by a constraint. Null leaves nothing, because it equals no value. A value that
+ * is not a number leaves the range unchanged, because SQLite checks every row again.
+ * @param op  SQLITE_INDEX_CONSTRAINT_... */
+static void narrow(tm_sql_range *range, int op, sqlite3_value *value) {
     int type = sqlite3_value_type(value);
     if (type == SQLITE_NULL)
         *range = (tm_sql_range){INT64_MAX, INT64_MIN};
@@ -178,5 +181,5 @@ void tm_sql_ranges(const char *plan, int n_values, sqlite3_value **values, tm_sq
     for (int v = 0; plan && v < n_values; v++, plan += 2)
         for (int i = 0; i < N_OPERATORS; i++)
             if (operators[i].letter == plan[1])
-                tm_sql_narrow(&ranges[plan[0] - 'a'], operators[i].op, values[v]);
+                narrow(&ranges[plan[0] - 'a'], operators[i].op, values[v]);
 }

@@ -249,7 +249,7 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
     tm_h5_close(file_space);
     if (done)
         return TM_OK;
-    return tm_intake_memory_out(r->store->intake)
+    return tm_verified_file_memory_out(r->store->verified)
                ? tm_fail_memory(err)
                : tm_fail(err, TM_ERR_INPUT, r->store->path, -1,
                          "the store is damaged: table %s cannot be read", r->source.was);

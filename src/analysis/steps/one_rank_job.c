@@ -1,4 +1,4 @@
-#include "alone.h"
+#include "one_rank_job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
