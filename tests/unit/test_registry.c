@@ -149,7 +149,7 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
 #define PARTS                                                                                      \
     " step_ns kernel_ns comm_ns memcpy_ns memset_ns runtime_ns input_ns cpu_ns other_ns "          \
     "gpu_utilization_pct "
-#define USES "sm_efficiency_pct occupancy_pct occupancy_told_pct tensor_core_pct "
+#define USES "sm_efficiency_pct occupancy_pct occupancy_known_pct tensor_core_pct "
 
 /* Contract with readers by name: tables and their columns, in any order. */
 #define POD                                                                                        \
@@ -244,9 +244,9 @@ static const struct {
                       "slowest_stage slowest_pct "},
     {"hlo.rank",
      " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "
-     "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
+     "known_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
     {"hlo.work", " level program op category origin shape occurrences self_ns share_pct async_ns "
-                 "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "
+                 "known_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "
                  "bound ranks median_rank_ns max_rank_ns max_rank "},
     {"framework.work", " level side operator type operators occurrences total_ns self_ns share_pct "
                        "ranks max_rank_ns max_rank "},

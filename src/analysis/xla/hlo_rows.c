@@ -23,7 +23,7 @@ enum {
     P_RANK,
     P_OCCURRENCES,
     P_SELF,
-    P_TOLD,
+    P_KNOWN,
     P_ASYNC,
     P_FLOP,
     P_BYTES,
@@ -41,8 +41,8 @@ static const tm_column part_columns[N_PART] = {
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
     [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of self times."},
-    [P_TOLD] = {"told_ns", TM_INT, "ns",
-                "Part of self_ns in operations with known FLOP and bytes."},
+    [P_KNOWN] = {"known_ns", TM_INT, "ns",
+                 "Part of self_ns in operations with known FLOP and bytes."},
     [P_ASYNC] = {"async_ns", TM_INT, "ns", "Time from start to end of asynchronous operations."},
     [P_FLOP] = {"flop", TM_INT, "FLOP", "FLOP, where known."},
     [P_BYTES] = {"bytes", TM_INT, "B", "Bytes, where known."},
@@ -65,7 +65,7 @@ enum {
     S_SELF,
     S_SHARE,
     S_ASYNC,
-    S_TOLD,
+    S_KNOWN,
     S_FLOP,
     S_RATE,
     S_PEAK,
@@ -105,8 +105,8 @@ static const tm_column columns[N_SHOWN] = {
                  "Time from the start to the end of asynchronous operations. They overlap other "
                  "operations, so this time is not part of self_ns. It counts at the operation that "
                  "starts them (-start); null for other operations."},
-    [S_TOLD] =
-        {"told_pct", TM_REAL, "%",
+    [S_KNOWN] =
+        {"known_pct", TM_REAL, "%",
          "Percentage of self_ns in operations whose FLOP and bytes are known. If it is under "
          "100, flop and bytes are too small, and rates cover only the known operations."},
     [S_FLOP] =
@@ -177,7 +177,7 @@ static void count(const tm_timeline *timeline, const tm_xla_op *op, tm_hlo_sum *
     sum->self_ns = tm_sum(sum->self_ns, op->self_ns);
     if (op->flop < 0 || op->bytes < 0)
         return;
-    sum->told_ns = tm_sum(sum->told_ns, op->self_ns);
+    sum->known_ns = tm_sum(sum->known_ns, op->self_ns);
     sum->flop = tm_sum(sum->flop, op->flop);
     sum->bytes = tm_sum(sum->bytes, op->bytes);
 }
@@ -199,7 +199,7 @@ static void set_cells(const void *of, const void *value, int64_t *cells) {
     cells[P_CATEGORY] = key->category;
     cells[P_OCCURRENCES] = sum->occurrences;
     cells[P_SELF] = sum->self_ns;
-    cells[P_TOLD] = sum->told_ns;
+    cells[P_KNOWN] = sum->known_ns;
     cells[P_ASYNC] = sum->async_ns;
     cells[P_FLOP] = sum->flop;
     cells[P_BYTES] = sum->bytes;
@@ -234,10 +234,10 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
 }
 
 /* Sets FLOP, bytes and rates; no FLOP rate for asynchronous work, whose self time is partial. */
-static void set_work(const tm_rank_rows *rows, int64_t told_ns, tm_cell *row) {
+static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     double flop = tm_over_ranks_real_sum(rows, P_FLOP);
     double bytes = tm_over_ranks_real_sum(rows, P_BYTES);
-    double self_ns = (double)told_ns;
+    double self_ns = (double)known_ns;
     bool async = !row[S_ASYNC].null;
     if (flop <= 0.0 && bytes <= 0.0)
         return;
@@ -254,15 +254,15 @@ static tm_status set_sums(const tm_rank_rows *rows, tm_table *table, tm_cell *ro
     TM_TRY(tm_over_ranks_column(rows, P_SELF, &self, err));
     TM_TRY(tm_over_ranks_column(rows, P_ROLE, &role, err));
     int64_t async_ns = tm_over_ranks_sum(rows, P_ASYNC);
-    int64_t told_ns = tm_over_ranks_sum(rows, P_TOLD);
+    int64_t known_ns = tm_over_ranks_sum(rows, P_KNOWN);
     bool program = tm_rank_rows_key(rows)[P_LEVEL].value.i == BY_PROGRAM;
     tm_cell_set_int(&row[S_OCCURRENCES], tm_over_ranks_sum(rows, P_OCCURRENCES));
     tm_cell_set_int(&row[S_SELF], self.sum);
     if (async_ns > 0 && !program)
         tm_cell_set_int(&row[S_ASYNC], async_ns);
-    tm_cell_set_ratio(&row[S_TOLD], 100.0, told_ns, self.sum);
-    if (told_ns > 0)
-        set_work(rows, told_ns, row);
+    tm_cell_set_ratio(&row[S_KNOWN], 100.0, known_ns, self.sum);
+    if (known_ns > 0)
+        set_work(rows, known_ns, row);
     tm_over_ranks_set(&row[S_RANKS], &self);
     return tm_table_set_text(table, &row[S_BOUND],
                              program                             ? NULL
@@ -294,7 +294,7 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
 
 /* Returns null unless all FLOP and bytes are known: a part of them could give the wrong bound. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
-    bool told = !row[S_FLOP].null && row[S_TOLD].value.r >= 100.0 && row[S_ASYNC].null;
+    bool told = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
     if (!told || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)
         return NULL;
     double flop = row[S_FLOP].value.r, bytes = row[S_BYTES].value.r;
