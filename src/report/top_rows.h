@@ -10,8 +10,8 @@
 
 /**
  * Shortens a table: removes the rows of ranks and steps that are not kept, then the rows with the
- * smallest values of the table's own measure. Of arrivals it keeps the first and last of each
- * operation, of the critical path whole steps, longest first. Small tables stay whole.
+ * smallest values of the table's own measure. It keeps the first and last arrival of each
+ * operation, and whole steps of the critical path, longest first. Small tables stay whole.
  *
  * @param most      maximum number of rows
  * @param all       if rows are removed, totals of the whole table as JSON: an object with "n",

@@ -200,7 +200,7 @@ static int by_id(const void *a, const void *b) {
     return order ? order : tm_order_i64(x[1], y[1]);
 }
 
-/* Sorts by id; of equal ids the last in the file counts, as in any protobuf map. */
+/* Sorts by id. If ids are equal, the last in the file counts, as in any protobuf map. */
 static void sort_by_id(tm_vec *vec) {
     char *v = vec->data;
     size_t n = 0, size = vec->size;

@@ -321,7 +321,7 @@ static bool runs_on(const host_walk *w, int64_t ns) {
 }
 
 /* Finds a call that may have waited for the device: one without a record, in the gap before @p
- * call. Such a call waits for the event that ends last of all that were launched before. If that
+ * call. Such a call waits for the event that ends last of all events launched before. If that
  * event ends after the call, the call did not wait. Returns the event, and sets the time of the
  * call,
  * [*from, *to); TM_NO_PART if no call waited. */
