@@ -40,7 +40,7 @@ static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     return best->restarts;
 }
 
-/* Shifts the step numbers by the steps of the runs before each step; a negative @p by undoes it. */
+/* Adds @p by to each step's number for each restart before the step; with -@p by, undoes this. */
 static void number_steps(tm_timeline *timeline, int64_t by) {
     for (size_t k = 0; k < timeline->n_steps && timeline->steps[k].annotated; k++)
         timeline->steps[k].number +=

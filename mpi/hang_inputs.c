@@ -9,9 +9,9 @@
 
 #include "agree.h"
 #include "analysis/hang/fronts.h"
+#include "analysis/hang/last_events.h"
 #include "analysis/hang/notes.h"
 #include "analysis/hang/ras.h"
-#include "analysis/hang/seen.h"
 #include "identity/rank_from_path.h"
 #include "mpi/load/share.h"
 #include "shuffle.h"

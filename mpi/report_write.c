@@ -18,7 +18,7 @@ typedef struct job {
     MPI_Comm comm;
     int self, n_processes;
     const tm_mpi_report *report;
-    bool alone; /* after a failure known to all: the others no longer take part */
+    bool alone; /* true after a failure that all processes know: the others no longer take part */
 } job;
 
 /* Serialised arrays, each after its size. */

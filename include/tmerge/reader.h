@@ -217,8 +217,8 @@ typedef struct tm_trace_file {
     bool spare_core;               /* a core is free to decode compressed content on a second
                                       thread */
     const tm_format *format;       /* format from tm_file_sniff; NULL: not yet known */
-    const struct tm_trace *like;   /* a trace that was read, or NULL: this one may have about */
-    double factor;                 /* so many times its rows, for which memory is reserved */
+    const struct tm_trace *like;   /* a similar trace that was read, or NULL */
+    double factor; /* expected rows relative to those of `like`, to reserve memory */
 } tm_trace_file;
 
 /**

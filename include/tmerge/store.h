@@ -155,14 +155,6 @@ typedef struct tm_store_options {
 } tm_store_options;
 
 /**
- * Builds the temporary name of an incomplete store, in the same folder: dot, base name, an id
- * unique to this process, ".tmerge-tmp".
- * @param size  of @p out; strlen(path) + 64 suffices
- * @return      false if @p size is too small; @p out is then ""
- */
-bool tm_store_temporary_path(const char *path, char *out, size_t size);
-
-/**
  * Starts a store. Removes leftovers of killed processes for the same name.
  * @param out  set only on TM_OK; ended by tm_store_commit or tm_store_abandon
  */

@@ -52,6 +52,19 @@ typedef struct tm_table_def {
     tm_form form;  /* how a report draws the column `top` */
 } tm_table_def;
 
+/* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines one whose rows are merged by
+ * the columns before @p rank, the column of the rank. */
+#define TM_INTERNAL_TABLE(name_, doc_, columns_, n_columns_, n_keys_)                              \
+    {                                                                                              \
+        .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
+        .n_keys = n_keys_, .top = -1, .internal = true                                             \
+    }
+#define TM_PART_TABLE(name_, doc_, columns_, n_columns_, rank)                                     \
+    {                                                                                              \
+        .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
+        .n_keys = (rank) + 1, .top = -1, .internal = true, .n_merged = rank                        \
+    }
+
 /** One value. A missing value is null: never NaN, never 0. */
 typedef struct tm_cell {
     union {
@@ -175,8 +188,8 @@ void tm_table_rank(tm_table *table, int column);
 /** Sorts rows by one column, largest or smallest first. */
 void tm_table_order(tm_table *table, int column, bool smallest);
 
-/** Keeps at most @p n rows, of each level if the table has levels: those with the largest values in
- * the table's `top` column, largest first, ties in row order, nulls last. */
+/** Keeps at most @p n rows, or n rows of each level if the table has levels: those with the
+ * largest values in the table's `top` column, largest first, ties in row order, nulls last. */
 void tm_table_top(tm_table *table, size_t n);
 
 /** Sorts rows by a text column and keeps the first @p n rows of each text. */

@@ -125,7 +125,8 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Adds a rank's pairs, and its counts; of ranks that share recorded events only one is counted. */
+/* Adds a rank's pairs and its counts. If ranks share recorded events, only one of them is
+ * counted. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));

@@ -241,7 +241,7 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     return TM_OK;
 }
 
-/* Returns the trial of [first, behind) that each rank is in, counted from first; NULL when out of
+/* Returns which trial of [first, behind) each rank is in, counted from first; NULL when out of
  * memory. */
 static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     const trial *trials = w->trials.data;

@@ -90,7 +90,7 @@ typedef struct tm_clock_check {
     int64_t events;
     int64_t before, after; /* events in which one domain ended before another started: before and
                               after the fit */
-    int64_t before_over, after_over; /* of these events, those by more than TM_CLOCK_TOLERANCE_NS */
+    int64_t before_over, after_over;         /* the same, by more than TM_CLOCK_TOLERANCE_NS */
     int64_t worst_before_ns, worst_after_ns; /* largest time by which a domain ended before another
                                                 started; 0 if there is none */
 } tm_clock_check;

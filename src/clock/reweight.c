@@ -29,7 +29,7 @@ static void count_residuals(tm_fit_state *state) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double residual = fabs(tm_fit_distance(state, anchor, middle, n));
-            /* Of an odd number, one is the middle itself, which is not informative. */
+            /* If the number is odd, one of them is the middle itself, which is not informative. */
             if (residual == 0.0 && !skipped)
                 skipped = true;
             else

@@ -23,8 +23,8 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
 }
 
 /* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. Of two ends, uses that with the shorter window: a clock stepped by
- * more than the recording time has a much longer one. */
+ * middle of three or more ends. If there are two ends, uses the end with the shorter window: a
+ * clock stepped by more than the recording time has a much longer one. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))

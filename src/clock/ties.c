@@ -158,8 +158,8 @@ static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     }
 }
 
-/* Returns the untied component with the most domains that has not had its turn, the lowest of equal
- * ones; n if none is left. */
+/* Returns the largest untied component that has not had its turn; if several are equal, the lowest;
+ * n if none is left. */
 static size_t largest_free(const tm_fit_state *state, const ties *t) {
     size_t best = t->n, most = 0;
     for (size_t g = 0; g < t->n; g++) {

@@ -57,8 +57,10 @@ static const tm_column kernel_columns[N_KERNEL] = {
      "the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
     {"per", TM_TEXT, "",
-     "Unit of the figures: step, or call if A or B has under 2 whole steps and sums would depend "
-     "on the length of the recording. Calls of one name may differ in size."},
+     "Whether figures are per step or per call. They are per call if A or B has under 2 whole "
+     "steps, "
+     "because sums would then depend on the length of the recording. Calls of one name may differ "
+     "in size."},
     {"a_mean_ns", TM_INT, "ns", "Mean duration of the kernel in A: kernels.kernel.mean_ns."},
     {"b_mean_ns", TM_INT, "ns", "Mean duration of the kernel in B: kernels.kernel.mean_ns."},
     {"communication", TM_BOOL, "", "Whether the kernel communicates."},

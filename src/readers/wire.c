@@ -86,7 +86,12 @@ tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) {
     return wire->p < wire->end && status != TM_ERR_FAULT ? TM_OK : status;
 }
 
-tm_status tm_wire_hold(tm_wire *wire, size_t n, tm_error *err) {
+/*
+ * Makes the next @p n bytes available in the window from wire->p on, which may move.
+ * @return  TM_OK; TM_ERR_INPUT if the content ends before, or @p n exceeds TM_WIRE_ITEM_MAX;
+ *          TM_ERR_FAULT
+ */
+static tm_status hold(tm_wire *wire, size_t n, tm_error *err) {
     if (n > TM_WIRE_ITEM_MAX)
         return tm_wire_fail(wire, wire->p, "this event or value is larger than 64 MiB", err);
     TM_TRY(fill(wire, n, err));
@@ -120,7 +125,7 @@ tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) {
     }
     while (tm_wire_at(wire, wire->end) < offset) {
         wire->p = wire->end;
-        TM_TRY(tm_wire_hold(wire, 1, err));
+        TM_TRY(hold(wire, 1, err));
     }
     wire->p = wire->buffer + (offset - wire->offset);
     return TM_OK;
@@ -182,7 +187,7 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
 }
 
 tm_status tm_wire_take(tm_wire *wire, tm_wire_field *field, tm_error *err) {
-    TM_TRY(tm_wire_hold(wire, (size_t)field->value, err));
+    TM_TRY(hold(wire, (size_t)field->value, err));
     field->bytes = wire->p;
     wire->p += field->value;
     return TM_OK;

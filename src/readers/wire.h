@@ -152,14 +152,8 @@ static inline int64_t tm_wire_at(const tm_wire *wire, const uint8_t *p) {
     return wire->offset + (p - wire->buffer);
 }
 
-/**
- * Makes the next @p n bytes available in the window from wire->p on, which may move.
- * @return  TM_OK; TM_ERR_INPUT if the content ends before, or @p n exceeds TM_WIRE_ITEM_MAX;
- *          TM_ERR_FAULT
- */
-tm_status tm_wire_hold(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
-
-/** The same, but with fewer than @p n bytes at the end of the content: for look-ahead. */
+/** Makes the next @p n bytes available in the window from wire->p on, which may move; fewer at the
+ * end of the content. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 
 /** Moves to any byte of the content, forwards or back. A compressed source is decoded up to there,

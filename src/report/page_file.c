@@ -180,16 +180,6 @@ tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size, tm_er
     return status == TM_OK ? put_built(page, TM_BUILT_PROGRAM, err) : status;
 }
 
-tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
-                            tm_error *err) {
-    tm_vec packed = TM_VEC(unsigned char);
-    tm_status status = tm_page_pack(bytes, size, &packed, err);
-    if (status == TM_OK)
-        status = tm_page_put_packed(page, id, &packed, err);
-    tm_vec_free(&packed);
-    return status;
-}
-
 size_t tm_page_bytes(const tm_page *page) {
     return page->n_bytes;
 }

@@ -32,15 +32,11 @@ tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
 /**
- * Writes a block of data after the program, as zlib in base64: this needs no escaping, and its
- * checksum reveals damage.
+ * Packs a block of data as zlib, and writes it after the program in base64: this needs no escaping,
+ * and its checksum reveals damage. tm_page_pack appends the packed bytes to @p packed, of unsigned
+ * char. tm_page_size_of returns the maximum number of bytes that these take in a page.
  * @param id  of its element: letters, digits, '.', ':', '_' and '-'
  */
-tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
-                            tm_error *err) TM_MUST_CHECK;
-
-/** The same in two steps. tm_page_pack appends the packed bytes to @p packed, of unsigned char.
- * tm_page_size_of returns the maximum number of bytes that these take in a page. */
 tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) TM_MUST_CHECK;
 size_t tm_page_size_of(const tm_vec *packed);
 tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed,

@@ -371,9 +371,11 @@ static tm_status make(maker *m) {
     return TM_OK;
 }
 
-tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *source,
-                                  const tm_tables *tables, const tm_timeline_budget *budget,
-                                  tm_timeline_blocks *out, tm_error *err) {
+/* Makes the blocks. Without a source of timelines, reads the store twice, in parts of some hundred
+ * thousand events. */
+static tm_status make_blocks(const tm_store *store, const tm_page_source *source,
+                             const tm_tables *tables, const tm_timeline_budget *budget,
+                             tm_timeline_blocks *out, tm_error *err) {
     shelf all = {.store = store};
     const tm_page_source stored = {&all, survey_store, collect_store};
     maker m = {.store = store,
@@ -397,7 +399,7 @@ tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *s
     return status;
 }
 
-void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
+static void free_blocks(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->job);
     tm_bytes_free(&blocks->strip);
     tm_bytes_free(&blocks->coverage);
@@ -444,14 +446,14 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
         {"timeline.details", &made.details, TM_VEC(unsigned char)},
     };
     enum { N = sizeof blocks / sizeof *blocks };
-    tm_status status = tm_timeline_blocks_make(store, source, tables, &budget, &made, err);
+    tm_status status = make_blocks(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
     /* A source can be read only once, but a store repeatedly. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
-        tm_timeline_blocks_free(&made);
-        status = tm_timeline_blocks_make(store, NULL, tables, &budget, &made, err);
+        free_blocks(&made);
+        status = make_blocks(store, NULL, tables, &budget, &made, err);
         if (status == TM_OK)
             status = pack_blocks(blocks, N, &size, err);
     }
@@ -460,6 +462,6 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
             status = tm_page_put_packed(page, blocks[i].id, &blocks[i].packed, err);
         tm_vec_free(&blocks[i].packed);
     }
-    tm_timeline_blocks_free(&made);
+    free_blocks(&made);
     return status;
 }

@@ -16,21 +16,6 @@ typedef struct tm_timeline_blocks {
     tm_bytes details;    /* details of these events for their panels */
 } tm_timeline_blocks;
 
-/**
- * Makes the blocks.
- *
- * @param source  source of the timelines; NULL: the store, which is then read twice, in parts of
- *                some hundred thousand events
- * @param tables  all result tables of the store with their rows
- * @param budget  limits of the page: tm_timeline_budget_of the ranks
- * @param out     freed by tm_timeline_blocks_free, also after a failure
- * @return        TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_FAULT
- */
-tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *source,
-                                  const tm_tables *tables, const tm_timeline_budget *budget,
-                                  tm_timeline_blocks *out, tm_error *err) TM_MUST_CHECK;
-void tm_timeline_blocks_free(tm_timeline_blocks *blocks);
-
 /** Sources of a page. */
 typedef struct tm_page_origin {
     const tm_store *store;

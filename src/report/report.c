@@ -9,12 +9,12 @@
 
 #include "base/page_mark.h"
 #include "report/built.h"
-#include "report/extract.h"
 #include "report/facts.h"
 #include "report/page_choice.h"
 #include "report/page_file.h"
 #include "report/page_json.h"
 #include "report/page_timeline.h"
+#include "report/top_rows.h"
 #include "tmerge/analysis.h"
 
 enum {
@@ -100,7 +100,7 @@ static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all
     tm_table_clear(table);
     const tm_table *written = w->at_hand ? tm_tables_look_up(w->at_hand, table->def->name) : NULL;
     TM_TRY(written ? take_table(written, table, err) : tm_page_read_table(w->store, table, err));
-    return tm_extract_rows(table, w->choice, most, all, left_out, err);
+    return tm_top_rows_put(table, w->choice, most, all, left_out, err);
 }
 
 /* Frees a table's rows early, unless the timeline needs them. */

@@ -23,7 +23,9 @@ static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     return i;
 }
 
-void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
+/* Adds to @p sums [buckets->n] the time [ns] of each bucket that a set of intervals covers.
+ * @param set  ascending, intervals disjoint */
+static void add_covered(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
     const tm_interval *v = set->data;
     size_t i = 0;
     int64_t edge = 0; /* end of bucket i; 0 before the first */
@@ -67,7 +69,7 @@ tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_b
     for (int k = 0; k < TM_N_LANE_KINDS; k++, shares += buckets->n) {
         for (size_t i = 0; i < buckets->n; i++)
             sums[i] = 0;
-        tm_buckets_add(buckets, &lanes->kinds[k], sums);
+        add_covered(buckets, &lanes->kinds[k], sums);
         for (size_t i = 0; i < buckets->n; i++)
             if (sums[i] > 0)
                 shares[i] = (uint8_t)share_of(sums[i], width_of(buckets, i), UINT8_MAX);
@@ -87,18 +89,18 @@ tm_status tm_strip_add(const tm_buckets *buckets, const tm_lanes *lanes, int64_t
                        tm_error *err) {
     const tm_intervals *compute = &lanes->kinds[TM_LANE_COMPUTE];
     tm_intervals shown = TM_INTERVALS(), spare = TM_INTERVALS();
-    tm_buckets_add(buckets, compute, sums);
+    add_covered(buckets, compute, sums);
     bool ok = true;
     for (int k = TM_LANE_TRANSFER; k < TM_LANE_COPIES && ok; k++) {
         ok = tm_intervals_subtract(&lanes->kinds[k], compute, &shown);
-        tm_buckets_add(buckets, &shown, sums + (size_t)k * buckets->n);
+        add_covered(buckets, &shown, sums + (size_t)k * buckets->n);
     }
     const tm_intervals *copies = &lanes->kinds[TM_LANE_COPIES];
     ok = ok && tm_intervals_subtract(copies, &lanes->kinds[TM_LANE_TRANSFER], &shown) &&
          tm_intervals_subtract(&shown, &lanes->kinds[TM_LANE_WAIT], &spare) &&
          tm_intervals_subtract(&spare, &lanes->kinds[TM_LANE_UNMATCHED], &shown);
     if (ok)
-        tm_buckets_add(buckets, &shown, sums + TM_LANE_COPIES * buckets->n);
+        add_covered(buckets, &shown, sums + TM_LANE_COPIES * buckets->n);
     tm_vec_free(&shown);
     tm_vec_free(&spare);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -16,10 +16,6 @@ typedef struct tm_buckets {
 /** Returns the start [ns] of bucket @p i, from the job's start. */
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 
-/** Adds to @p sums [buckets->n] the time [ns] of each bucket that a set of intervals covers.
- * @param set  ascending, intervals disjoint */
-void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums);
-
 /** Appends the busy share of each lane in each bucket, by kind, one byte each: the share times 255,
  * rounded, at least 1 if the lane was busy at all. */
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,

@@ -4,14 +4,14 @@
 
 enum { MAX_DEPTH = 255 };
 
-void tm_event_draft_init(tm_event_draft *draft) {
+static void init_draft(tm_event_draft *draft) {
     *draft = (tm_event_draft){.bytes = tm_bytes_make(),
                               .gaps = TM_VEC(tm_event_gap),
                               .names = TM_VEC(uint32_t),
                               .ends = TM_VEC(tm_event_end)};
 }
 
-void tm_event_draft_free(tm_event_draft *draft) {
+static void free_draft(tm_event_draft *draft) {
     tm_bytes_free(&draft->bytes);
     tm_vec_free(&draft->gaps);
     tm_vec_free(&draft->names);
@@ -38,13 +38,13 @@ void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *di
 }
 
 void tm_page_draft_init(tm_page_draft *draft) {
-    tm_event_draft_init(&draft->events);
-    tm_event_draft_init(&draft->details);
+    init_draft(&draft->events);
+    init_draft(&draft->details);
 }
 
 void tm_page_draft_free(tm_page_draft *draft) {
-    tm_event_draft_free(&draft->events);
-    tm_event_draft_free(&draft->details);
+    free_draft(&draft->events);
+    free_draft(&draft->details);
 }
 
 bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events) {

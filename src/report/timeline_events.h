@@ -49,9 +49,6 @@ typedef struct tm_event_draft {
     tm_vec ends;  /* of tm_event_end, ascending by rank */
 } tm_event_draft;
 
-void tm_event_draft_init(tm_event_draft *draft);
-void tm_event_draft_free(tm_event_draft *draft);
-
 /** Reserves a gap for @p n names, whose ids the caller fills in; NULL when out of memory. */
 uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n);
 

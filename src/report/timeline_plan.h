@@ -25,8 +25,8 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 /** Limits the budget to the bytes left. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
 
-/** Reduces texts, events and step marks, after the blocks took @p size bytes where only @p room are
- * left. */
+/** Reduces the budget for texts, events and step marks, after blocks took @p size bytes and only
+ * @p room bytes were left. */
 void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
 /** Returns the number of events that fit in addition to @p n_members participations. */

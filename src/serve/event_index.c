@@ -90,8 +90,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Copies the arrays that reading the timelines added. Keeps the old row counts, which determine
- * where a rank's rows start, because reading uses up those in the ranks. */
+/* Copies the arrays that were added when the timelines were read. Does not copy row counts: reading
+ * sets those of the ranks to 0, and the earlier ones determine where a rank's rows start. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -402,8 +402,9 @@ static tm_status find_begin(reader *r, uint32_t row, int64_t *begin_ns, tm_error
     return TM_OK;
 }
 
-/* Moves the host's start back to the first call that launched a taken GPU event, because launches
- * run ahead of their kernels. Leaves it if that would take too many events. */
+/* Moves the start of the host's window back to the first call that launched a GPU event of the
+ * window, because calls come before their kernels. Does nothing if the window would then have too
+ * many events. */
 static tm_status reach_back(reader *r, tm_error *err) {
     for (size_t t = 0; t < r->rank->n_tracks; t++) {
         const tm_track *track = &r->rank->tracks[t];

@@ -4,6 +4,7 @@
 
 #include "base/sorted.h"
 #include "sql/sql_source.h"
+#include "table/renamed.h"
 
 /* A row and the value of its first text column. */
 typedef struct entry {
@@ -241,6 +242,9 @@ static int is_at_end(sqlite3_vtab_cursor *base) {
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int at) {
     const cursor *c = (const cursor *)base;
+    if (at >= c->rows->def->n_columns) /* hidden: the former name of another column */
+        at = tm_table_column(
+            c->rows->def, tm_former_column_of(c->rows->def, at - c->rows->def->n_columns)->column);
     const tm_cell *cell = &tm_table_row(c->rows, row_of(c))[at];
     if (cell->null)
         sqlite3_result_null(out);

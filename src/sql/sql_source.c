@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "table/renamed.h"
 #include "tmerge/analysis.h"
 
 /* Returns the first column at which a row differs from the previous one, @p n if none; negative if
@@ -59,6 +60,9 @@ char *tm_sql_definition(const char *name, const tm_table_def *def, const char *f
     for (int c = 0; c < def->n_columns; c++)
         sqlite3_str_appendf(text, "%s\"%w\" %s%s", c == 0 ? "" : ", ", def->columns[c].name,
                             declared(def->columns[c].type), c == 0 ? first : "");
+    const tm_former_column *former = NULL;
+    for (int i = 0; (former = tm_former_column_of(def, i)); i++)
+        sqlite3_str_appendf(text, ", \"%w\" HIDDEN", former->was); /* not in SELECT * */
     sqlite3_str_appendall(text, ")");
     return sqlite3_str_finish(text);
 }
@@ -104,7 +108,10 @@ static int64_t above(double value) {
                               : (int64_t)ceil(value);
 }
 
-void tm_sql_narrow(tm_sql_range *range, int op, sqlite3_value *value) {
+/* Narrows a range by a constraint. Null leaves nothing, because it equals no value. A value that
+ * is not a number leaves the range unchanged, because SQLite checks every row again.
+ * @param op  SQLITE_INDEX_CONSTRAINT_... */
+static void narrow(tm_sql_range *range, int op, sqlite3_value *value) {
     int type = sqlite3_value_type(value);
     if (type == SQLITE_NULL)
         *range = (tm_sql_range){INT64_MAX, INT64_MIN};
@@ -174,5 +181,5 @@ void tm_sql_ranges(const char *plan, int n_values, sqlite3_value **values, tm_sq
     for (int v = 0; plan && v < n_values; v++, plan += 2)
         for (int i = 0; i < N_OPERATORS; i++)
             if (operators[i].letter == plan[1])
-                tm_sql_narrow(&ranges[plan[0] - 'a'], operators[i].op, values[v]);
+                narrow(&ranges[plan[0] - 'a'], operators[i].op, values[v]);
 }

@@ -64,11 +64,6 @@ typedef struct tm_sql_range {
     int64_t least, most;
 } tm_sql_range;
 
-/** Narrows a range by a constraint. Null leaves nothing, because it equals no value. A value that
- * is not a number leaves the range unchanged, because SQLite checks every row again.
- * @param op  SQLITE_INDEX_CONSTRAINT_... */
-void tm_sql_narrow(tm_sql_range *range, int op, sqlite3_value *value);
-
 /**
  * Requests the constraints on some integer columns from SQLite, and encodes them in the text of the
  * plan: a letter for the index in @p columns, and one for the operator.

@@ -160,9 +160,9 @@ static void check_all(tm_check *check, const tm_tables *known) {
     for (size_t i = 0; i < n_tables && check->status == TM_OK; i++)
         check_table(check, known, tables[i]);
     if (check->status == TM_OK && check->n_faults == 0 &&
-        !tm_intake_verify_rest(check->store->intake, &bad)) {
+        !tm_verified_file_verify_rest(check->store->verified, &bad)) {
         tm_error err;
-        if (tm_intake_memory_out(check->store->intake))
+        if (tm_verified_file_memory_out(check->store->verified))
             (void)tm_check_call(check, tm_fail_memory(&err), &err);
         else
             tm_check_fault(check, "the store is damaged at byte %llu, in an unknown dataset",
@@ -187,7 +187,7 @@ tm_status tm_store_check(const char *path, const tm_tables *known, const tm_faul
         *out = (tm_store_contents){
             .n_datasets = check.n_datasets,
             .n_events = (int64_t)check.n_rows[TM_RECORD_EVENTS],
-            .bytes = (int64_t)tm_intake_file_bytes(store->intake),
+            .bytes = (int64_t)tm_verified_file_bytes(store->verified),
         };
     tm_store_close(store);
     free(check.track_ends);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "reader.h"
-#include "timeline/sound.h"
+#include "timeline/sanity_check.h"
 
 /* Number of attribute rows read ahead to find the end of a piece. */
 enum { AHEAD_ROWS = 4096 };
@@ -290,7 +290,8 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     const range events = {at, first, n};
     TM_TRY(read_events(p, &events, what, err));
     show(p, n, what);
-    const tm_sound_rows rows = {&p->shown, first, first > 0 ? p->begin_before_ns : INT64_MIN};
+    const tm_sanity_check_rows rows = {&p->shown, first,
+                                       first > 0 ? p->begin_before_ns : INT64_MIN};
     const char *fault = tm_rows_fault(rank, &rows, p->n_names);
     if (fault)
         return tm_store_bad_rank(p->store, rank->rank, fault, err);

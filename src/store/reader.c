@@ -9,8 +9,8 @@
 #include "h5.h"
 
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err) {
-    if (tm_intake_memory_out(store->intake)) /* HDF5 failed for lack of memory, not because of the
-                                                store */
+    if (tm_verified_file_memory_out(store->verified)) /* HDF5 failed for lack of memory, not because
+                                                of the store */
         return tm_fail_memory(err);
     return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: %s", what);
 }
@@ -84,7 +84,7 @@ static tm_status check_format(const tm_store *store, tm_error *err) {
 }
 
 bool tm_store_is_store(const char *path) {
-    return tm_intake_is_store(path);
+    return tm_verified_file_is_store(path);
 }
 
 tm_status tm_store_read_text(const tm_store *store, const char *name, char **out, tm_error *err) {
@@ -119,7 +119,7 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
  * Compares the number of chunks, because packed chunks may be much smaller than their rows but each
  * needs some space in the file. */
 static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t n_rows) {
-    uint64_t bytes = tm_intake_content_bytes(store->intake);
+    uint64_t bytes = tm_verified_file_content_bytes(store->verified);
     hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);
     size_t row_bytes = H5Tget_size(type);
     hsize_t chunk = 0, n_chunks = 0;
@@ -265,7 +265,7 @@ static tm_status list_tables(tm_store *store) {
 /* Opens the HDF5 file. Checks format and version first, because files of other programs and newer
  * stores may have any content. */
 static tm_status open_store(tm_store *store, tm_error *err) {
-    store->file = tm_intake_file(store->intake, store->path);
+    store->file = tm_verified_file_h5(store->verified, store->path);
     if (store->file < 0)
         return tm_store_damaged(store, "HDF5 cannot open it", err);
     TM_TRY(check_format(store, err));
@@ -281,7 +281,7 @@ tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
     if (!store)
         return tm_fail_memory(err);
     *store = (tm_store){.file = H5I_INVALID_HID, .tables = TM_VEC(const char *)};
-    tm_status status = tm_intake_open(path, &store->intake, err);
+    tm_status status = tm_verified_file_open(path, &store->verified, err);
     if (status == TM_OK &&
         !((store->path = tm_arena_copy(&store->arena, path, strlen(path))) && tm_h5_start()))
         status = tm_fail_memory(err);
@@ -298,10 +298,10 @@ tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
 void tm_store_close(tm_store *store) {
     if (!store)
         return;
-    /* Before the intake, through which HDF5 reads until the file is closed. */
+    /* Before the verified file, through which HDF5 reads until the file is closed. */
     if (store->file >= 0)
         H5Fclose(store->file);
-    tm_intake_close(store->intake);
+    tm_verified_file_close(store->verified);
     tm_vec_free(&store->tables);
     tm_arena_free(&store->arena);
     free(store);

@@ -6,13 +6,13 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "intake.h"
 #include "table/renamed.h"
 #include "tmerge/store.h"
+#include "verified_file.h"
 
 struct tm_store {
-    char *path;        /* in the arena */
-    tm_intake *intake; /* owned */
+    char *path;                 /* in the arena */
+    tm_verified_file *verified; /* owned */
     hid_t file;
     tm_arena arena;
     tm_vec tables; /* of const char *, in the arena */

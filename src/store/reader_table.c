@@ -33,12 +33,24 @@ static hid_t member_type(hid_t stored, tm_type type) {
     return H5Tcopy(type == TM_TEXT ? stored : tm_h5_cell(type));
 }
 
+/* Returns the name of a column in the store: the present one, that of a former table, or a former
+ * one. */
+static const char *stored_name(const tm_table_def *def, const tm_renamed *source, hid_t stored,
+                               int column) {
+    const char *name = tm_renamed_column(source, def->columns[column].name);
+    const tm_former_column *former = NULL;
+    for (int i = 0; (former = tm_former_column_of(def, i)); i++)
+        if (strcmp(former->column, name) == 0 && H5Tget_member_index(stored, name) < 0)
+            return former->was;
+    return name;
+}
+
 /* Places every column; returns the first one whose type does not match, or -1. */
 static int place_columns(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                          record *made, hid_t *types) {
     for (int i = 0; i < def->n_columns; i++) {
         made->at[i] = SIZE_MAX;
-        int member = H5Tget_member_index(stored, tm_renamed_column(source, def->columns[i].name));
+        int member = H5Tget_member_index(stored, stored_name(def, source, stored, i));
         if (member < 0)
             continue;
         hid_t found = H5Tget_member_type(stored, (unsigned)member);
@@ -55,16 +67,16 @@ static int place_columns(const tm_table_def *def, const tm_renamed *source, hid_
 
 /* Adds the columns to the record type. HDF5 finds members by name and skips those that only the
  * store has. */
-static bool insert_columns(const tm_table_def *def, const tm_renamed *source, const hid_t *types,
-                           record *made) {
+static bool insert_columns(const tm_table_def *def, const tm_renamed *source, hid_t stored,
+                           const hid_t *types, record *made) {
     if (made->bytes == 0)
         return true;
     made->type = H5Tcreate(H5T_COMPOUND, made->bytes);
     bool done = made->type >= 0;
     for (int i = 0; done && i < def->n_columns; i++)
         if (made->at[i] != SIZE_MAX)
-            done = H5Tinsert(made->type, tm_renamed_column(source, def->columns[i].name),
-                             made->at[i], types[i]) >= 0;
+            done = H5Tinsert(made->type, stored_name(def, source, stored, i), made->at[i],
+                             types[i]) >= 0;
     return done;
 }
 
@@ -90,7 +102,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def,
             status = tm_fail(err, TM_ERR_INPUT, store->path, -1,
                              "the store's table %s has an unexpected type in column %s", def->name,
                              def->columns[misfit].name);
-        else if (!insert_columns(def, source, types, made))
+        else if (!insert_columns(def, source, stored, types, made))
             status = tm_fail_memory(err);
         /* The record has its own copies. */
         for (size_t i = 0; i < n; i++)
@@ -237,7 +249,7 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
     tm_h5_close(file_space);
     if (done)
         return TM_OK;
-    return tm_intake_memory_out(r->store->intake)
+    return tm_verified_file_memory_out(r->store->verified)
                ? tm_fail_memory(err)
                : tm_fail(err, TM_ERR_INPUT, r->store->path, -1,
                          "the store is damaged: table %s cannot be read", r->source.was);

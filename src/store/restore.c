@@ -8,7 +8,7 @@
 #include "h5.h"
 #include "reader.h"
 #include "timeline/metadata.h"
-#include "timeline/sound.h"
+#include "timeline/sanity_check.h"
 
 /* An element has at most PIECE_ELEMENT bytes. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checksum.h"
 #include "h5.h"
-#include "seal.h"
 
 /* Content of the property list. HDF5 copies it byte by byte. */
 typedef struct sink_info {
@@ -49,7 +49,7 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
-        file->sink->error = tm_seal_write(file->sink->fd, file->end, &file->data);
+        file->sink->error = tm_checksum_write(file->sink->fd, file->end, &file->data);
     tm_vec_free(&file->data);
     free(file);
     return 0;
@@ -116,7 +116,7 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
     sink_file *file = (sink_file *)base;
     const char *at = buffer;
     if (is_data(type, buffer, size) && file->sink->error == 0 &&
-        !tm_seal_add(&file->data, address, buffer, size))
+        !tm_checksum_add(&file->data, address, buffer, size))
         file->sink->error = ENOMEM;
     while (size > 0 && file->sink->error == 0) {
         ssize_t n = pwrite(file->sink->fd, at, size, (off_t)address);

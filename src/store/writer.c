@@ -9,10 +9,6 @@
 
 #include "h5.h"
 
-bool tm_store_temporary_path(const char *path, char *out, size_t size) {
-    return tm_draft_temporary_path(path, out, size);
-}
-
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
     /* Checks the sink first, because after a failure it reports every write to HDF5 as done. */
     if (writer->sink.error == ENOMEM)

@@ -45,3 +45,17 @@ const tm_renamed *tm_renamed_find(const char *text) {
 const char *tm_renamed_column(const tm_renamed *renamed, const char *present) {
     return renamed->name_was && strcmp(present, "name") == 0 ? renamed->name_was : present;
 }
+
+static const tm_former_column former_columns[] = {
+    {"hlo.rank", "told_pct", "known_pct"},
+    {"hlo.work", "told_pct", "known_pct"},
+    {"whatif.job", "mend_ns", "fix_ns"},
+    {"whatif.job", "mend_pct", "fix_pct"},
+};
+
+const tm_former_column *tm_former_column_of(const tm_table_def *def, int i) {
+    for (size_t c = 0; c < sizeof former_columns / sizeof *former_columns; c++)
+        if (strcmp(former_columns[c].table, def->name) == 0 && i-- == 0)
+            return &former_columns[c];
+    return NULL;
+}

@@ -1,4 +1,4 @@
-/* Tables and analyses that had another name in the last version. */
+/* Tables, analyses and columns that had another name in the last version. */
 #ifndef TMERGE_TABLE_RENAMED_H
 #define TMERGE_TABLE_RENAMED_H
 
@@ -23,5 +23,13 @@ const tm_renamed *tm_renamed_find(const char *text);
 
 /** Returns the former name of a column of the present table. */
 const char *tm_renamed_column(const tm_renamed *renamed, const char *present);
+
+/** A column that had another name in the last version. */
+typedef struct tm_former_column {
+    const char *table, *was, *column;
+} tm_former_column;
+
+/** Returns the i-th such column of a table, from 0; NULL after the last. */
+const tm_former_column *tm_former_column_of(const tm_table_def *def, int i);
 
 #endif

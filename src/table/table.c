@@ -161,6 +161,10 @@ int tm_table_column(const tm_table_def *def, const char *column) {
     for (int c = 0; c < def->n_columns; c++)
         if (strcmp(def->columns[c].name, column) == 0)
             return c;
+    const tm_former_column *former = NULL;
+    for (int i = 0; (former = tm_former_column_of(def, i)); i++)
+        if (strcmp(former->was, column) == 0)
+            return tm_table_column(def, former->column);
     return -1;
 }
 

@@ -160,8 +160,8 @@ static bool is_after(const tm_table *table, const order *by, const entry *a, con
                         tm_table_row(table, b->row)) > 0;
 }
 
-/* Merges from[low, middle) and from[middle, high) into to[low, high). Of equal rows the left one
- * comes first, which makes the sort stable. */
+/* Merges from[low, middle) and from[middle, high) into to[low, high). If rows are equal, the left
+ * row comes first, which makes the sort stable. */
 static void merge(const tm_table *table, const order *by, const entry *from, entry *to,
                   const size_t range[3]) {
     size_t left = range[0];

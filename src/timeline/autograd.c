@@ -10,7 +10,8 @@ typedef struct numbered {
     uint32_t track; /* track it ran on; for backward, autograd's number of the forward thread */
 } numbered;
 
-/* Rows of both passes; of forward only those whose numbers are in backward's range. */
+/* Rows of both passes. Forward rows count only if their number is in the range of the backward
+ * pass. */
 typedef struct passes {
     tm_operator_attr *rows; /* borrowed */
     const tm_raw_event *events;

@@ -62,7 +62,7 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Returns the time until which a trace was certainly recorded: the last end of its events. Of
+/* Returns the time until which a trace was certainly recorded: the last end of its events. For
  * device events only the start counts, because a profiler may miss the end of a kernel. */
 static int64_t sure_end(const tm_trace *trace) {
     const tm_raw_event *events = trace->events.data;

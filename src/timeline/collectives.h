@@ -30,8 +30,8 @@ static inline const char *tm_match_word(uint8_t way) {
     X(ONE_SIDED, "one-sided")  /* of a library whose kernels have no counterparts */               \
     X(GROUP, "group unknown")  /* the ranks of its group are unknown */                            \
     X(PEER, "peer unknown")    /* a transfer without a recorded peer */                            \
-    X(TRANSFERS, "transfers differ") /* in number or size between sender and receiver */           \
-    X(TOO_FEW, "too few")            /* kernels to distinguish a match from chance */              \
+    X(TRANSFERS, "transfers differ") /* sender and receiver recorded other numbers or sizes */     \
+    X(TOO_FEW, "too few")            /* kernels, so a match may be chance */                       \
     X(TOKENS, "tokens differ")       /* no alignment has the same kinds, sizes, steps */           \
     X(INCOHERENT, "incoherent")      /* no alignment has a constant end difference */              \
     X(AMBIGUOUS, "ambiguous")        /* several alignments have one */                             \

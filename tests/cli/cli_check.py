@@ -81,7 +81,7 @@ def test_every_store_is_looked_at():
 
 
 def test_the_seal_is_what_its_description_says():
-    """Checksums computed by another program, from the description in src/store/seal.h."""
+    """Checksums computed by another program, from the description in src/store/checksum.h."""
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     data = content('tmerge.h5')

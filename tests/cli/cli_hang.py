@@ -44,7 +44,7 @@ def test_real_hangs_on_gloo_are_told():
 
 
 def test_a_screen_names_who_and_where():
-    given(*CASES['not all joined'][0])
+    given(*CASES['one rank has not arrived'][0])
     screen = tmerge('hang', 'trace_rank_*').expect(0).out
     equal(screen, '''Flight recorder dumps of 3 of 3 ranks
 
@@ -64,7 +64,7 @@ def test_any_number_of_processes_says_the_same():
 
 
 def test_the_tables_are_in_a_store():
-    given(*CASES['not all joined'][0])
+    given(*CASES['one rank has not arrived'][0])
     tmerge('hang', 'trace_rank_*', '-o', 'hang.h5').expect(0)
     tmerge('check', 'hang.h5').expect(0)
     stored = tables('hang.h5', 'hang.job', 'hang.collective', 'hang.rank')
@@ -129,12 +129,12 @@ def test_what_else_evidence_says():
             ([run_of(2, 1)] * 2 + [run_of(1, 1) + [call('all_reduce', 2, 'scheduled')]], (),
              'It has not started on the GPU of rank 2'),
             ([[call('all_\x1b[31mreduce', 1, 'started')], []], (), 'all_?[31mreduce'),
-            (CASES['another size, and one has not come elsewhere'][0], (), 'than the others. Also, rank 1 has not come to'),
+            (CASES['another size, and a rank of another group has not arrived'][0], (), 'than the others. Also, rank 1 has not come to'),
             # The ring buffer may have lost the receive of this send.
             ([[sent('send 0->1', record_id=7)], [sent('recv 1<-0', inputs=((5, 4),))]], (),
              'If these two belong together, their sizes or types do not match: rank 0 calls send 0->1'),
             ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps or traces show 2 ranks'),
-            (CASES['a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
+            (CASES['an operation of a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
             (odd, (), ',...')):
         given(*ranks, groups={'tp': [0, 1], 'a': [0, 1], 'b': [2, 3, 4]})
         done = tmerge('hang', 'trace_rank_*', *options).expect(0)

@@ -32,7 +32,7 @@ def test_times_by_category_are_those_of_the_cores():
             runs[category] += of['events']
         holds(abs(row['self_ns'] - track['device_duration_sum_ps'] * stretch / 1000) < 1504,
               f'{row["self_ns"]} ns of operations')
-        equal((row['occurrences'], row['told_pct']), (track['events'], 100.0), 'operations')
+        equal((row['occurrences'], row['known_pct']), (track['events'], 100.0), 'operations')
     equal({row['category']: row['occurrences'] for row in found['hlo.work/category']}, runs)
     for table in ('hlo.work/category', 'hlo.work/program', 'hlo.work/op'):
         equal(sum(row['self_ns'] for row in found[table]),
@@ -81,7 +81,7 @@ def test_products_on_gpus_have_the_flop_of_their_shapes():
             work(2048, 2048, 1024, 4, 4 * 4))}
     for name, (calls, fused) in wanted.items():
         found, expected = merged(name)
-        work_of = {row['category']: (row['flop'], row['bytes'], row['told_pct'], row['bound'])
+        work_of = {row['category']: (row['flop'], row['bytes'], row['known_pct'], row['bound'])
                    for row in found['hlo.work/category'] if row['flop'] is not None}
         equal(work_of, {'custom-call': (*map(sum, zip(*calls)), 100.0, None),
                         'custom fusion': (*fused, 100.0, None)}, name)
@@ -249,7 +249,7 @@ def test_a_product_that_takes_several_kernels_is_counted_once():
               for i, (kernel, op, us) in enumerate(runs)]
     store = merged_planes('w', gpu(events), programs({'jit_f(1)': proto}))
     found = tables(store, 'hlo.work/op', 'efficiency.rank')
-    equal({row['op']: (row['flop'], row['bytes'], row['told_pct']) for row in found['hlo.work/op']},
+    equal({row['op']: (row['flop'], row['bytes'], row['known_pct']) for row in found['hlo.work/op']},
           {'gemm.5': (2 * 1024, 2 * 896, 100.0), 'gemm.6': (None, None, 0.0), 'dot.7': (64, 260, 100.0),
            'dot.8': (None, None, 0.0), 'fusion.9': (None, None, 0.0)})
     equal(found['efficiency.rank'][0]['flop'], 2 * 1024 + 64 + 64, 'FLOP, of the fusion too')

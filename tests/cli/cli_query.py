@@ -251,6 +251,11 @@ def test_both_names_of_a_table_are_known():
         equal(answer(path, text), [n], text)
     equal(answer(path, "SELECT 'FROM job.job' FROM job.job"), [('FROM job.job',)])
     equal(exported(path).execute('SELECT count(*), min(idle_ns) FROM "overlap.step"').fetchall(), [n])
+    # The name of the last version for a column, which * leaves out.
+    equal(answer(store('demo'), 'SELECT mend_ns = fix_ns, fix_ns > 0 FROM whatif.job'), [(1, 1)])
+    lacks(tmerge('query', path, 'SELECT * FROM whatif.job').expect(0).out, 'mend')
+    shown = tmerge('show', path, 'whatif.job', '--columns=mend_ns', '--csv').expect(0)
+    equal((shown.out.split()[0], shown.err.count('whatif.job.mend_ns is now fix_ns')), ('fix_ns', 1))
 
 
 def exported(path, *more):

@@ -1,4 +1,4 @@
-"""Recorded calls of jobs that hang, and the right answers; without parts that need tmerge."""
+"""Recorded calls of jobs that hang, and the right answers. Nothing here runs tmerge."""
 import json
 import os
 import tarfile
@@ -44,7 +44,7 @@ def of_tp(seq, state, **more):
 
 
 def batch(rank, seq, state='completed'):
-    """A batch as PyTorch records it: members stay scheduled, and the call after them ends."""
+    """Returns a batch as PyTorch records it: its members stay scheduled, and only the call after them ends."""
     return [sent(f'send {rank}->{rank ^ 1}', seq), sent(f'recv {rank}<-{rank ^ 1}', seq),
             call('nccl:coalesced', seq, state, p2p=True, inputs=())]
 
@@ -54,15 +54,15 @@ def run_of(last, over, first=1, **more):
 
 
 NOBODY = ('unknown', None, 'unknown', None)
-# Recorded calls, groups, and: state, reason, confidence, culprits, operation and number where it
-# began. By the definitions of hang.job.
+# Recorded calls; groups; and the right answer by the definitions of hang.job: state, reason, confidence,
+# culprits, and the operation and number at which the hang began.
 CASES = {
     'matched': ([DONE, DONE], {}, ('clear', None, 'unknown', None, None, None)),
-    'matched, not over': ([[call('all_reduce', 1, 'started')]] * 2, {},
+    'matched, not finished': ([[call('all_reduce', 1, 'started')]] * 2, {},
                           ('unknown', None, 'unknown', None, 'all_reduce', 1)),
     'another operation': ([[call('all_reduce', 1, 'scheduled')], [call('all_gather', 1, 'scheduled')]], {},
                           ('hangs', 'mismatch', 'several', '0-1', 'all_reduce', 1)),
-    'undecided: all_to_all may differ in sizes': (
+    'all_to_all, in which ranks may have different sizes': (
         [[call('all_to_all', 1, 'scheduled')], [call('all_to_all', 1, 'scheduled', inputs=((5, 4),))]], {},
         ('unknown', None, 'unknown', None, 'all_to_all', 1)),
     'another size': ([[call('all_reduce', 1, 'scheduled')]] * 2 +
@@ -75,7 +75,7 @@ CASES = {
     'another type': ([[call('all_reduce', 1, 'scheduled')]] * 2 +
                      [[call('all_reduce', 1, 'scheduled', dtype='Half')]], {},
                      ('hangs', 'mismatch', 'one', '2', 'all_reduce', 1)),
-    'another state: one is over, so all came': (
+    'another state: one rank has finished, so all arrived': (
         [[call('all_reduce', 1, 'scheduled')], [call('all_reduce', 1)]], {},
         ('unknown', None, 'unknown', None, 'all_reduce', 1)),
     'gather: outputs on one rank': (
@@ -85,31 +85,31 @@ CASES = {
         [[call('_broadcast_oop', 1, 'scheduled'), call('_broadcast_oop', 1, 'scheduled', inputs=((n, 5),)),
           call('ALLGATHER_coalesced', 1, 'scheduled', inputs=())] for n in (5, 5, 4)], {},
         ('hangs', 'mismatch', 'one', '2', '_broadcast_oop', 1)),
-    'the same elements in another shape are the same': (
+    'the same elements in another shape': (
         [[call('all_reduce', 1, 'scheduled')], [call('all_reduce', 1, 'scheduled', inputs=((16,),))]], {},
         ('unknown', None, 'unknown', None, 'all_reduce', 1)),
-    'not all joined': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE], {},
+    'one rank has not arrived': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE], {},
                        ('hangs', 'not issued', 'one', '2', 'all_reduce', 3)),
     'never started': ([[call('all_reduce', 1, 'scheduled')]] * 2 + [[]], {},
                       ('hangs', 'not issued', 'one', '2', 'all_reduce', 1)),
-    'two have not come': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE] * 2, {},
+    'two ranks have not arrived': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE] * 2, {},
                           ('hangs', 'not issued', 'several', '2-3', 'all_reduce', 3)),
     'no dump': ([[call('all_reduce', 1, 'scheduled')], None, [call('all_reduce', 1, 'scheduled')]], {},
                 ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
-    'no dump, and one has not come': ([[call('all_reduce', 1, 'scheduled')], None, []], {},
+    'no dump of one rank, and another rank has not arrived': ([[call('all_reduce', 1, 'scheduled')], None, []], {},
                                       ('hangs', 'not issued', 'several', '2', 'all_reduce', 1)),
     'entries with other keys in another order': (
         [[call('all_reduce', 1), {'duration_ms': 1.5, **dict(reversed(call('all_reduce', 2).items()))},
           *run_of(last, 2, 3)] for last in (3, 2)], {}, ('hangs', 'not issued', 'one', '1', 'all_reduce', 3)),
-    'others run ahead': ([[call('all_reduce', i, 'scheduled') for i in range(1, 40)]] * 2 +
+    'the other ranks run ahead': ([[call('all_reduce', i, 'scheduled') for i in range(1, 40)]] * 2 +
                          [[call('all_reduce', 1)]], {},
                          ('hangs', 'not issued', 'one', '2', 'all_reduce', 2)),
     # Rank 2 has not arrived at b; rank 1 waits there, and rank 0 waits for rank 1.
     'a chain of groups': ([[on('a', time=5)], [on('b', time=7)], []], {'a': [0, 1], 'b': [1, 2]},
                           ('hangs', 'not issued', 'one', '2', 'all_reduce', 1)),
-    'another order of two groups': ([[on('a')], [on('a')], [on('a')], [on('b')]], AB,
+    'one rank uses two groups in another order': ([[on('a')], [on('a')], [on('a')], [on('b')]], AB,
                                     ('hangs', 'circle', 'one', '3', 'all_reduce', 1)),
-    'two and two in another order': ([[on('a')], [on('a')], [on('b')], [on('b')]], AB,
+    'two of four ranks use two groups in another order': ([[on('a')], [on('a')], [on('b')], [on('b')]], AB,
                                      ('hangs', 'circle', 'several', '0-3', 'all_reduce', 1)),
     'a circle of pairs': ([[on('a')], [on('b')], [on('c')]], {'a': [0, 1], 'b': [1, 2], 'c': [0, 2]},
                           ('hangs', 'circle', 'several', '0-2', 'all_reduce', 1)),
@@ -121,48 +121,48 @@ CASES = {
         [[sent('send 0->1', 1, state='completed'), sent('send 0->1', 2)],
          [sent('recv 1<-0', 1, state='completed'), sent('recv 1<-0', 2, inputs=((5, 4),))]], {},
         ('hangs', 'mismatch', 'several', '0-1', 'send 0->1', 2)),
-    'another size, and one has not come elsewhere': (
+    'another size, and a rank of another group has not arrived': (
         [[on('a')], []] + [[on('b', time=2)]] * 2 + [[on('b', inputs=((5, 4),), time=2)]],
         {'a': [0, 1], 'b': [2, 3, 4]}, ('hangs', 'mismatch', 'one', '1,4', 'all_reduce', 1)),
-    'a root of a broadcast goes on alone': (
+    'the root of a broadcast goes on': (
         [[call('broadcast', 1), call('all_reduce', 2, 'scheduled')], [call('broadcast', 1)]], {},
         ('hangs', 'not issued', 'one', '1', 'all_reduce', 2)),
-    'gloo: over, or failed because one was killed': (
+    'gloo: finished, or failed because a rank was killed': (
         [[call('gloo:all_reduce', 1, 'scheduled', retired=True)], None], {},
         ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
-    'NCCL: over, so one without a dump came': (
+    'NCCL: finished, so the rank without a dump had arrived': (
         [[call('all_reduce', 1)], None], {}, ('clear', None, 'unknown', None, None, None)),
     # Rank 3's operation of b may wait for rank 2's GPU, which waits in a: no rank can be blamed.
-    'one is missed, and waits where all came': (
+    'the missing rank waits in an operation at which all arrived': (
         [[on('a', 2)], [on('a', 2)], [on('a', 2), on('b', time=3)], [on('b', time=3)]],
         {'a': [0, 1, 2, 3], 'b': [2, 3]}, (*NOBODY, 'all_reduce', 1)),
-    # Others wait for ranks that wait in an operation at which all have arrived.
-    'a pair does not end': ([[of_tp(1, 'started')]] * 2 + [[call('all_reduce', 1, 'started', time=2)]] * 2,
+    # The other ranks wait for ranks that wait in an operation at which all have arrived.
+    'an operation of a pair does not end': ([[of_tp(1, 'started')]] * 2 + [[call('all_reduce', 1, 'started', time=2)]] * 2,
                             {'tp': [0, 1]}, (*NOBODY, 'all_reduce', 1)),
     'a send and its receive do not end': (
         [[sent('send 0->1')], [sent('recv 1<-0')], [call('all_reduce', 1, 'started', time=2)]], {},
         (*NOBODY, 'send 0->1', 1)),
     'hosts that ran ahead': ([run_of(8, 4), run_of(7, 4), run_of(8, 4)], {}, (*NOBODY, 'all_reduce', 5)),
-    'batches that are over': ([batch(r, 1) + batch(r, 2) for r in (0, 1)], {},
+    'finished batches': ([batch(r, 1) + batch(r, 2) for r in (0, 1)], {},
                               ('clear', None, 'unknown', None, None, None)),
     'a batch without the other side': ([batch(0, 1) + batch(0, 2, 'started'), batch(1, 1)], {},
                                        ('hangs', 'not issued', 'one', '1', 'send 0->1', 2)),
-    'coalesced calls that are over': (
+    'finished coalesced calls': (
         [[call('_all_gather_base', 1, 'scheduled', retired=False),
           call('all_gather_into_tensor_coalesced', 1, inputs=())]] * 2, {},
         ('clear', None, 'unknown', None, None, None)),
     'all sends and receives of many ranks': (
         [[sent(op) for p in range(12) if p != r for op in (f'send {r}->{p}', f'recv {r}<-{p}')] for r in range(12)],
         {}, (*NOBODY, 'send 0->1', 1)),
-    'a dump of another time': ([run_of(9, 9), run_of(9, 9), run_of(7, 7)], {}, (*NOBODY, 'all_reduce', 9)),
-    'a dump of another run': ([run_of(4, 3), run_of(4, 3), run_of(6, 6)], {}, (*NOBODY, 'all_reduce', 6)),
-    'a dump of a new process': ([run_of(4, 3), run_of(4, 3), []], {}, (*NOBODY, 'an operation', 3)),
-    'broadcasts went on without one': (
+    'a dump from another time': ([run_of(9, 9), run_of(9, 9), run_of(7, 7)], {}, (*NOBODY, 'all_reduce', 9)),
+    'a dump from another run': ([run_of(4, 3), run_of(4, 3), run_of(6, 6)], {}, (*NOBODY, 'all_reduce', 6)),
+    'a dump from a new process': ([run_of(4, 3), run_of(4, 3), []], {}, (*NOBODY, 'an operation', 3)),
+    'broadcasts went on without one rank': (
         [[call('broadcast', i) for i in range(1, 5)] + [call('all_reduce', 5, 'started')]] * 2 +
         [[call('broadcast', 1)]], {}, ('hangs', 'not issued', 'one', '2', 'all_reduce', 5)),
-    'a group that was made again': ([run_of(9, 9) + run_of(4, 3)] * 2 + [run_of(9, 9) + run_of(3, 3)], {},
+    'a group that was created again': ([run_of(9, 9) + run_of(4, 3)] * 2 + [run_of(9, 9) + run_of(3, 3)], {},
                                     ('hangs', 'not issued', 'one', '2', 'all_reduce', 4)),
-    'gloo leaves what is over scheduled': (
+    'gloo: a finished operation stays scheduled': (
         [[call('gloo:all_reduce', 1, 'scheduled', retired=True)]] * 2, {},
         ('clear', None, 'unknown', None, None, None)),
 }
@@ -175,7 +175,7 @@ OPERATIONS = ('broadcast', '_broadcast_oop', 'reduce', '_reduce_oop', 'all_gathe
               'barrier', 'split', 'new_window', 'allreduce_coalesced', 'allgather_coalesced', 'ALLGATHER_coalesced',
               'REDUCE_SCATTER_coalesced')
 BACKENDS = 'nccl', 'ncclx', 'nccl2', 'xccl', 'c10d', 'another', 'with:colon'
-# of two ranks: output of the operations that gather and scatter 16 elements
+# Output sizes on two ranks of the operations that gather and scatter 16 elements.
 OUTPUTS = {**dict.fromkeys(('all_gather', '_all_gather_base', 'all_gather_into_tensor_coalesced'), ((32,),)),
            **dict.fromkeys(('reduce_scatter', '_reduce_scatter_base', 'reduce_scatter_tensor_coalesced'), ((8,),))}
 PLAIN = {'input_dtypes': 'float32', 'output_dtypes': 'float32', 'p2p_seq_id': '0', 'frames': []}
@@ -191,10 +191,10 @@ def coalesced(op, end, seq=1, state='completed'):
 
 
 CASES.update({
-    'each operation, all came': (
+    'each operation, all ranks arrived': (
         [[call(op, i, outputs=OUTPUTS.get(op), collective_seq_id=str(i), **PLAIN)
           for i, op in enumerate(OPERATIONS, 1)]] * 2, {}, ('clear', None, 'unknown', None, None, None)),
-    'each backend, one has not come': (
+    'each backend, one rank has not arrived': (
         [[call(f'{b}:all_reduce', i, 'completed' if i < len(BACKENDS) else 'started')
           for i, b in enumerate(BACKENDS[:n], 1)] for n in (len(BACKENDS), len(BACKENDS) - 1)], {},
         ('hangs', 'not issued', 'one', '1', 'all_reduce', len(BACKENDS))),
@@ -209,7 +209,7 @@ CASES.update({
                                                 ('hangs', 'mismatch', 'several', '0-1', 'reduce_scatter', 1)),
     'all_to_all and all_to_all_single': (two(('all_to_all', 'all_to_all_single')), {},
                                          ('hangs', 'mismatch', 'several', '0-1', 'all_to_all', 1)),
-    'all_to_all_single of uneven parts': (
+    'all_to_all_single with uneven parts': (
         [[call('all_to_all_single', 1, 'scheduled', inputs=((a,),), outputs=((20 - a,),))] for a in (8, 12)], {},
         (*NOBODY, 'all_to_all_single', 1)),
     # No rank differs from another. PyTorch refuses such a call before it is recorded.
@@ -225,11 +225,11 @@ CASES.update({
     'a receive from any rank, and a barrier': (
         [[call('barrier', 1, 'scheduled', time=2)], [sent('recv 1<-?')], [call('barrier', 1, 'scheduled', time=2)]], {},
         (*NOBODY, 'recv 1<-?', 1)),
-    'two coalesced broadcasts that are over': ([coalesced('broadcast', 'coalesced')] * 2, {},
+    'two finished coalesced broadcasts': ([coalesced('broadcast', 'coalesced')] * 2, {},
                                                ('clear', None, 'unknown', None, None, None)),
-    'an uneven reduce_scatter that is over': ([coalesced('_reduce_oop', 'REDUCE_SCATTER_coalesced')] * 2, {},
+    'a finished uneven reduce_scatter': ([coalesced('_reduce_oop', 'REDUCE_SCATTER_coalesced')] * 2, {},
                                               ('clear', None, 'unknown', None, None, None)),
-    'coalesced calls to which one has not come': (
+    'coalesced calls that one rank has not reached': (
         [[call('all_reduce', 1)],
          [call('all_reduce', 1), *coalesced('_reduce_oop', 'REDUCE_SCATTER_coalesced', 2, 'started')]], {},
         ('hangs', 'not issued', 'one', '0', '_reduce_oop', 2)),
@@ -237,8 +237,8 @@ CASES.update({
 
 
 def real(folder):
-    """Unpacks the hangs that tests/real/hangs.py recorded, unless the environment's TMERGE_HANGS has
-    others; returns each one's folder and truth."""
+    """Unpacks the hangs that tests/real/hangs.py recorded, or uses those in TMERGE_HANGS if it is set. Yields
+    the folder and truth of each."""
     recorded = os.environ.get('TMERGE_HANGS')
     if not recorded:
         recorded = os.path.join(folder, 'hangs')

@@ -9,7 +9,7 @@
 
 #include "require.h"
 #include "store/check_rows.h"
-#include "store/seal.h"
+#include "store/checksum.h"
 #include "tmerge/store.h"
 
 enum { N_RANKS = 3, N_TRACKS = 4, N_EVENTS = 300, N_NAMES = 20, N_STEPS = 2, CHUNK_ROWS = 128 };
@@ -133,7 +133,7 @@ enum { PART_NAMES = N_CHOSEN, PART_TABLE, PART_ATTRIBUTES, PART_CHECK, N_PARTS, 
 typedef struct base {
     uint8_t *bytes;
     size_t size;
-    tm_seal seal;
+    tm_checksum seal;
     int owner[EXTENTS_MAX]; /* part that an extent belongs to */
     uint64_t sums[N_PARTS]; /* checksums of the original contents */
 } base;
@@ -182,7 +182,7 @@ static uint64_t read_column(const tm_store *store, size_t i) {
     status = tm_store_read_rows(open, 0, half, rows, &err);
     if (status == TM_OK)
         status = tm_store_read_rows(open, half, n - half, rows + half * size, &err);
-    uint64_t sum = status == TM_OK ? tm_seal_sum(rows, n * size) : 0;
+    uint64_t sum = status == TM_OK ? tm_checksum_of(rows, n * size) : 0;
     if (status != TM_OK)
         check_error(status, &err);
     (void)!tm_store_read_rows(open, 0, 1, rows, &err);
@@ -202,7 +202,7 @@ static uint64_t read_names(const tm_store *store) {
     }
     for (uint32_t id = 0; id < tm_names_count(names); id++) {
         tm_text text = tm_names_text(names, id);
-        sum = sum * 31 + tm_seal_sum(text.bytes, text.size);
+        sum = sum * 31 + tm_checksum_of(text.bytes, text.size);
     }
     tm_names_destroy(names);
     return sum;
@@ -219,7 +219,7 @@ static uint64_t read_table(const tm_store *store) {
     tm_status status = tm_store_read_table(store, &tables.tables[0], &err);
     if (status == TM_OK) {
         require(tm_tables_json(&table, 1, "store", &text, &err) == TM_OK);
-        sum = tm_seal_sum(text, strlen(text));
+        sum = tm_checksum_of(text, strlen(text));
     } else {
         check_error(status, &err);
     }
@@ -234,7 +234,7 @@ static uint64_t read_attributes(const tm_store *store) {
     tm_error err;
     bool done = tm_store_read_text(store, "command", &text, &err) == TM_OK && text &&
                 tm_store_read_number(store, "ranks", -1, &number, &err) == TM_OK;
-    uint64_t sum = done ? tm_seal_sum(text, strlen(text)) + (uint64_t)number : 0;
+    uint64_t sum = done ? tm_checksum_of(text, strlen(text)) + (uint64_t)number : 0;
     free(text);
     return sum;
 }
@@ -318,8 +318,8 @@ static void make_base(base *made, bool compress) {
     require(fd >= 0 && fstat(fd, &status) == 0);
     made->size = (size_t)status.st_size;
     made->bytes = malloc(made->size);
-    require(made->bytes && tm_seal_read_at(fd, 0, made->bytes, made->size));
-    require(tm_seal_read(fd, made->size, path, &made->seal, &err) == TM_OK);
+    require(made->bytes && tm_checksum_read_at(fd, 0, made->bytes, made->size));
+    require(tm_checksum_read(fd, made->size, path, &made->seal, &err) == TM_OK);
     for (int part = 0; part < N_PARTS; part++) {
         made->sums[part] = read_store(path, part);
         require(made->sums[part] != 0);
@@ -355,8 +355,8 @@ static void repair(const base *b, const uint8_t *bytes, int fd) {
     require(tm_vec_append(&extents, b->seal.extents.data, b->seal.extents.n));
     tm_extent *e = extents.data;
     for (size_t i = 0; i < extents.n; i++)
-        e[i].sum = tm_seal_sum(bytes + e[i].offset, (size_t)e[i].size);
-    require(tm_seal_write(fd, b->seal.content_bytes, &extents) == 0);
+        e[i].sum = tm_checksum_of(bytes + e[i].offset, (size_t)e[i].size);
+    require(tm_checksum_write(fd, b->seal.content_bytes, &extents) == 0);
     tm_vec_free(&extents);
 }
 

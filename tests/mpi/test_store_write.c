@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/temp_file.h"
 #include "mpi/agree.h"
 #include "mpi_main.h"
 
@@ -177,7 +178,7 @@ TEST(a_full_disk_stops_all_processes_alike) {
     const fixture *f = *state;
     char temporary[192];
     signal(SIGXFSZ, SIG_IGN);
-    assert_true(tm_store_temporary_path(f->path, temporary, sizeof temporary));
+    assert_true(tm_draft_temporary_path(f->path, temporary, sizeof temporary));
     for (rlim_t limit = 0; limit < 150000; limit += 30000) {
         for (int spread = 0; spread < N_SPREADS; spread++) {
             tm_error err = {0};

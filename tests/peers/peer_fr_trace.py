@@ -1,6 +1,6 @@
-"""Compares fr_trace of PyTorch with tmerge hang on the same dumps: the cases of cli/hang_cases.py and the
-real jobs of real/hangs.py. Prints the table of docs/compared.md. Fails if an answer of tmerge is not the
-right one, or if the page has another table.
+"""Compares PyTorch's fr_trace with tmerge hang on the same dumps: the cases of cli/hang_cases.py and the
+real jobs of real/hangs.py. Prints the table of docs/compared.md. Fails if an answer of tmerge is wrong, or
+if a row is not in docs/compared.md.
 """
 import json
 import os
@@ -15,26 +15,26 @@ from common import SOURCE, TMERGE
 from hang_cases import CASES, dump, is_right, ranks_of, real
 
 VERSION = '2.15.0'
-# Without what PyTorch depends on, CUDA's libraries among them: fr_trace needs none of it.
+# Installed without PyTorch's dependencies, such as CUDA's libraries: fr_trace needs none of them.
 PACKAGES = (f'torch=={VERSION}', 'tabulate==0.10.0', '--no-deps')
 ANSWER = 'state', 'reason', 'confidence', 'culprits'
-REASONS = {'not issued': 'not come', 'mismatch': 'differs', 'no dump': 'no dump', 'circle': 'circle'}
+REASONS = {'not issued': 'not arrived', 'mismatch': 'differs', 'no dump': 'no dump', 'circle': 'circle'}
 
 
 def inside(folder):
-    """Runs fr_trace in the peer's environment, without importing the rest of PyTorch."""
+    """Runs fr_trace in its own environment, without importing the rest of PyTorch."""
     site = next(path for path in sys.path if path.endswith('site-packages'))
     for name in 'torch', 'torch.distributed':
         sys.modules[name] = types.ModuleType(name)
         sys.modules[name].__path__ = [os.path.join(site, *name.split('.'))]
-    walk = os.walk  # the first file that is read is what fr_trace compares the others with
+    walk = os.walk  # fr_trace compares all files with the first file that it reads
     os.walk = lambda top: ((root, folders, sorted(files)) for root, folders, files in walk(top))
     from torch.distributed.flight_recorder.fr_trace import main
     main([folder, '-p', 'trace_rank_'])
 
 
 def of_kinds(line):
-    """Returns the ranks that a line of errors names, by kind."""
+    """Returns the ranks that an error line names, by kind of error."""
     kinds = {}
     for rank, kind in sorted(re.findall(r'Culprit rank (\d+); Error type: (\w+)', line)):
         kinds.setdefault(kind, []).append(int(rank))
@@ -42,34 +42,34 @@ def of_kinds(line):
 
 
 def theirs(python, folder):
-    """Returns what fr_trace says in short, and the ranks that it names."""
+    """Returns a summary of fr_trace's answer, and the ranks that it names."""
     run = subprocess.run([python, os.path.abspath(__file__), '--peer', folder], capture_output=True, text=True)
-    lines, told, named = (run.stdout + run.stderr).splitlines(), [], set()
+    lines, words, named = (run.stdout + run.stderr).splitlines(), [], set()
     group = ''
     for line in lines:
         group = line.split(':')[-1].strip() if line.startswith('group info') else group
         for kind, ranks in of_kinds(line).items():
-            told.append(f'{kind} of {",".join(map(str, ranks))}')
+            words.append(f'{kind} of {",".join(map(str, ranks))}')
             named.update(ranks)
         if line.startswith('missing ranks'):
             ranks = sorted(int(rank) for rank in re.findall(r'\d+', line))
-            told.append(f'missing {",".join(map(str, ranks))}' + f' in {group}' * (group != 'default_pg'))
+            words.append(f'missing {",".join(map(str, ranks))}' + f' in {group}' * (group != 'default_pg'))
             named.update(ranks)
         if line.startswith('MISMATCH'):
-            told.append('MISMATCH, no rank')
+            words.append('MISMATCH, no rank')
         if line.startswith(('Input/output mismatch', 'We cannot decide')):
-            told.append(line.split(' in the collective')[0].split(' because')[0])
+            words.append(line.split(' in the collective')[0].split(' because')[0])
     if run.returncode:
         word, _, rest = lines[-1].partition(': ')
         missing = rest.partition('Missing dump files from ranks')[2]
-        told = [f'ends: missing dump files {missing.strip()}' if missing else f'ends: {word}']
+        words = [f'fails: missing dump files {missing.strip()}' if missing else f'fails: {word}']
         named = {int(rank) for rank in re.findall(r'\d+', missing)}
-    told = [part for i, part in enumerate(told) if part not in told[:i]]
-    return '; '.join(told[:3]) + '; ...' * (len(told) > 3) or 'nothing', named
+    words = [part for i, part in enumerate(words) if part not in words[:i]]
+    return '; '.join(words[:3]) + '; ...' * (len(words) > 3) or 'nothing', named
 
 
 def ours(folder):
-    """Returns tmerge's answer in short, and hang.job."""
+    """Returns a summary of tmerge's answer, and the row of hang.job."""
     run = subprocess.run([TMERGE, 'hang', folder, '--json'], check=True, capture_output=True)
     job = json.loads(run.stdout)['tables']['hang.job']['rows'][0]
     if job['culprits']:
@@ -78,7 +78,7 @@ def ours(folder):
 
 
 def cases():
-    """Yields the name, the folder and the test of tmerge's answer of each job."""
+    """Yields the name and folder of each job, and a function that checks tmerge's answer."""
     for i, (name, (ranks, groups, expected)) in enumerate(CASES.items()):
         folder = f'case{i}'
         os.makedirs(folder, exist_ok=True)
@@ -102,7 +102,7 @@ def compare():
         row = f'| {name} | {answer} | {said} | {"yes" if agree else "no"} |'
         n, same, wrong = n + 1, same + agree, wrong + (row not in page or not is_ours_right(job))
         print(row, '' if is_ours_right(job) else 'NOT RIGHT', '' if row in page else 'NOT IN docs/compared.md')
-    print(f'{n} jobs, of which fr_trace {VERSION} names the same ranks in {same}')
+    print(f'fr_trace {VERSION} names the same ranks in {same} of {n} jobs')
     sys.exit(1 if wrong else 0)
 
 

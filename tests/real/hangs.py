@@ -1,9 +1,9 @@
 """Records real PyTorch jobs of 4 ranks on gloo that hang: hangs.py FOLDER [NAME...].
 
-Run as root by a Python that has PyTorch. Each job sums tensors a few times; then something goes wrong.
-FOLDER/NAME/trace_rank_R is what the flight recorder of rank R holds 6 s later; a rank whose process
-has ended or is stopped by then leaves none. FOLDER/NAME/truth.json has what was done, the ranks that
-are to be named, and the reasons (hang.job.reason) that describe it.
+Needs root and a Python with PyTorch. Each job sums tensors a few times before something goes wrong.
+FOLDER/NAME/trace_rank_R is the dump of rank R's flight recorder 6 s later; a rank whose process has ended
+or is stopped by then has no dump. FOLDER/NAME/truth.json says what was done, which ranks tmerge must name,
+and which reasons (hang.job.reason) are right.
 """
 import ctypes
 import fcntl
@@ -21,7 +21,7 @@ import traceback
 import torch
 import torch.distributed as dist
 
-RANKS, SECONDS, LONGEST = 4, 6, 120  # until the dumps are written, until a job is given up
+RANKS, SECONDS, LONGEST = 4, 6, 120  # SECONDS until dumps are written, LONGEST until a job is ended
 ALL = list(range(RANKS))
 
 
@@ -41,7 +41,7 @@ def forever():
 
 
 def lo_is_up(up):
-    """Sets whether the loopback interface of this network namespace passes packets."""
+    """Switches the loopback interface of this network namespace on or off."""
     with socket.socket() as any_socket:
         fcntl.ioctl(any_socket, 0x8914, struct.pack('16sh14x', b'lo', 1 if up else 0))  # SIOCSIFFLAGS
 
@@ -169,16 +169,16 @@ def pipeline(rank, groups):
 
 
 def network(rank, groups):
-    """All ranks come to a sum of 256 MB, during which packets are lost."""
+    """The network loses all packets while all ranks sum 256 MB."""
     if rank == 0:
         threading.Timer(0.2, lo_is_up, [False]).start()
     reduce(size=1 << 26)
 
 
 ISSUED, LOST, DIFFER, CIRCLE = ['not issued'], ['no dump'], ['mismatch'], ['circle']
-# Job, what is done, the ranks that are to be named, and reasons that describe it.
+# Job, what is done, the ranks that tmerge must name, and the right reasons.
 HANGS = [
-    (raises, 'rank 2 raises an exception, and its process stays', [2], ISSUED),
+    (raises, 'rank 2 raises an exception, and its process stays alive', [2], ISSUED),
     (raises_and_ends, 'rank 1 raises an exception, and its process ends', [1], LOST),
     (sleeps, 'rank 3 sleeps', [3], ISSUED),
     (ends, 'rank 0 leaves the job', [0], LOST),
@@ -187,16 +187,16 @@ HANGS = [
     (another_operation, 'rank 3 calls broadcast, the others all_reduce', [3], DIFFER),
     (another_size, 'rank 1 sums more elements', [1], DIFFER),
     (another_type, 'rank 2 sums doubles, the others floats', [2], DIFFER),
-    (another_order, 'rank 3 uses two groups, whose ranks no dump lists, in another order', [], [None]),
-    (two_orders, 'ranks 2 and 3 use two groups, whose ranks no dump lists, in another order', [], [None]),
+    (another_order, 'rank 3 uses two groups in another order; no dump lists their ranks', [], [None]),
+    (two_orders, 'ranks 2 and 3 use two groups in another order; no dump lists their ranks', [], [None]),
     (send_without_receive, 'rank 0 sends to rank 1, which does not receive', [0], CIRCLE + ISSUED),
     (receive_without_send, 'rank 2 receives from rank 1, which does not send', [2], CIRCLE + ISSUED),
     (loader, "rank 0's data loader never returns", [0], ISSUED),
     (loops, "rank 1's Python loops forever", [1], ISSUED),
     (skips, 'rank 2 skips one of four sums', [2], ISSUED),
     (two_sleep, 'ranks 1 and 3 sleep', [1, 3], ISSUED),
-    (sleeps_in_a_group, 'rank 3 does not come to a group; rank 2 waits there, the others for both', [3], ISSUED),
-    (pipeline, 'rank 0 of a pipeline never sends, of which gloo records nothing', [], [None]),
+    (sleeps_in_a_group, 'rank 3 does not reach a group; rank 2 waits there, and the others wait for both', [3], ISSUED),
+    (pipeline, 'rank 0 of a pipeline never sends; gloo does not record sends', [], [None]),
     (network, 'the network loses all packets', [], [None]),
 ]
 
@@ -229,7 +229,7 @@ def run(job, rank, folder):
 
 
 def record(job, folder):
-    """Runs in a process of its own: a network without other users, and ranks that end with it."""
+    """Runs in a separate process, which has its own network, and whose ranks end when it ends."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(0x40000000):  # CLONE_NEWNET
         raise OSError(ctypes.get_errno(), 'no network namespace: only root may make one')

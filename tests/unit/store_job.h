@@ -20,7 +20,7 @@
 
 #include <hdf5.h>
 
-#include "store/seal.h"
+#include "store/checksum.h"
 #include "tmerge/store.h"
 
 /* Rank 0 has 3 events in 2 steps, rank 1 has no events, rank 4 has 5 events in 1 step. */
@@ -285,7 +285,7 @@ static inline void store_seal(const char *path) {
     struct stat status;
     tm_vec none = TM_VEC(tm_extent);
     assert_int_equal(fstat(fd, &status), 0);
-    assert_int_equal(tm_seal_write(fd, (uint64_t)status.st_size, &none), 0);
+    assert_int_equal(tm_checksum_write(fd, (uint64_t)status.st_size, &none), 0);
     close(fd);
 }
 

@@ -146,7 +146,7 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 #define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
 #define ONE_NAMED                                                                                  \
     "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "              \
-    "shape=throughout caused_share=0.4;" STRAGGLERS "whatif.job sure=true mend_ns=20 mend_pct=2;"
+    "shape=throughout caused_share=0.4;" STRAGGLERS "whatif.job sure=true fix_ns=20 fix_pct=2;"
         {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1 saved_ns=20 saved_pct=2;",
          "straggler warning 160 upper 1"},
         {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1,2 saved_ns=50 saved_pct=5;",

@@ -61,35 +61,35 @@ static void add_core(small_job *j, int64_t rank, const char *metadata, bool told
 TEST(operations_have_their_own_time_and_work) {
     static const char *const ranks[] = {
         "rank=0 device=TPU v0 peak_tflops=100 peak_bw_gbps=1000 ridge_flop_per_byte=100 "
-        "occurrences=6 self_ns=1301 told_pct=100 flop=40006000 achieved_tflops=30.75019216 "
+        "occurrences=6 self_ns=1301 known_pct=100 flop=40006000 achieved_tflops=30.75019216 "
         "peak_pct=30.75019216 bytes=605980 bw_gbps=465.7801691 peak_bw_pct=46.57801691 "
         "flop_per_byte=66.01868048",
     };
     static const char *const ops[] = {
         "program=jit_f(7) op=add.1 category=loop fusion origin=jit(f)/f shape=f32[8] occurrences=2 "
-        "self_ns=400 share_pct=30.74558032 async_ns=null told_pct=100 flop=6000 "
+        "self_ns=400 share_pct=30.74558032 async_ns=null known_pct=100 flop=6000 "
         "achieved_tflops=0.015 peak_pct=0.015 bytes=400000 bw_gbps=1000 peak_bw_pct=100 "
         "flop_per_byte=0.015 bound=memory ranks=1 median_rank_ns=400 max_rank_ns=400 max_rank=0",
         "program=jit_f(7) op=dot.2 category=convolution origin=jit(f)/f shape=f32[8] occurrences=1 "
-        "self_ns=400 share_pct=30.74558032 async_ns=null told_pct=100 flop=40000000 "
+        "self_ns=400 share_pct=30.74558032 async_ns=null known_pct=100 flop=40000000 "
         "achieved_tflops=100 peak_pct=100 bytes=200000 bw_gbps=500 peak_bw_pct=50 "
         "flop_per_byte=200 bound=compute ranks=1 median_rank_ns=400 max_rank_ns=400 max_rank=0",
         "program=jit_f(7) op=while.3 category=while origin=jit(f)/f shape=f32[8] occurrences=1 "
-        "self_ns=300 share_pct=23.05918524 async_ns=null told_pct=100 flop=null "
+        "self_ns=300 share_pct=23.05918524 async_ns=null known_pct=100 flop=null "
         "achieved_tflops=null peak_pct=null bytes=null bw_gbps=null peak_bw_pct=null "
         "flop_per_byte=null bound=null ranks=1 median_rank_ns=300 max_rank_ns=300 max_rank=0",
         "program=jit_f(7) op=ag.5 category=all-gather-done origin=jit(f)/f shape=f32[8] "
-        "occurrences=1 self_ns=200 share_pct=15.37279016 async_ns=null told_pct=100 flop=null "
+        "occurrences=1 self_ns=200 share_pct=15.37279016 async_ns=null known_pct=100 flop=null "
         "achieved_tflops=null peak_pct=null bytes=null bw_gbps=null peak_bw_pct=null "
         "flop_per_byte=null bound=null ranks=1 median_rank_ns=200 max_rank_ns=200 max_rank=0",
         "program=jit_f(7) op=ag.4 category=all-gather-start origin=jit(f)/f shape=f32[8] "
-        "occurrences=1 self_ns=1 share_pct=0.07686395081 async_ns=299 told_pct=100 flop=0 "
+        "occurrences=1 self_ns=1 share_pct=0.07686395081 async_ns=299 known_pct=100 flop=0 "
         "achieved_tflops=null peak_pct=null bytes=5980 bw_gbps=20 peak_bw_pct=null "
         "flop_per_byte=0 bound=communication ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
     };
     static const char *const programs[] = {
         "program=jit_f(7) occurrences=6 self_ns=1301 "
-        "share_pct=100 async_ns=null told_pct=100 "
+        "share_pct=100 async_ns=null known_pct=100 "
         "flop=40006000 achieved_tflops=30.75019216 peak_pct=30.75019216 bytes=605980 "
         "bw_gbps=465.7801691 peak_bw_pct=46.57801691 flop_per_byte=66.01868048 bound=null ranks=1 "
         "median_rank_ns=1301 max_rank_ns=1301 max_rank=0",
@@ -112,14 +112,15 @@ TEST(what_is_not_told_is_left_empty) {
     add_core(&j, 0, PEAKS, true);
     add_core(&j, 1, "{}", false);
     finish_job(&j);
-    assert_row(tm_tables_find(&j.tables, "hlo.rank"), 1,
-               "rank=1 device=null peak_tflops=null peak_bw_gbps=null ridge_flop_per_byte=null "
-               "occurrences=6 self_ns=1301 told_pct=0 flop=null achieved_tflops=null peak_pct=null "
-               "bytes=null bw_gbps=null peak_bw_pct=null flop_per_byte=null");
+    assert_row(
+        tm_tables_find(&j.tables, "hlo.rank"), 1,
+        "rank=1 device=null peak_tflops=null peak_bw_gbps=null ridge_flop_per_byte=null "
+        "occurrences=6 self_ns=1301 known_pct=0 flop=null achieved_tflops=null peak_pct=null "
+        "bytes=null bw_gbps=null peak_bw_pct=null flop_per_byte=null");
     assert_row(
         tm_tables_find(&j.tables, "hlo.work"), 5 + 1,
         "level=op program=jit_f(7) op=dot.2 category=convolution origin=jit(f)/f shape=f32[8] "
-        "occurrences=2 self_ns=800 share_pct=30.74558032 async_ns=null told_pct=50 "
+        "occurrences=2 self_ns=800 share_pct=30.74558032 async_ns=null known_pct=50 "
         "flop=40000000 achieved_tflops=100 peak_pct=null bytes=200000 bw_gbps=500 "
         "peak_bw_pct=null flop_per_byte=200 bound=null ranks=2 median_rank_ns=400 "
         "max_rank_ns=400 max_rank=0");

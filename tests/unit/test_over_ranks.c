@@ -35,7 +35,7 @@ TEST(a_key_ends_where_another_begins) {
     const tm_table *part = open_rows(&tables, rows, 6);
     size_t first = 0;
     for (size_t i = 0; i < 4; i++, first = ends[i - 1])
-        assert_int_equal(tm_over_ranks_end(part, first), ends[i]);
+        assert_int_equal(tm_rank_rows_at(part, first).end, ends[i]);
     tm_tables_destroy(&tables);
 }
 
@@ -61,10 +61,10 @@ TEST(columns_are_as_worked_out_by_hand) {
         tm_tables tables;
         tm_error err;
         tm_over_ranks found;
-        const tm_table *part = open_rows(&tables, cases[i].rows, cases[i].n);
-        assert_int_equal(tm_over_ranks_column(part, 0, cases[i].n, VALUE, &found, &err), TM_OK);
+        const tm_rank_rows rows = {open_rows(&tables, cases[i].rows, cases[i].n), 0, cases[i].n};
+        assert_int_equal(tm_over_ranks_column(&rows, VALUE, &found, &err), TM_OK);
         assert_memory_equal(&found, &cases[i].expected, sizeof found);
-        assert_int_equal(tm_over_ranks_sum(part, 0, cases[i].n, VALUE), found.sum);
+        assert_int_equal(tm_over_ranks_sum(&rows, VALUE), found.sum);
         tm_tables_destroy(&tables);
     }
 }

@@ -70,6 +70,17 @@ TEST(keys_and_the_ranking_column_are_in_range) {
     each_table(check_range);
 }
 
+static void check_former(const tm_analysis *analysis, const tm_table_def *def) {
+    const tm_former_column *former = NULL;
+    (void)analysis;
+    for (int i = 0; (former = tm_former_column_of(def, i)); i++)
+        assert_string_equal(tm_column_of(def, former->was)->name, former->column);
+}
+
+TEST(former_columns_are_those_of_columns_that_are_there) {
+    each_table(check_former);
+}
+
 static bool names_a_table(const char *name) {
     bool any = false;
     size_t n;
@@ -231,10 +242,11 @@ static const struct {
     {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct "},
     {"pipeline.host", " host preprocessing_ns reading_ns advanced_reading_ns enqueue_ns self_ns "
                       "slowest_stage slowest_pct "},
-    {"hlo.rank", " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "
-                 "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
+    {"hlo.rank",
+     " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "
+     "known_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
     {"hlo.work", " level program op category origin shape occurrences self_ns share_pct async_ns "
-                 "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "
+                 "known_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "
                  "bound ranks median_rank_ns max_rank_ns max_rank "},
     {"framework.work", " level side operator type operators occurrences total_ns self_ns share_pct "
                        "ranks max_rank_ns max_rank "},

@@ -3,10 +3,10 @@
 #include <zlib.h>
 
 #include "report/built.h"
-#include "report/extract.h"
 #include "report/page_file.h"
 #include "report/page_json.h"
 #include "report/page_path.h"
+#include "report/top_rows.h"
 #include "table_fixture.h"
 #include "tmerge/report.h"
 
@@ -181,7 +181,7 @@ TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
         tm_cell_set_int(&row[2], i % 2 == 0 ? 2000000000000 - 1000000 * i : own);
         tm_cell_set_int(&row[3], own);
     }
-    assert_ok(tm_extract_rows(table, &choice, SIZE_MAX, &all, &left_out, &f.err));
+    assert_ok(tm_top_rows_put(table, &choice, SIZE_MAX, &all, &left_out, &f.err));
     assert_int_equal(left_out, N - TM_PAGE_ROWS);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *parent = tm_table_cell(table, r, "parent");
@@ -207,7 +207,10 @@ static void check_block(size_t size, bool random) {
     }
     assert_ok(tm_page_create(path, "a <b> & c\n", &page, &err));
     assert_ok(tm_page_put_tables(page, "{}", 2, &err));
-    assert_ok(tm_page_put_block(page, "data", bytes, size, &err));
+    tm_vec packed = TM_VEC(unsigned char);
+    assert_ok(tm_page_pack(bytes, size, &packed, &err));
+    assert_ok(tm_page_put_packed(page, "data", &packed, &err));
+    tm_vec_free(&packed);
     assert_ok(tm_page_commit(page, &err));
     size_t n;
     char *text = slurp(path, &n);

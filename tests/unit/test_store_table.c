@@ -141,6 +141,23 @@ TEST(columns_are_found_by_name) {
     tm_tables_destroy(&read.tables);
 }
 
+TEST(a_column_of_an_older_store_is_found_by_its_former_name) {
+    const tm_column was = {"mend_ns", TM_INT, "ns", "a."}, now = {"fix_ns", TM_INT, "ns", "a."};
+    const tm_table_def was_def = {
+        .name = "whatif.job", .doc = "d", .columns = &was, .n_columns = 1};
+    const tm_table_def now_def = {
+        .name = "whatif.job", .doc = "d", .columns = &now, .n_columns = 1};
+    tm_error err = {0};
+    fixture written = make(&was_def), read = make(&now_def);
+    tm_cell_set_int(tm_table_add_row(written.table), 7);
+    tm_store *store = write_and_open(state, written.table);
+    assert_ok(tm_store_read_table(store, read.table, &err));
+    assert_int_equal(tm_table_row(read.table, 0)[0].value.i, 7);
+    tm_store_close(store);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&read.tables);
+}
+
 TEST(a_table_that_does_not_fit_is_refused) {
     tm_error err = {0};
     tm_table_def unknown_def = misfit_def;

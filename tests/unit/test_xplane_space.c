@@ -84,9 +84,25 @@ static void TM_PRINTF(2, 3) say(char *out, const char *format, ...) {
     va_end(list);
 }
 
+/* Takes the next stat of a message; false at its end, and if it is damaged. */
+static bool next_stat(tm_wire_message *message, uint32_t number, tm_xstat *out) {
+    tm_wire_field field;
+    for (;;) {
+        const uint8_t *begin = message->p;
+        if (!tm_wire_next(message, &field))
+            return false;
+        if (field.number != number || field.type != TM_WIRE_BYTES)
+            continue;
+        if (tm_xstat_read(tm_wire_inner(&field), out))
+            return true;
+        message->p = begin;
+        return false;
+    }
+}
+
 static void say_stats(char *out, const tm_xplane *plane, tm_wire_message message, uint32_t field) {
     tm_xstat stat;
-    while (tm_xstat_next(&message, field, &stat)) {
+    while (next_stat(&message, field, &stat)) {
         tm_text name = tm_xplane_stat_name(plane, stat.id), text = tm_xstat_text(plane, &stat);
         say(out, " %.*s=", (int)name.size, name.bytes);
         if (text.size > 0)

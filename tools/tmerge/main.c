@@ -43,7 +43,8 @@ static tm_status check_memory(tm_error *err) {
 
 /* Returns whether all processes agree on "yes"; each might see different files. */
 static bool say_all(bool mine) {
-    bool one = tm_place_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);
+    bool one =
+        tm_launcher_env_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);
     return one && mine;
 }
 
@@ -109,7 +110,7 @@ static tm_status run_all(int argc, char **argv, tm_error *err) {
         return flush_output(answered, err);
     TM_TRY(check_memory(err));
     TM_TRY(tm_store_start(err));
-    if (!tm_place_is_alone(tm_launch_place()))
+    if (!tm_launcher_env_is_alone(tm_launch_place()))
         TM_TRY(tm_launch_mpi(err));
     if (argc < 2) {
         if (tm_console_speaks())
@@ -117,8 +118,8 @@ static tm_status run_all(int argc, char **argv, tm_error *err) {
         return TM_ERR_USAGE;
     }
     tm_status status = flush_output(run_command(argc, argv, err), err);
-    return tm_place_is_alone(tm_launch_place()) ? status
-                                                : tm_mpi_agree(MPI_COMM_WORLD, status, err);
+    return tm_launcher_env_is_alone(tm_launch_place()) ? status
+                                                       : tm_mpi_agree(MPI_COMM_WORLD, status, err);
 }
 
 int main(int argc, char **argv) {

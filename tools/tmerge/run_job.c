@@ -400,7 +400,8 @@ bool tm_align_parse(const char *word, tm_align *out) {
     return false;
 }
 
-bool tm_duration_parse(const char *text, int64_t *out) {
+/* Parses a time like "5ms" (ns, us, ms or s) as nanoseconds above 0; returns false if invalid. */
+static bool parse_duration(const char *text, int64_t *out) {
     static const struct {
         const char *word;
         double ns;
@@ -452,7 +453,7 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes auto, utc or none, not '%s'",
                        align);
     p->wall_uncertainty_ns = TM_WALL_UNCERTAINTY_NS;
-    if (wall && !tm_duration_parse(wall, &p->wall_uncertainty_ns))
+    if (wall && !parse_duration(wall, &p->wall_uncertainty_ns))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--wall-uncertainty takes a time like 5ms or 200us, not '%s'", wall);
     if (peak)
@@ -474,7 +475,7 @@ static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error 
     TM_TRY(parse_options(p, err));
     tm_status status = input->has_page ? choose_page(p, err) : TM_OK;
     if (status == TM_OK)
-        status = tm_spread(p->arguments, err);
+        status = tm_self_launch(p->arguments, err);
     tm_times_begin(&p->times, tm_launch_began_ns());
     if (status == TM_OK)
         status = tm_launch_mpi(err);

@@ -102,9 +102,6 @@ tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
 tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) TM_MUST_CHECK;
 void tm_pipeline_store_close(tm_pipeline_store *from);
 
-/** Parses a time like "5ms" (ns, us, ms or s) as nanoseconds above 0; returns false if invalid. */
-bool tm_duration_parse(const char *text, int64_t *out);
-
 /** Parses a word of --align; returns false for another word. */
 bool tm_align_parse(const char *word, tm_align *out);
 

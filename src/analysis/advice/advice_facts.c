@@ -96,7 +96,8 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     return found;
 }
 
-/* Returns the saving of a row of whatif.item; of a limit the larger one, since it is a bound. */
+/* Returns the saving of a row of whatif.item. For a limit, which is a bound, returns the larger
+ * saving. */
 static tm_facts_saving saving_at(const tm_facts *facts, const tm_table *items, size_t row) {
     tm_facts_saving found =
         saving_of(tm_table_cell(items, row, "saved_ns"), tm_table_cell(items, row, "saved_pct"));
@@ -122,7 +123,7 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};
     if (strcmp(what, "named") == 0)
-        return saving_of(tm_table_cell(job, 0, "mend_ns"), tm_table_cell(job, 0, "mend_pct"));
+        return saving_of(tm_table_cell(job, 0, "fix_ns"), tm_table_cell(job, 0, "fix_pct"));
     /* Work without a row is not on the critical path. */
     tm_facts_saving found = saving_of(&none, &none);
     for (size_t i = 0; i < items->n_rows; i++)

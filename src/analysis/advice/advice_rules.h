@@ -127,7 +127,7 @@ bool tm_facts_is_of(const tm_facts *facts, tm_whose whose);
  * too little data for XProf's thresholds. */
 bool tm_facts_speaks_xla(const tm_facts *facts);
 
-/** Returns a column's sum over pod.rank; if some ranks have steps, over only these. */
+/** Returns a column's sum over pod.rank. If some ranks have steps, only these ranks count. */
 int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
 
 /** Returns whether any row of pod.rank has a value in a column. */

@@ -257,7 +257,8 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
 /* Writes advice for one rank that computes most. Kernels that all ranks run show whether its work
  * or its GPU is the cause. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
-    const int64_t few = 3; /* of two ranks, one leads both of two steps in half of all jobs */
+    const int64_t few = 3; /* with two ranks and two steps, one rank leads both steps in half of all
+                            * jobs by chance */
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");

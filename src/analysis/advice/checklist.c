@@ -466,7 +466,7 @@ static const struct box {
      "Step time that the profile does not explain; XProf calls 3 % and more moderate, 15 % and "
      "more high.",
      "pod.rank, idle.gap", TM_OF_XLA},
-    {"compute_16_bit", "%", 10, UNKNOWN, tm_box_xla_bits,
+    {"compute_16_bit", "%", 10, UNKNOWN, tm_facts_bits,
      "Computation in types of 16 bits or fewer, as a share of the computation whose type is known; "
      "XProf asks for at least 10 %.",
      "pod.rank, hlo.work", TM_OF_XLA},

@@ -37,10 +37,6 @@ double tm_box_xla_device_copies(const tm_facts *f) {
     return of_steps(f, tm_facts_sum_pod(f, "device_to_device_ns"));
 }
 
-double tm_box_xla_bits(const tm_facts *f) {
-    return tm_facts_bits(f);
-}
-
 double tm_box_xla_async(const tm_facts *f) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     return all > 0 ? tm_facts_percent(waits, all) : (double)NAN;

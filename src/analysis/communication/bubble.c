@@ -16,30 +16,17 @@ static const tm_column part_columns[TM_BUBBLE_P_N] = {
                          "Aligned end of the pass, since the epoch."},
 };
 
-const tm_table_def tm_bubble_part_def = {
-    .name = "bubble.part",
-    .doc = "A row for each pass of a rank that sends or receives.",
-    .columns = part_columns,
-    .n_columns = TM_BUBBLE_P_N,
-    .n_keys = TM_BUBBLE_P_NUMBER + 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_bubble_part_def =
+    TM_INTERNAL_TABLE("bubble.part", "A row for each pass of a rank that sends or receives.",
+                      part_columns, TM_BUBBLE_P_N, TM_BUBBLE_P_NUMBER + 1);
 
 static const tm_column place_columns[TM_BUBBLE_R_N] = {
     [TM_BUBBLE_R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [TM_BUBBLE_R_STAGE] = {"stage", TM_INT, "", "Stage of the rank."},
 };
 
-const tm_table_def tm_bubble_place_def = {
-    .name = "bubble.place",
-    .doc = "A row for each rank of a pipeline.",
-    .columns = place_columns,
-    .n_columns = TM_BUBBLE_R_N,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_bubble_place_def = TM_INTERNAL_TABLE(
+    "bubble.place", "A row for each rank of a pipeline.", place_columns, TM_BUBBLE_R_N, 1);
 
 static const tm_column pair_columns[TM_BUBBLE_T_N] = {
     [TM_BUBBLE_T_FROM] = {"from_rank", TM_INT, "", "Rank that sends."},
@@ -79,16 +66,11 @@ const tm_table_def tm_bubble_pair_def = {
     .top = TM_BUBBLE_T_TRANSFER,
 };
 
-/* Two ranks may share groups that different processes own, so the job adds up their rows. */
-const tm_table_def tm_bubble_pair_part_def = {
-    .name = "bubble.pair_part",
-    .doc = "A row for each process and pair of ranks: its part of bubble.pair.",
-    .columns = pair_columns,
-    .n_columns = TM_BUBBLE_T_N,
-    .n_keys = TM_BUBBLE_T_N, /* the order of equal rows does not matter */
-    .top = -1,
-    .internal = true,
-};
+/* Two ranks may share groups that different processes own, so the job adds up their rows, in any
+ * order. */
+const tm_table_def tm_bubble_pair_part_def = TM_INTERNAL_TABLE(
+    "bubble.pair_part", "A row for each process and pair of ranks: its part of bubble.pair.",
+    pair_columns, TM_BUBBLE_T_N, TM_BUBBLE_T_N);
 
 static const tm_table_def *const defs[] = {
     &tm_bubble_stage_def, &tm_bubble_step_def,  &tm_bubble_pass_def,     &tm_bubble_pair_def,

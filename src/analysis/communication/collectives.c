@@ -252,15 +252,10 @@ static const tm_table_def unmatched_def = {
 
 /* Unmatched kernels of each process; the job adds up equal rows. The table has text keys and few
  * rows, so it is not merged. */
-static const tm_table_def unmatched_part_def = {
-    .name = "collectives.unmatched_part",
-    .doc = "A row for each process, group and reason: its part of collectives.unmatched.",
-    .columns = unmatched_columns,
-    .n_columns = N_UNMATCHED_COLUMNS,
-    .n_keys = 3,
-    .top = -1,
-    .internal = true,
-};
+static const tm_table_def unmatched_part_def = TM_INTERNAL_TABLE(
+    "collectives.unmatched_part",
+    "A row for each process, group and reason: its part of collectives.unmatched.",
+    unmatched_columns, N_UNMATCHED_COLUMNS, 3);
 
 static const tm_table_def *const defs[] = {&kind_def,      &worst_def,         &arrival_def,
                                            &instance_def,  &tm_pair_def,       &tm_pair_part_def,

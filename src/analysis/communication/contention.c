@@ -6,6 +6,7 @@
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/launch_shape.h"
+#include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
 #include "base/median.h"
@@ -96,16 +97,10 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 };
 
 /* Merged over ranks by name and shape. Medians are per rank, since ranks may differ in speed. */
-static const tm_table_def part_def = {
-    .name = "contention.kernel_part",
-    .doc = "A row for each kernel, shape and rank: its part of contention.kernel.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+static const tm_table_def part_def =
+    TM_PART_TABLE("contention.kernel_part",
+                  "A row for each kernel, shape and rank: its part of contention.kernel.",
+                  part_columns, N_PART_COLUMNS, P_RANK);
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
@@ -253,46 +248,40 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
 }
 
 /* Ratios are computed per rank, so that a rank that is always slow does not count. */
-static tm_status set_slowdown(tm_cell *cell, const tm_table *part, size_t first, size_t end,
-                              tm_error *err) {
-    double *ratios = malloc((end - first) * sizeof *ratios);
+static tm_status set_slowdown(tm_cell *cell, const tm_rank_rows *rows, tm_error *err) {
+    const size_t n = rows->end - rows->first;
+    double *ratios = malloc(n * sizeof *ratios);
     if (!ratios)
         return tm_fail_memory(err);
-    for (size_t r = first; r < end; r++) {
-        const tm_cell *row = tm_table_row(part, r);
-        ratios[r - first] =
-            (double)row[P_MEDIAN_BESIDE].value.i / (double)row[P_MEDIAN_ALONE].value.i;
+    for (size_t r = 0; r < n; r++) {
+        const tm_cell *row = tm_table_row(rows->part, rows->first + r);
+        ratios[r] = (double)row[P_MEDIAN_BESIDE].value.i / (double)row[P_MEDIAN_ALONE].value.i;
     }
-    tm_cell_set_real(cell, tm_median_real(ratios, end - first));
+    tm_cell_set_real(cell, tm_median_real(ratios, n));
     free(ratios);
     return TM_OK;
 }
 
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                         tm_cell *row, tm_error *err) {
+    tm_over_ranks beside, alone;
+    TM_TRY(tm_over_ranks_column(rows, P_MEDIAN_BESIDE, &beside, err));
+    TM_TRY(tm_over_ranks_column(rows, P_MEDIAN_ALONE, &alone, err));
+    const tm_cell *key = tm_rank_rows_key(rows);
+    tm_cell_set_int(&row[RANKS], beside.ranks);
+    tm_cell_set_int(&row[BESIDE], tm_over_ranks_sum(rows, P_BESIDE));
+    tm_cell_set_int(&row[ALONE], tm_over_ranks_sum(rows, P_ALONE));
+    tm_cell_set_int(&row[MEDIAN_BESIDE], beside.median);
+    tm_cell_set_int(&row[MEDIAN_ALONE], alone.median);
+    tm_cell_set_int(&row[EXTRA], tm_over_ranks_sum(rows, P_EXTRA));
+    TM_TRY(set_slowdown(&row[SLOWDOWN], rows, err));
+    TM_TRY(tm_set_launch_shape(table, &row[GRID], &key[P_GRID], err));
+    TM_TRY(tm_set_launch_shape(table, &row[BLOCK], &key[P_BLOCK], err));
+    return tm_set_named(names, key[P_NAME].value.i, table, &row[NAME], err);
+}
+
 static tm_status contention_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, kernel_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_over_ranks beside, alone;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_MEDIAN_BESIDE, &beside, err));
-        TM_TRY(tm_over_ranks_column(part, first, end, P_MEDIAN_ALONE, &alone, err));
-        const tm_cell *key = tm_table_row(part, first);
-        tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[RANKS], beside.ranks);
-        tm_cell_set_int(&row[BESIDE], tm_over_ranks_sum(part, first, end, P_BESIDE));
-        tm_cell_set_int(&row[ALONE], tm_over_ranks_sum(part, first, end, P_ALONE));
-        tm_cell_set_int(&row[MEDIAN_BESIDE], beside.median);
-        tm_cell_set_int(&row[MEDIAN_ALONE], alone.median);
-        tm_cell_set_int(&row[EXTRA], tm_over_ranks_sum(part, first, end, P_EXTRA));
-        TM_TRY(set_slowdown(&row[SLOWDOWN], part, first, end, err));
-        TM_TRY(tm_set_launch_shape(table, &row[GRID], &key[P_GRID], err));
-        TM_TRY(tm_set_launch_shape(table, &row[BLOCK], &key[P_BLOCK], err));
-        TM_TRY(tm_table_set_bytes(table, &row[NAME], name.bytes, name.size, err));
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&part_def, &kernel_def, names, tables, set_row, err);
 }
 
 static tm_status contention_job(const tm_job *job, tm_tables *out, tm_error *err) {

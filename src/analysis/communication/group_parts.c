@@ -32,15 +32,9 @@ static const tm_column part_columns[TM_N_GP] = {
 };
 
 /* The process that owns a group has the values of all its operations, so each id has one row. */
-const tm_table_def tm_group_part_def = {
-    .name = "groups.part",
-    .doc = "A row for each process group: what its own operations show.",
-    .columns = part_columns,
-    .n_columns = TM_N_GP,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_group_part_def =
+    TM_INTERNAL_TABLE("groups.part", "A row for each process group: what its own operations show.",
+                      part_columns, TM_N_GP, 1);
 
 static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_ID] = {"id", TM_INT, "", "Id of the process group."},
@@ -56,15 +50,9 @@ static const tm_column class_columns[TM_N_GC] = {
 };
 
 /* Made by the same process. The job compares the classes of all groups to find links. */
-const tm_table_def tm_group_class_def = {
-    .name = "groups.class",
-    .doc = "A row for each process group, pair of ranks, kind and size class.",
-    .columns = class_columns,
-    .n_columns = TM_N_GC,
-    .n_keys = TM_GC_SIZE_CLASS + 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
+    "groups.class", "A row for each process group, pair of ranks, kind and size class.",
+    class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);
 
 /* The operations of one process group, and the figures derived from them. */
 typedef struct portrait {

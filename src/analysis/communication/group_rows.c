@@ -161,15 +161,9 @@ static const tm_column rank_columns[] = {
     {"comm_ns", TM_INT, "ns", "Sum of the durations of the rank's communication kernels."},
 };
 
-const tm_table_def tm_group_rank_def = {
-    .name = "groups.rank",
-    .doc = "A row for each rank: total duration of its communication kernels.",
-    .columns = rank_columns,
-    .n_columns = 2,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_group_rank_def = TM_INTERNAL_TABLE(
+    "groups.rank", "A row for each rank: total duration of its communication kernels.",
+    rank_columns, 2, 1);
 
 /* Returns the base of the shares: all communication kernels, also those of no group. */
 static int64_t all_communication(const tm_tables *tables) {

@@ -78,16 +78,17 @@ static tm_status describe(const tm_names *names, tm_table *parts, tm_error *err)
     return TM_OK;
 }
 
+static tm_status set_member(const tm_names *names, const tm_rank_rows *rows, tm_table *members,
+                            tm_cell *row, tm_error *err) {
+    (void)names;
+    (void)err;
+    memcpy(row, tm_rank_rows_key(rows), (size_t)members->def->n_columns * sizeof *row);
+    return TM_OK;
+}
+
 static tm_status groups_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *parts = tm_tables_find(tables, tm_group_member_part_def.name);
-    tm_table *members = tm_tables_find(tables, tm_group_member_def.name);
-    for (size_t i = 0; i < parts->n_rows; i = tm_over_ranks_end(parts, i)) {
-        tm_cell *row = tm_table_add_row(members);
-        if (!row)
-            return tm_fail_memory(err);
-        row[0] = tm_table_row(parts, i)[0];
-        row[1] = tm_table_row(parts, i)[1];
-    }
+    TM_TRY(tm_over_ranks_merge(&tm_group_member_part_def, &tm_group_member_def, names, tables,
+                               set_member, err));
     return describe(names, tm_tables_find(tables, tm_group_part_def.name), err);
 }
 

@@ -69,16 +69,10 @@ static const tm_column part_columns[N_P] = {
     [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
 };
 
-const tm_table_def tm_pair_part_def = {
-    .name = "collectives.pair_part",
-    .doc = "A row for each pair of ranks and each of the two: its part of collectives.pair.",
-    .columns = part_columns,
-    .n_columns = N_P,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+const tm_table_def tm_pair_part_def =
+    TM_PART_TABLE("collectives.pair_part",
+                  "A row for each pair of ranks and each of the two: its part of collectives.pair.",
+                  part_columns, N_P, P_RANK);
 
 typedef struct pair {
     int64_t from, to;
@@ -244,39 +238,33 @@ tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the cells of a pair from the rows [first, end) of its ranks. */
-static void set_pair(const tm_table *parts, size_t first, size_t end, tm_cell *row) {
-    const tm_cell *key = tm_table_row(parts, first);
-    const int64_t count = tm_over_ranks_sum(parts, first, end, P_COUNT),
-                  bytes = tm_over_ranks_sum(parts, first, end, P_BYTES);
+static tm_status set_pair(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
+                          tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    const int64_t count = tm_over_ranks_sum(rows, P_COUNT),
+                  bytes = tm_over_ranks_sum(rows, P_BYTES);
     double each = 0;
-    for (size_t i = first; i < end; i++)
-        each += tm_table_row(parts, i)[P_EACH].value.r;
+    (void)names;
+    (void)shown;
+    (void)err;
+    for (size_t i = rows->first; i < rows->end; i++)
+        each += tm_table_row(rows->part, i)[P_EACH].value.r;
     row[FROM] = key[P_FROM];
     row[TO] = key[P_TO];
     tm_cell_set_int(&row[COUNT], count);
-    tm_cell_set_int(&row[EVEN], tm_over_ranks_sum(parts, first, end, P_EVEN));
-    tm_cell_set_int(&row[UNKNOWN], tm_over_ranks_sum(parts, first, end, P_UNKNOWN));
+    tm_cell_set_int(&row[EVEN], tm_over_ranks_sum(rows, P_EVEN));
+    tm_cell_set_int(&row[UNKNOWN], tm_over_ranks_sum(rows, P_UNKNOWN));
     if (count > 0) {
         tm_cell_set_int(&row[BYTES], bytes);
         tm_cell_set_real(&row[TIMES_EVEN], (double)bytes / each);
     }
-    if (tm_over_ranks_sum(parts, first, end, P_TOLD) > 0)
-        tm_cell_set_int(&row[EXPECTED], tm_over_ranks_sum(parts, first, end, P_EXPECTED));
+    if (tm_over_ranks_sum(rows, P_TOLD) > 0)
+        tm_cell_set_int(&row[EXPECTED], tm_over_ranks_sum(rows, P_EXPECTED));
+    return TM_OK;
 }
 
 tm_status tm_pairs_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *parts = tm_tables_find(tables, tm_pair_part_def.name);
-    tm_table *table = tm_tables_find(tables, tm_pair_def.name);
-    (void)names;
-    for (size_t first = 0, end; first < parts->n_rows; first = end) {
-        end = tm_over_ranks_end(parts, first);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        set_pair(parts, first, end, row);
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&tm_pair_part_def, &tm_pair_def, names, tables, set_pair, err);
 }
 
 void tm_pairs_job(tm_tables *tables) {

@@ -5,8 +5,8 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/kernel_traits.h"
 #include "base/keys.h"
+#include "operator_flop.h"
 #include "tmerge/analysis.h"
-#include "work.h"
 
 /** No counted call. */
 #define TM_NOT_COUNTED UINT32_MAX

@@ -3,7 +3,7 @@
 #define TMERGE_PEAKS_H
 
 #include "analysis/shared/device_facts.h"
-#include "work.h"
+#include "operator_flop.h"
 
 /** Peak rates [10^12 operations/s]; a multiply-add is two; without sparsity; 0 if unknown. */
 typedef struct tm_peaks {

@@ -42,15 +42,9 @@ static const tm_column number_columns[N_COLUMNS] = {
     [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Part of flop that is recomputation."},
 };
 
-const tm_table_def tm_efficiency_number_part = {
-    .name = "efficiency.number",
-    .doc = "A row for each rank, step and type of numbers.",
-    .columns = number_columns,
-    .n_columns = N_COLUMNS,
-    .n_keys = 3,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_efficiency_number_part =
+    TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
+                      number_columns, N_COLUMNS, 3);
 
 /* Columns that follow the keys in both tables. */
 enum {

@@ -49,16 +49,9 @@ static const tm_column part_columns[N_PART] = {
     [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Calls with an unknown number of bytes."},
 };
 
-const tm_table_def tm_work_part = {
-    .name = "efficiency.work_part",
-    .doc = "A row for each rank, level, name, shapes and type.",
-    .columns = part_columns,
-    .n_columns = N_PART,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+const tm_table_def tm_work_part =
+    TM_PART_TABLE("efficiency.work_part", "A row for each rank, level, name, shapes and type.",
+                  part_columns, N_PART, P_RANK);
 
 enum {
     S_LEVEL,
@@ -74,11 +67,8 @@ enum {
     S_BYTES,
     S_INTENSITY,
     S_BANDWIDTH,
-    S_RANKS,
-    S_MEDIAN_RANK,
-    S_MAX_RANK_TIME,
-    S_MAX_RANK,
-    N_SHOWN
+    S_RANKS, /* and TM_OVER_RANKS_COLUMNS */
+    N_SHOWN = S_RANKS + 4
 };
 
 static const tm_column columns[N_SHOWN] = {
@@ -123,12 +113,7 @@ static const tm_column columns[N_SHOWN] = {
     [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B",
                      "flop / bytes: an upper bound, because bytes is a minimum."},
     [S_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks with this row."},
-    [S_MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns",
-                       "Median total_ns of the ranks that have this row."},
-    [S_MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
-    [S_MAX_RANK] = {"max_rank", TM_INT, "",
-                    "Rank with max_rank_ns; the lowest if there are several."},
+    [S_RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 
 const tm_table_def tm_work_table = {
@@ -251,23 +236,16 @@ tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, 
                             tm_tables_find(out, tm_work_part.name), err);
 }
 
-/* Sums of FLOP over many ranks exceed int64; rows are ordered by rank. */
-static double real_sum(const tm_table *part, size_t first, size_t end, int column) {
-    double sum = 0.0;
-    for (size_t i = first; i < end; i++)
-        sum += (double)tm_table_row(part, i)[column].value.i;
-    return sum;
-}
-
-static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_table *table,
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
                          tm_cell *row, tm_error *err) {
     tm_over_ranks total;
-    TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
-    int64_t number = tm_table_row(part, first)[P_NUMBER].value.i;
-    double flop = real_sum(part, first, end, P_FLOP), ns = (double)total.sum;
-    double bytes = real_sum(part, first, end, P_BYTES);
-    bool known = tm_over_ranks_sum(part, first, end, P_UNKNOWN) == 0;
-    tm_cell_set_int(&row[S_CALLS], tm_over_ranks_sum(part, first, end, P_CALLS));
+    TM_TRY(tm_over_ranks_column(rows, P_TOTAL, &total, err));
+    const tm_cell *key = tm_rank_rows_key(rows);
+    int64_t number = key[P_NUMBER].value.i;
+    double flop = tm_over_ranks_real_sum(rows, P_FLOP), ns = (double)total.sum;
+    double bytes = tm_over_ranks_real_sum(rows, P_BYTES);
+    bool known = tm_over_ranks_sum(rows, P_UNKNOWN) == 0;
+    tm_cell_set_int(&row[S_CALLS], tm_over_ranks_sum(rows, P_CALLS));
     tm_cell_set_int(&row[S_TOTAL], total.sum);
     tm_cell_set_real(&row[S_FLOP], flop);
     tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
@@ -277,29 +255,16 @@ static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_tabl
         tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
         tm_cell_set_real(&row[S_BANDWIDTH], bytes / ns);
     }
-    tm_cell_set_int(&row[S_RANKS], total.ranks);
-    tm_cell_set_int(&row[S_MEDIAN_RANK], total.median);
-    tm_cell_set_int(&row[S_MAX_RANK_TIME], total.max);
-    tm_cell_set_int(&row[S_MAX_RANK], total.max_rank);
+    tm_over_ranks_set(&row[S_RANKS], &total);
+    TM_TRY(tm_table_set_text(table, &row[S_LEVEL], level_words[key[P_LEVEL].value.i], err));
+    TM_TRY(tm_set_named(names, key[P_NAME].value.i, table, &row[S_NAME], err));
+    TM_TRY(tm_set_named(names, key[P_SHAPES].value.i, table, &row[S_SHAPES], err));
     return tm_table_set_text(table, &row[S_NUMBER], tm_number_word((tm_number)(number % AT_MOST)),
                              err);
 }
 
 tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, tm_work_part.name);
-    tm_table *table = tm_tables_find(tables, tm_work_table.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        const tm_cell *key = tm_table_row(part, first);
-        end = tm_over_ranks_end(part, first);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        TM_TRY(tm_table_set_text(table, &row[S_LEVEL], level_words[key[P_LEVEL].value.i], err));
-        TM_TRY(tm_set_named(names, key[P_NAME].value.i, table, &row[S_NAME], err));
-        TM_TRY(tm_set_named(names, key[P_SHAPES].value.i, table, &row[S_SHAPES], err));
-        TM_TRY(set_row(part, first, end, table, row, err));
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&tm_work_part, &tm_work_table, names, tables, set_row, err);
 }
 
 static void set_peak(const tm_peaks *peaks, const char *type, tm_cell *row) {

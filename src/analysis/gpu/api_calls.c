@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/median.h"
 #include "base/sums.h"
@@ -18,18 +19,19 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 };
 
 /* Merged by name: the rows of all ranks make one row of launches.api. */
-const tm_table_def tm_api_part_table = {
-    .name = "launches.api_part",
-    .doc = "A row for each call's name and rank: its part of launches.api.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-    .n_merged = 1,
-};
+const tm_table_def tm_api_part_table = TM_PART_TABLE(
+    "launches.api_part", "A row for each call's name and rank: its part of launches.api.",
+    part_columns, N_PART_COLUMNS, 1);
 
-enum { NAME, CALLS, TOTAL, MEAN, MAX, RANKS, MEDIAN_RANK, MAX_RANK_TIME, MAX_RANK, N_COLUMNS };
+enum {
+    NAME,
+    CALLS,
+    TOTAL,
+    MEAN,
+    MAX,
+    RANKS /* and TM_OVER_RANKS_COLUMNS */,
+    N_COLUMNS = RANKS + 4
+};
 
 static const tm_column columns[N_COLUMNS] = {
     [NAME] = {"name", TM_TEXT, "", "Name of the call: cudaLaunchKernel, cuLaunchKernelEx, ..."},
@@ -37,12 +39,7 @@ static const tm_column columns[N_COLUMNS] = {
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls on the host."},
     [MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
     [MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
-    [RANKS] = {"ranks", TM_INT, "", "Number of ranks that made the call."},
-    [MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns",
-                     "Median of the ranks' total_ns, over the ranks that made the call."},
-    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
-    [MAX_RANK] = {"max_rank", TM_INT, "",
-                  "Rank with max_rank_ns; the lowest if there are several."},
+    [RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 
 const tm_table_def tm_api_table = {
@@ -107,28 +104,20 @@ tm_status tm_api_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                         tm_cell *row, tm_error *err) {
+    const int64_t calls = tm_over_ranks_sum(rows, P_CALLS);
+    tm_over_ranks total, longest;
+    TM_TRY(tm_over_ranks_column(rows, P_TOTAL, &total, err));
+    TM_TRY(tm_over_ranks_column(rows, P_MAX, &longest, err));
+    tm_cell_set_int(&row[CALLS], calls);
+    tm_cell_set_int(&row[TOTAL], total.sum);
+    tm_cell_set_int(&row[MEAN], tm_round_ratio(total.sum, calls));
+    tm_cell_set_int(&row[MAX], longest.max);
+    tm_over_ranks_set(&row[RANKS], &total);
+    return tm_set_named(names, tm_rank_rows_key(rows)[P_NAME].value.i, table, &row[NAME], err);
+}
+
 tm_status tm_api_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, tm_api_part_table.name);
-    tm_table *table = tm_tables_find(tables, tm_api_table.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_over_ranks total, longest;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
-        TM_TRY(tm_over_ranks_column(part, first, end, P_MAX, &longest, err));
-        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[CALLS], calls);
-        tm_cell_set_int(&row[TOTAL], total.sum);
-        tm_cell_set_int(&row[MEAN], tm_round_ratio(total.sum, calls));
-        tm_cell_set_int(&row[MAX], longest.max);
-        tm_cell_set_int(&row[RANKS], total.ranks);
-        tm_cell_set_int(&row[MEDIAN_RANK], total.median);
-        tm_cell_set_int(&row[MAX_RANK_TIME], total.max);
-        tm_cell_set_int(&row[MAX_RANK], total.max_rank);
-        tm_text name = tm_names_text(names, (uint32_t)tm_table_row(part, first)[P_NAME].value.i);
-        TM_TRY(tm_table_set_bytes(table, &row[NAME], name.bytes, name.size, err));
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&tm_api_part_table, &tm_api_table, names, tables, set_row, err);
 }

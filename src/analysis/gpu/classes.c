@@ -127,16 +127,9 @@ static const tm_column part_columns[] = {
     SUM_COLUMNS,
 };
 
-static const tm_table_def part_def = {
-    .name = "classes.kernel_part",
-    .doc = "A row for each class and rank: its part of classes.kernel.",
-    .columns = part_columns,
-    .n_columns = P_SUMS + N_SUMS,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-    .n_merged = 1,
-};
+static const tm_table_def part_def = TM_PART_TABLE(
+    "classes.kernel_part", "A row for each class and rank: its part of classes.kernel.",
+    part_columns, P_SUMS + N_SUMS, 1);
 
 static const tm_table_def *const defs[] = {&kernel_def, &rank_def, &part_def};
 
@@ -255,28 +248,21 @@ static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return add_rows(&c, out, err);
 }
 
-static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, kernel_def.name);
+static tm_status set_class(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                           tm_cell *row, tm_error *err) {
+    const tm_class work = (tm_class)tm_rank_rows_key(rows)[P_CLASS].value.i;
+    tm_over_ranks total;
     (void)names;
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_over_ranks total;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_SUMS + TOTAL, &total, err));
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        for (int s = 0; s < N_SUMS; s++)
-            tm_cell_set_int(&row[K_SUMS + s], tm_over_ranks_sum(part, first, end, P_SUMS + s));
-        tm_cell_set_int(&row[K_RANKS], total.ranks);
-        tm_cell_set_int(&row[K_MEDIAN_RANK], total.median);
-        tm_cell_set_int(&row[K_SLOWEST_TIME], total.max);
-        tm_cell_set_int(&row[K_SLOWEST], total.max_rank);
-        tm_cell_set_ratio(&row[K_SPREAD], 1.0, total.max, total.median);
-        tm_class work = (tm_class)tm_table_row(part, first)[P_CLASS].value.i;
-        TM_TRY(tm_table_set_text(table, &row[K_CLASS], tm_class_word(work), err));
-    }
-    return TM_OK;
+    TM_TRY(tm_over_ranks_column(rows, P_SUMS + TOTAL, &total, err));
+    for (int s = 0; s < N_SUMS; s++)
+        tm_cell_set_int(&row[K_SUMS + s], tm_over_ranks_sum(rows, P_SUMS + s));
+    tm_over_ranks_set(&row[K_RANKS], &total);
+    tm_cell_set_ratio(&row[K_SPREAD], 1.0, total.max, total.median);
+    return tm_table_set_text(table, &row[K_CLASS], tm_class_word(work), err);
+}
+
+static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    return tm_over_ranks_merge(&part_def, &kernel_def, names, tables, set_class, err);
 }
 
 /* Sets the number of names of a class and its top name, which is first in kernels.kernel. */

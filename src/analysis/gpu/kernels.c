@@ -161,16 +161,9 @@ static const tm_column kernel_part_columns[] = {
 };
 
 /* Merged by name into one row of kernels.kernel. Means are per rank, to find slower ranks. */
-static const tm_table_def kernel_part_def = {
-    .name = "kernels.kernel_part",
-    .doc = "A row for each kernel name and rank: its part of kernels.kernel.",
-    .columns = kernel_part_columns,
-    .n_columns = KP_PARTS + N_PARTS,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-    .n_merged = 1,
-};
+static const tm_table_def kernel_part_def = TM_PART_TABLE(
+    "kernels.kernel_part", "A row for each kernel name and rank: its part of kernels.kernel.",
+    kernel_part_columns, KP_PARTS + N_PARTS, 1);
 
 enum { SP_NAME, SP_GRID, SP_BLOCK = SP_GRID + 3, SP_REGISTERS = SP_BLOCK + 3, SP_SHARED, SP_RANK };
 enum { SP_COMMUNICATION = SP_RANK + 1, SP_PARTS };
@@ -191,16 +184,9 @@ static const tm_column shape_part_columns[] = {
 };
 
 /* Merged by name, grid, block, registers and shared memory; -1 for values that a trace lacks. */
-static const tm_table_def shape_part_def = {
-    .name = "kernels.shape_part",
-    .doc = "A row for each launch shape and rank: its part of kernels.launch_shape.",
-    .columns = shape_part_columns,
-    .n_columns = SP_PARTS + N_PARTS,
-    .n_keys = SP_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = SP_RANK,
-};
+static const tm_table_def shape_part_def = TM_PART_TABLE(
+    "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
+    shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);
 
 static const tm_table_def *const defs[] = {
     &kernel_def,       &shape_def,       &tm_launched_table,     &tm_roofline_table,
@@ -222,7 +208,8 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds one tally to another, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* An empty sum's zeros are not minimum, and exceed -1, the value for not recorded. */
+    /* The zeros of an empty sum are no values: 0 is below any minimum, and above -1 (not recorded).
+     */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);
@@ -371,11 +358,11 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return tm_launched_rows(view, out, err);
 }
 
-/* Returns the sums of rows [first, end) of a part whose columns start at @p at. */
-static tally merge_parts(const tm_table *part, size_t first, size_t end, int at) {
+/* Returns the sums of rows whose columns start at @p at. */
+static tally merge_parts(const tm_rank_rows *rows, int at) {
     tally sum = {0};
-    for (size_t r = first; r < end; r++) {
-        const tm_cell *cells = tm_table_row(part, r) + at;
+    for (size_t r = rows->first; r < rows->end; r++) {
+        const tm_cell *cells = tm_table_row(rows->part, r) + at;
         const tally t = {.calls = cells[P_CALLS].value.i,
                          .total_ns = cells[P_TOTAL].value.i,
                          .min_ns = cells[P_MIN].value.i,
@@ -403,20 +390,16 @@ static void set_calls(tm_cell *cells, const tally *t) {
 }
 
 /* Sets the comparison of the ranks' means, and the maxima of values that may differ by call. */
-static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, size_t end,
-                           tm_error *err) {
+static tm_status set_ranks(tm_cell *row, const tm_rank_rows *rows, tm_error *err) {
     tm_over_ranks mean, registers, shared;
-    TM_TRY(tm_over_ranks_column(part, first, end, KP_MEAN, &mean, err));
-    TM_TRY(tm_over_ranks_column(part, first, end, KP_REGISTERS, &registers, err));
-    TM_TRY(tm_over_ranks_column(part, first, end, KP_SHARED, &shared, err));
+    TM_TRY(tm_over_ranks_column(rows, KP_MEAN, &mean, err));
+    TM_TRY(tm_over_ranks_column(rows, KP_REGISTERS, &registers, err));
+    TM_TRY(tm_over_ranks_column(rows, KP_SHARED, &shared, err));
     if (registers.ranks > 0)
         tm_cell_set_int(&row[K_REGISTERS], registers.max);
     if (shared.ranks > 0)
         tm_cell_set_int(&row[K_SHARED], shared.max);
-    tm_cell_set_int(&row[K_RANKS], mean.ranks);
-    tm_cell_set_int(&row[K_MEDIAN_RANK], mean.median);
-    tm_cell_set_int(&row[K_SLOWEST_TIME], mean.max);
-    tm_cell_set_int(&row[K_SLOWEST], mean.max_rank);
+    tm_over_ranks_set(&row[K_RANKS], &mean);
     tm_cell_set_ratio(&row[K_SPREAD], 1.0, mean.max, mean.median);
     return TM_OK;
 }
@@ -438,20 +421,19 @@ static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *wor
                                tm_tables *tables, tm_error *err) {
     const tm_table *part = tm_tables_find(tables, kernel_part_def.name);
     tm_table *table = tm_tables_find(tables, kernel_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_over_ranks_end(part, first);
-        tally sum = merge_parts(part, first, end, KP_PARTS);
-        int64_t shorter = tm_over_ranks_sum(part, first, end, KP_SHORT);
-        tm_text name = tm_names_text(names, (uint32_t)tm_table_row(part, first)[KP_NAME].value.i);
+    for (tm_rank_rows rows = {part, 0, 0}; rows.end < part->n_rows;) {
+        rows = tm_rank_rows_at(part, rows.end);
+        tally sum = merge_parts(&rows, KP_PARTS);
+        int64_t shorter = tm_over_ranks_sum(&rows, KP_SHORT);
+        tm_text name = tm_names_text(names, (uint32_t)tm_rank_rows_key(&rows)[KP_NAME].value.i);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
         set_calls(row + K_CALLS, &sum);
-        tm_cell_set_bool(&row[K_COMMUNICATION],
-                         tm_over_ranks_sum(part, first, end, KP_COMMUNICATION) > 0);
+        tm_cell_set_bool(&row[K_COMMUNICATION], tm_over_ranks_sum(&rows, KP_COMMUNICATION) > 0);
         tm_cell_set_int(&row[K_SHORT], shorter);
         tm_cell_set_ratio(&row[K_SHORT_PCT], 100.0, shorter, sum.calls);
-        TM_TRY(set_ranks(row, part, first, end, err));
+        TM_TRY(set_ranks(row, &rows, err));
         TM_TRY(set_named(table, row, words, name, err));
     }
     return TM_OK;
@@ -464,13 +446,13 @@ static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_t
                                                      SP_PARTS + P_TOTAL, SP_COMMUNICATION};
     const tm_table *part = tm_tables_find(tables, shape_part_def.name);
     tm_table *table = tm_tables_find(tables, shape_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_over_ranks_end(part, first);
-        tally sum = merge_parts(part, first, end, SP_PARTS);
-        const tm_cell *key = tm_table_row(part, first);
+    for (tm_rank_rows rows = {part, 0, 0}; rows.end < part->n_rows;) {
+        rows = tm_rank_rows_at(part, rows.end);
+        tally sum = merge_parts(&rows, SP_PARTS);
+        const tm_cell *key = tm_rank_rows_key(&rows);
         tm_text name = tm_names_text(names, (uint32_t)key[SP_NAME].value.i);
         tm_cell *row = tm_table_add_row(table);
-        if (!row || !tm_same_kernels_add(same, part, first, end, &compared))
+        if (!row || !tm_same_kernels_add(same, &rows, &compared))
             return tm_fail_memory(err);
         set_calls(row + S_CALLS, &sum);
         if (key[SP_REGISTERS].value.i >= 0)

@@ -10,7 +10,7 @@
 #include "analysis/shared/host_time.h"
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
-#include "base/keys.h"
+#include "analysis/shared/rank_sums.h"
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/sums.h"
@@ -85,16 +85,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_LOST] = {"lost_ns", TM_INT, "ns", "GPU idle time that the calls cause."},
 };
 
-static const tm_table_def part_def = {
-    .name = "sync.call_part",
-    .doc = "A row for each call, call site and rank: its part of sync.call.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = 4,
-    .top = -1,
-    .internal = true,
-    .n_merged = 3,
-};
+static const tm_table_def part_def = TM_PART_TABLE(
+    "sync.call_part", "A row for each call, call site and rank: its part of sync.call.",
+    part_columns, N_PART_COLUMNS, 3);
 
 static const tm_table_def *const defs[] = {&sync_def, &part_def};
 
@@ -202,8 +195,7 @@ static bool lay_losses(const tm_rank_view *view, tm_vec *calls) {
     return ok;
 }
 
-static bool count_calls(const tm_rank_view *view, const tm_vec *calls, tm_keys *keys,
-                        tm_vec *sums) {
+static bool count_calls(const tm_rank_view *view, const tm_vec *calls, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     for (size_t i = 0; i < calls->n; i++) {
         const waiting *w = (const waiting *)calls->data + i;
@@ -217,7 +209,7 @@ static bool count_calls(const tm_rank_view *view, const tm_vec *calls, tm_keys *
             .inside =
                 inside == TM_NO_CALL ? TM_NO_NAME : timeline->name[view->places->calls[inside].row],
         };
-        place_sum *sum = tm_keys_value(keys, sums, &key);
+        place_sum *sum = tm_rank_sums_at(sums, &key);
         if (!sum)
             return false;
         int32_t step = timeline->step[w->row];
@@ -231,40 +223,31 @@ static bool count_calls(const tm_rank_view *view, const tm_vec *calls, tm_keys *
     return true;
 }
 
-static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *sums, tm_table *table) {
-    for (size_t i = 0; i < sums->n; i++) {
-        const place_key *key = (const place_key *)keys->keys.data + i;
-        const place_sum *sum = (const place_sum *)sums->data + i;
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return false;
-        tm_cell_set_int(&row[P_CALL], key->call);
-        tm_cell_set_int(&row[P_OPERATOR], key->operator);
-        tm_cell_set_int(&row[P_INSIDE], key->inside);
-        tm_cell_set_int(&row[P_RANK], rank);
-        tm_cell_set_int(&row[P_CALLS], sum->calls);
-        tm_cell_set_int(&row[P_STEP_CALLS], sum->step_calls);
-        tm_cell_set_int(&row[P_TOTAL], sum->total_ns);
-        tm_cell_set_int(&row[P_MAX], sum->max_ns);
-        tm_cell_set_int(&row[P_LOST], sum->lost_ns);
-    }
-    return true;
+static void set_cells(const void *of, const void *value, int64_t *cells) {
+    const place_key *key = of;
+    const place_sum *sum = value;
+    cells[P_CALL] = key->call;
+    cells[P_OPERATOR] = key->operator;
+    cells[P_INSIDE] = key->inside;
+    cells[P_CALLS] = sum->calls;
+    cells[P_STEP_CALLS] = sum->step_calls;
+    cells[P_TOTAL] = sum->total_ns;
+    cells[P_MAX] = sum->max_ns;
+    cells[P_LOST] = sum->lost_ns;
 }
 
 static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_vec calls = TM_VEC(waiting), sums = TM_VEC(place_sum);
-    tm_keys keys = TM_KEYS(place_key);
+    tm_vec calls = TM_VEC(waiting);
+    tm_rank_sums sums = TM_RANK_SUMS(place_key, place_sum);
     bool ok = find_calls(view, &calls);
     if (ok && calls.n > 0) {
         mark_late_copies(view->timeline, &calls);
         qsort(calls.data, calls.n, sizeof(waiting), by_begin);
-        ok = lay_losses(view, &calls) && count_calls(view, &calls, &keys, &sums) &&
-             add_parts(view->timeline->rank, &keys, &sums, tm_tables_find(out, part_def.name));
+        ok = lay_losses(view, &calls) && count_calls(view, &calls, &sums);
     }
     tm_vec_free(&calls);
-    tm_vec_free(&sums);
-    tm_keys_free(&keys);
-    return ok ? TM_OK : tm_fail_memory(err);
+    return tm_rank_sums_put(&sums, ok, view->timeline->rank, set_cells,
+                            tm_tables_find(out, part_def.name), err);
 }
 
 /* Sorts by lost_ns, then total_ns: the second sort is stable. */
@@ -273,37 +256,32 @@ static void order(tm_table *table) {
     tm_table_top(table, LISTED);
 }
 
+static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                          tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    tm_over_ranks lost, longest;
+    TM_TRY(tm_over_ranks_column(rows, P_LOST, &lost, err));
+    TM_TRY(tm_over_ranks_column(rows, P_MAX, &longest, err));
+    int64_t calls = tm_over_ranks_sum(rows, P_CALLS), total = tm_over_ranks_sum(rows, P_TOTAL);
+    tm_cell_set_int(&row[S_CALLS], calls);
+    /* Number of calls within steps, until the job divides it by the number of steps. */
+    tm_cell_set_real(&row[S_PER_STEP], (double)tm_over_ranks_sum(rows, P_STEP_CALLS));
+    tm_cell_set_int(&row[S_TOTAL], total);
+    tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total, calls));
+    tm_cell_set_int(&row[S_MAX], longest.max);
+    tm_cell_set_int(&row[S_LOST], lost.sum);
+    tm_cell_set_int(&row[S_RANKS], lost.ranks);
+    tm_cell_set_int(&row[S_SLOWEST_TIME], lost.max);
+    tm_cell_set_int(&row[S_SLOWEST], lost.max_rank);
+    TM_TRY(tm_set_named(names, key[P_CALL].value.i, table, &row[S_CALL], err));
+    TM_TRY(tm_set_named(names, key[P_OPERATOR].value.i, table, &row[S_OPERATOR], err));
+    return tm_set_named(names, key[P_INSIDE].value.i, table, &row[S_INSIDE], err);
+}
+
 static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, sync_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        const tm_cell *key = tm_table_row(part, first);
-        tm_over_ranks lost, longest;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_LOST, &lost, err));
-        TM_TRY(tm_over_ranks_column(part, first, end, P_MAX, &longest, err));
-        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
-        int64_t total = tm_over_ranks_sum(part, first, end, P_TOTAL);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[S_CALLS], calls);
-        /* Number of calls within steps, until the job divides it by the number of steps. */
-        tm_cell_set_real(&row[S_PER_STEP],
-                         (double)tm_over_ranks_sum(part, first, end, P_STEP_CALLS));
-        tm_cell_set_int(&row[S_TOTAL], total);
-        tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total, calls));
-        tm_cell_set_int(&row[S_MAX], longest.max);
-        tm_cell_set_int(&row[S_LOST], lost.sum);
-        tm_cell_set_int(&row[S_RANKS], lost.ranks);
-        tm_cell_set_int(&row[S_SLOWEST_TIME], lost.max);
-        tm_cell_set_int(&row[S_SLOWEST], lost.max_rank);
-        TM_TRY(tm_set_named(names, key[P_CALL].value.i, table, &row[S_CALL], err));
-        TM_TRY(tm_set_named(names, key[P_OPERATOR].value.i, table, &row[S_OPERATOR], err));
-        TM_TRY(tm_set_named(names, key[P_INSIDE].value.i, table, &row[S_INSIDE], err));
-    }
-    order(
-        table); /* this process has all rows of its keys, so the job's top rows are among its own */
+    TM_TRY(tm_over_ranks_merge(&part_def, &sync_def, names, tables, set_call, err));
+    /* This process has all rows of its keys, so the job's top rows are among its own. */
+    order(tm_tables_find(tables, sync_def.name));
     return TM_OK;
 }
 

@@ -102,16 +102,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 };
 
 /* Merged by kind, memory and size class, all as numbers: a merged table has no texts. */
-static const tm_table_def part_def = {
-    .name = "transfers.size_part",
-    .doc = "A row for each class and rank: its part of transfers.size.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = 4,
-    .top = -1,
-    .internal = true,
-    .n_merged = 3,
-};
+static const tm_table_def part_def = TM_PART_TABLE(
+    "transfers.size_part", "A row for each class and rank: its part of transfers.size.",
+    part_columns, N_PART_COLUMNS, 3);
 
 enum { A_RANK, A_CALL, A_CALLS, A_STEP_CALLS, A_TOTAL, A_MAX, N_ALLOCATION_COLUMNS };
 
@@ -456,30 +449,26 @@ static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_err
     return status;
 }
 
-static tm_status transfers_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, size_def.name);
+static tm_status set_size(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                          tm_cell *row, tm_error *err) {
+    const int64_t bytes = tm_over_ranks_sum(rows, P_BYTES);
+    const int64_t total_ns = tm_over_ranks_sum(rows, P_TOTAL);
+    const tm_cell *key = tm_rank_rows_key(rows);
     (void)names;
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_over_ranks_end(part, first);
-        int64_t bytes = tm_over_ranks_sum(part, first, end, P_BYTES);
-        int64_t total_ns = tm_over_ranks_sum(part, first, end, P_TOTAL);
-        const tm_cell *key = tm_table_row(part, first);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        if (key[P_SIZE].value.i >= 0) {
-            tm_cell_set_int(&row[Z_SIZE], key[P_SIZE].value.i);
-            tm_cell_set_int(&row[Z_BYTES], bytes);
-        }
-        tm_cell_set_int(&row[Z_COUNT], tm_over_ranks_sum(part, first, end, P_COUNT));
-        tm_cell_set_int(&row[Z_TOTAL], total_ns);
-        if (bytes > 0)
-            tm_cell_set_ratio(&row[Z_BANDWIDTH], 1.0, bytes, total_ns);
-        TM_TRY(tm_table_set_text(table, &row[Z_KIND], kind_words[key[P_KIND].value.i], err));
-        TM_TRY(tm_table_set_text(table, &row[Z_MEMORY], memory_words[key[P_MEMORY].value.i], err));
+    if (key[P_SIZE].value.i >= 0) {
+        tm_cell_set_int(&row[Z_SIZE], key[P_SIZE].value.i);
+        tm_cell_set_int(&row[Z_BYTES], bytes);
     }
-    return TM_OK;
+    tm_cell_set_int(&row[Z_COUNT], tm_over_ranks_sum(rows, P_COUNT));
+    tm_cell_set_int(&row[Z_TOTAL], total_ns);
+    if (bytes > 0)
+        tm_cell_set_ratio(&row[Z_BANDWIDTH], 1.0, bytes, total_ns);
+    TM_TRY(tm_table_set_text(table, &row[Z_KIND], kind_words[key[P_KIND].value.i], err));
+    return tm_table_set_text(table, &row[Z_MEMORY], memory_words[key[P_MEMORY].value.i], err);
+}
+
+static tm_status transfers_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    return tm_over_ranks_merge(&part_def, &size_def, names, tables, set_size, err);
 }
 
 static tm_status transfers_job(const tm_job *job, tm_tables *out, tm_error *err) {

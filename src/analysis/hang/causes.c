@@ -180,7 +180,7 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Prefers a front that all members reached, but which does not end and whose ranks others await. */
+/* Prefers a front that all members reached, if other ranks wait for its members elsewhere. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)

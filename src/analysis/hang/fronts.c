@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "last_events.h"
 #include "notes.h"
-#include "seen.h"
 #include "tables.h"
 #include "tmerge/flight.h"
 

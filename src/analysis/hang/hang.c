@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "last_events.h"
 #include "ras.h"
-#include "say.h"
-#include "seen.h"
+#include "sentences.h"
 #include "tables.h"
 
 #define KEY(name, doc)                                                                             \

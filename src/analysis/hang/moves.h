@@ -38,8 +38,9 @@ int64_t tm_hang_apart(const tm_ras *before, const tm_ras *after);
 int64_t tm_hang_launched(const tm_ras_member *member);
 
 /**
- * Finds what each GPU launched between two answers, over the communicators that both have. A GPU
- * that launched nothing there, but may have in one that only one answer has, is left out.
+ * Finds what each GPU launched between two answers, over the communicators that both have. A GPU is
+ * left out if it launched nothing in these, but is in a communicator that only one answer has,
+ * where it may have launched something.
  * @param gpus  of tm_hang_gpu, sorted: number is that of collectives; empty if not compared
  * @return      false if out of memory
  */

@@ -589,7 +589,7 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
-/* Adds a call of which only the form is known. */
+/* Adds a call if only its form is known. */
 static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);

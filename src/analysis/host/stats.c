@@ -104,16 +104,8 @@ static const tm_column part_columns[N_PART] = {
     [P_EXACT] = {"exact", TM_INT, "", "1 if stats.value_part has all of its values."},
 };
 
-static const tm_table_def part_def = {
-    .name = "stats.part",
-    .doc = "A row for each report, name and rank.",
-    .columns = part_columns,
-    .n_columns = N_PART,
-    .n_keys = 3,
-    .top = -1,
-    .internal = true,
-    .n_merged = 2,
-};
+static const tm_table_def part_def =
+    TM_PART_TABLE("stats.part", "A row for each report, name and rank.", part_columns, N_PART, 2);
 
 enum { V_REPORT, V_NAME, V_VALUE, V_COUNT, N_VALUE };
 
@@ -247,36 +239,26 @@ static tm_status stats_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Rows [first, end) of a table, which share one key. */
-typedef struct of_key {
-    const tm_table *table;
-    size_t first, end;
-} of_key;
-
-static of_key next_key(of_key before) {
-    return (of_key){before.table, before.end, tm_over_ranks_end(before.table, before.end)};
-}
-
 /* Returns the value at index @p place of all the values that the rows, ascending, represent. */
-static double value_at(of_key values, int64_t place) {
+static double value_at(tm_rank_rows values, int64_t place) {
     size_t row = values.first;
     for (; row + 1 < values.end; row++) {
-        place -= tm_table_row(values.table, row)[V_COUNT].value.i;
+        place -= tm_table_row(values.part, row)[V_COUNT].value.i;
         if (place < 0)
             break;
     }
-    return (double)tm_table_row(values.table, row)[V_VALUE].value.i;
+    return (double)tm_table_row(values.part, row)[V_VALUE].value.i;
 }
 
-static double median_of(of_key values, int64_t n) {
+static double median_of(tm_rank_rows values, int64_t n) {
     return (value_at(values, (n - 1) / 2) + value_at(values, n / 2)) / 2;
 }
 
-static tm_distribution join(of_key parts, bool *exact) {
+static tm_distribution join(tm_rank_rows parts, bool *exact) {
     tm_distribution all = {0};
     *exact = true;
     for (size_t r = parts.first; r < parts.end; r++) {
-        const tm_cell *row = tm_table_row(parts.table, r);
+        const tm_cell *row = tm_table_row(parts.part, r);
         const tm_distribution one = {row[P_COUNT].value.i, row[P_TOTAL].value.i, row[P_MIN].value.i,
                                      row[P_MAX].value.i, row[P_SQUARES].value.r};
         tm_distribution_join(&all, &one);
@@ -294,19 +276,19 @@ static tm_status set_names(const tm_names *names, const tm_cell *part, tm_table 
     return tm_set_named(names, part[P_NAME].value.i, table, &row[NAME], err);
 }
 
-static tm_status add_row(const tm_names *names, of_key parts, of_key values, tm_table *table,
-                         tm_error *err) {
+static tm_status add_row(const tm_names *names, tm_rank_rows parts, tm_rank_rows values,
+                         tm_table *table, tm_error *err) {
     bool exact;
     tm_over_ranks total;
     const tm_distribution d = join(parts, &exact);
-    TM_TRY(tm_over_ranks_column(parts.table, parts.first, parts.end, P_TOTAL, &total, err));
+    TM_TRY(tm_over_ranks_column(&parts, P_TOTAL, &total, err));
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[COUNT], d.n);
     tm_cell_set_int(&row[RANKS], total.ranks);
-    if (tm_table_row(parts.table, parts.first)[P_REPORT].value.i == TM_REPORT_CPU_FAULTS)
-        return set_names(names, tm_table_row(parts.table, parts.first), table, row, err);
+    if (tm_rank_rows_key(&parts)[P_REPORT].value.i == TM_REPORT_CPU_FAULTS)
+        return set_names(names, tm_rank_rows_key(&parts), table, row, err);
     tm_cell_set_int(&row[TOTAL], d.sum);
     tm_cell_set_real(&row[MEAN], tm_distribution_mean(&d));
     tm_cell_set_real(&row[MEDIAN], median_of(values, d.n));
@@ -316,19 +298,19 @@ static tm_status add_row(const tm_names *names, of_key parts, of_key values, tm_
     tm_cell_set_int(&row[MAX_RANK_TOTAL], total.max);
     tm_cell_set_int(&row[MAX_RANK], total.max_rank);
     tm_cell_set_bool(&row[EXACT], exact);
-    return set_names(names, tm_table_row(parts.table, parts.first), table, row, err);
+    return set_names(names, tm_rank_rows_key(&parts), table, row, err);
 }
 
 /* Both internal tables have the same keys in the same order. */
 static tm_status stats_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *times = tm_tables_find(tables, time_def.name);
     tm_table *sizes = tm_tables_find(tables, size_def.name);
-    of_key parts = {tm_tables_find(tables, part_def.name), 0, 0},
-           values = {tm_tables_find(tables, value_def.name), 0, 0};
-    while (parts.end < parts.table->n_rows) {
-        parts = next_key(parts);
-        values = next_key(values);
-        const int64_t report = tm_table_row(parts.table, parts.first)[P_REPORT].value.i;
+    tm_rank_rows parts = {tm_tables_find(tables, part_def.name), 0, 0},
+                 values = {tm_tables_find(tables, value_def.name), 0, 0};
+    while (parts.end < parts.part->n_rows) {
+        parts = tm_rank_rows_at(parts.part, parts.end);
+        values = tm_rank_rows_at(values.part, values.end);
+        const int64_t report = tm_rank_rows_key(&parts)[P_REPORT].value.i;
         TM_TRY(add_row(names, parts, values, report == TM_REPORT_COPY_SIZES ? sizes : times, err));
     }
     return TM_OK;

@@ -143,15 +143,9 @@ static const tm_table_def check_def = {
 };
 
 /* Match results of each process. The job's row sums or maximises them: no keys or order needed. */
-static const tm_table_def part_def = {
-    .name = "clock.part",
-    .doc = "A row for each process: its part of clock.check.",
-    .columns = check_columns,
-    .n_columns = N_CHECK_COLUMNS,
-    .n_keys = 0,
-    .top = -1,
-    .internal = true,
-};
+static const tm_table_def part_def =
+    TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
+                      check_columns, N_CHECK_COLUMNS, 0);
 
 static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 

@@ -35,35 +35,15 @@ static const tm_column group_columns[] = {
     {"members", TM_INT, "", "Name id of the list of its ranks in this rank's trace."},
 };
 
-const tm_table_def tm_differs_place = {
-    .name = "job.place",
-    .doc = "A row for each rank: its place in the job.",
-    .columns = place_columns,
-    .n_columns = 7,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_differs_place = TM_INTERNAL_TABLE(
+    "job.place", "A row for each rank: its place in the job.", place_columns, 7, 1);
 
-const tm_table_def tm_differs_kernel = {
-    .name = "job.kernel",
-    .doc = "A row for each rank and kernel.",
-    .columns = kernel_columns,
-    .n_columns = 2,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_differs_kernel =
+    TM_INTERNAL_TABLE("job.kernel", "A row for each rank and kernel.", kernel_columns, 2, 2);
 
-const tm_table_def tm_differs_group = {
-    .name = "job.group",
-    .doc = "A row for each rank and process group that its trace lists.",
-    .columns = group_columns,
-    .n_columns = 3,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_differs_group =
+    TM_INTERNAL_TABLE("job.group", "A row for each rank and process group that its trace lists.",
+                      group_columns, 3, 2);
 
 /* Collects the distinct hashes of the names of compute kernels, ascending. */
 static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {

@@ -158,15 +158,9 @@ static const tm_column span_columns[] = {
     {"end_ns", TM_INT, "ns", "begin_ns plus the time that the trace covers."},
 };
 
-static const tm_table_def span_def = {
-    .name = "job.span",
-    .doc = "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
-    .columns = span_columns,
-    .n_columns = 3,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+static const tm_table_def span_def = TM_INTERNAL_TABLE(
+    "job.span", "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
+    span_columns, 3, 2);
 
 /* Filled while files are read, when the reasons are known. */
 static const tm_column left_out_columns[] = {

@@ -98,7 +98,8 @@ static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
 }
 
-/* Returns TM_NO_CALL if no module is open and the forward operator, if any, lies in none. */
+/* Returns TM_NO_CALL if no module is open, and the forward operator (if there is one) is in no
+ * module. */
 static uint32_t module_of(const tm_live *live, uint32_t event, const tm_scope *at) {
     uint32_t op = live->view->operators->above[event];
     if (at->module != TM_NO_CALL || op == TM_NO_CALL ||

@@ -33,16 +33,9 @@ static const tm_column part_columns[N_PART] = {
 };
 
 /* Rows of all ranks are merged to one row of the shown table. */
-const tm_table_def tm_memory_owner_part = {
-    .name = "memory.owner_part",
-    .doc = "A row for each owner, device type and rank: its part of the shown table.",
-    .columns = part_columns,
-    .n_columns = N_PART,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+const tm_table_def tm_memory_owner_part = TM_PART_TABLE(
+    "memory.owner_part", "A row for each owner, device type and rank: its part of the shown table.",
+    part_columns, N_PART, P_RANK);
 
 enum { O_LEVEL, O_NAME, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_PEAK_RANK, N_SHOWN };
 
@@ -112,32 +105,29 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level
 }
 
 /* A rank has one row per key, so the number of ranks is that of rows. */
-tm_status tm_memory_merge_owners(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, tm_memory_owner_part.name);
-    tm_table *table = tm_tables_find(tables, tm_memory_owner_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        char type[32];
-        tm_over_ranks peak;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_PEAK, &peak, err));
-        const tm_cell *key = tm_table_row(part, first);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[O_RANKS], (int64_t)(end - first));
-        for (int sum = 0; sum < N_SUMS; sum++)
-            tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(part, first, end, P_SUMS + sum));
-        if (peak.ranks > 0) {
-            tm_cell_set_int(&row[O_PEAK], peak.max);
-            tm_cell_set_int(&row[O_PEAK_RANK], peak.max_rank);
-        }
-        tm_device_type_text(key[P_TYPE].value.i, type);
-        TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
-        TM_TRY(tm_table_set_text(table, &row[O_LEVEL], level_words[key[P_LEVEL].value.i], err));
-        tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-        /* the empty name stands for memory outside of all owners */
-        if (name.size > 0)
-            TM_TRY(tm_table_set_bytes(table, &row[O_NAME], name.bytes, name.size, err));
+static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                           tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    char type[32];
+    tm_over_ranks peak;
+    TM_TRY(tm_over_ranks_column(rows, P_PEAK, &peak, err));
+    tm_cell_set_int(&row[O_RANKS], (int64_t)(rows->end - rows->first));
+    for (int sum = 0; sum < N_SUMS; sum++)
+        tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(rows, P_SUMS + sum));
+    if (peak.ranks > 0) {
+        tm_cell_set_int(&row[O_PEAK], peak.max);
+        tm_cell_set_int(&row[O_PEAK_RANK], peak.max_rank);
     }
-    return TM_OK;
+    tm_device_type_text(key[P_TYPE].value.i, type);
+    TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
+    TM_TRY(tm_table_set_text(table, &row[O_LEVEL], level_words[key[P_LEVEL].value.i], err));
+    tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
+    /* the empty name stands for memory outside of all owners */
+    return name.size > 0 ? tm_table_set_bytes(table, &row[O_NAME], name.bytes, name.size, err)
+                         : TM_OK;
+}
+
+tm_status tm_memory_merge_owners(const tm_names *names, tm_tables *tables, tm_error *err) {
+    return tm_over_ranks_merge(&tm_memory_owner_part, &tm_memory_owner_def, names, tables,
+                               set_owner, err);
 }

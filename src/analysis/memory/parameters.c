@@ -39,8 +39,8 @@ static const tm_column columns[N_COLUMNS] = {
                  "Size of all parameters, which is the size of their gradients by type; null if a "
                  "type is unknown."},
     [M_SHARDED] = {"sharded", TM_BOOL, "",
-                   "Whether the trace has FSDP. The gradients are then those of flat parameters, "
-                   "of which each rank keeps a shard."},
+                   "Whether the trace has FSDP. The gradients are then those of flat parameters; "
+                   "each rank keeps a shard of them."},
     [M_OPTIMIZER] = {"optimizer", TM_TEXT, "",
                      "Name of the optimizer; null if there is none or there are several."},
     [M_STATE_LEAST] = {"state_least_bytes", TM_INT, "B",

@@ -58,16 +58,9 @@ static const tm_column part_columns[P_N] = {
     [P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns", "Its backward host time."},
 };
 
-const tm_table_def tm_call_part = {
-    .name = "calls.call_part",
-    .doc = "A row for each level, name, input shapes and rank.",
-    .columns = part_columns,
-    .n_columns = P_N,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+const tm_table_def tm_call_part =
+    TM_PART_TABLE("calls.call_part", "A row for each level, name, input shapes and rank.",
+                  part_columns, P_N, P_RANK);
 
 enum {
     S_LEVEL,
@@ -382,7 +375,7 @@ static void find_fitting(const summing *s, const grouping *g) {
     }
 }
 
-static void set_row(tm_cell *row, const call_key *key, int64_t rank, const call_sum *sum) {
+static void set_part(tm_cell *row, const call_key *key, int64_t rank, const call_sum *sum) {
     tm_cell_set_int(&row[P_NAME], key->name);
     tm_cell_set_int(&row[P_SHAPES], key->shapes);
     tm_cell_set_int(&row[P_RANK], rank);
@@ -405,8 +398,8 @@ static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
         if (!row)
             return false;
         const backward_time *backward = &sum_at(g, i)->backward;
-        set_row(row, (const call_key *)g->keys.keys.data + i, s->view->timeline->rank,
-                sum_at(g, i));
+        set_part(row, (const call_key *)g->keys.keys.data + i, s->view->timeline->rank,
+                 sum_at(g, i));
         tm_cell_set_int(&row[P_LEVEL], g->level);
         if (!s->backward)
             continue;
@@ -479,13 +472,12 @@ static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[3], m->max_rank);
 }
 
-/* Sets the shown columns of one key from rows [first, end) of the part, one per rank. */
-static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_cell *cells,
-                            tm_error *err) {
+/* Sets the columns that all levels have. */
+static tm_status set_merged(const tm_rank_rows *rows, tm_cell *cells, tm_error *err) {
     tm_over_ranks device, host;
-#define SUM(column) tm_over_ranks_sum(part, first, end, P_##column)
-    TM_TRY(tm_over_ranks_column(part, first, end, P_DEVICE_SELF, &device, err));
-    TM_TRY(tm_over_ranks_column(part, first, end, P_HOST_SELF, &host, err));
+#define SUM(column) tm_over_ranks_sum(rows, P_##column)
+    TM_TRY(tm_over_ranks_column(rows, P_DEVICE_SELF, &device, err));
+    TM_TRY(tm_over_ranks_column(rows, P_HOST_SELF, &host, err));
     tm_cell_set_int(&cells[S_CALLS], SUM(CALLS));
     tm_cell_set_int(&cells[S_DEVICE_SELF], device.sum);
     tm_cell_set_int(&cells[S_DEVICE_TOTAL], SUM(DEVICE_TOTAL));
@@ -500,34 +492,23 @@ static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_c
     return TM_OK;
 }
 
-/* Sets the keys, and the columns that only some levels have. */
-static tm_status set_own(const tm_names *names, const tm_table *part, size_t first, tm_table *shown,
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
                          tm_cell *row, tm_error *err) {
-    const tm_cell *key = tm_table_row(part, first);
-    const size_t end = tm_over_ranks_end(part, first);
+    const tm_cell *key = tm_rank_rows_key(rows);
     const int64_t level = key[P_LEVEL].value.i;
     TM_TRY(tm_table_set_text(shown, &row[S_LEVEL], level_words[level], err));
     TM_TRY(tm_set_named(names, key[P_NAME].value.i, shown, &row[S_NAME], err));
     TM_TRY(tm_set_named(names, key[P_SHAPES].value.i, shown, &row[S_SHAPES], err));
     if (level == TM_CALLS_OPERATOR || level == TM_CALLS_SHAPE)
-        tm_cell_set_bool(&row[S_FITS], tm_over_ranks_sum(part, first, end, P_FITS) > 0);
+        tm_cell_set_bool(&row[S_FITS], tm_over_ranks_sum(rows, P_FITS) > 0);
     for (int c = 0; level == TM_CALLS_MODULE && c < P_N - P_BACKWARD_SELF; c++)
-        tm_cell_set_int(&row[S_BACKWARD_SELF + c],
-                        tm_over_ranks_sum(part, first, end, P_BACKWARD_SELF + c));
-    return TM_OK;
+        tm_cell_set_int(&row[S_BACKWARD_SELF + c], tm_over_ranks_sum(rows, P_BACKWARD_SELF + c));
+    return set_merged(rows, row, err);
 }
 
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, tm_call_part.name);
     tm_table *shown = tm_tables_find(tables, tm_call_table.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_cell *row = tm_table_add_row(shown);
-        end = tm_over_ranks_end(part, first);
-        if (!row)
-            return tm_fail_memory(err);
-        TM_TRY(set_own(names, part, first, shown, row, err));
-        TM_TRY(set_merged(part, first, end, row, err));
-    }
+    TM_TRY(tm_over_ranks_merge(&tm_call_part, &tm_call_table, names, tables, set_row, err));
     /* This process has all rows of its keys, so the job's first TM_CALL_ROWS are among its own.
      * Sorted by keys first, so that ties are cut in the same way here and in the job's table. */
     tm_table_sort(shown);

@@ -27,16 +27,9 @@ static const tm_column part_columns[TM_TREE_P_N] = {
     {"backward_host_ns", TM_INT, "ns", "Host time of the backward pass."},
 };
 
-const tm_table_def tm_tree_part = {
-    .name = "calls.tree_part",
-    .doc = "A row for each level, rank and path of calls.",
-    .columns = part_columns,
-    .n_columns = TM_TREE_P_N,
-    .n_keys = TM_TREE_P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = TM_TREE_P_RANK,
-};
+const tm_table_def tm_tree_part =
+    TM_PART_TABLE("calls.tree_part", "A row for each level, rank and path of calls.", part_columns,
+                  TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
 /* The call's node is that of another call or a child of it, and is set later. */

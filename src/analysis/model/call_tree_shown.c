@@ -129,50 +129,47 @@ static tm_status set_name(const tm_names *names, const tm_cell *key, tm_table *s
 }
 
 /* Sums adjacent columns of both tables. Rows that are not calls have no host times. */
-static void set_sums(const tm_table *part, size_t first, size_t end, tm_cell *row) {
-    bool calls = tm_table_row(part, first)[TM_TREE_P_NAME].value.i != TM_TREE_OUTSIDE &&
-                 tm_table_row(part, first)[TM_TREE_P_NAME].value.i != TM_TREE_UNKNOWN;
-#define SUM(column) tm_over_ranks_sum(part, first, end, column)
+static void set_sums(const tm_rank_rows *rows, tm_cell *row) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    bool calls = key[TM_TREE_P_NAME].value.i != TM_TREE_OUTSIDE &&
+                 key[TM_TREE_P_NAME].value.i != TM_TREE_UNKNOWN;
+#define SUM(column) tm_over_ranks_sum(rows, column)
     for (int c = 0; c <= TM_TREE_DEVICE_SELF - TM_TREE_CALLS; c++)
         if (calls || c >= TM_TREE_DEVICE_TOTAL - TM_TREE_CALLS)
             tm_cell_set_int(&row[TM_TREE_CALLS + c], SUM(TM_TREE_P_CALLS + c));
-    const bool passes = tm_table_row(part, first)[TM_TREE_P_LEVEL].value.i == TM_TREE_MODULES;
+    const bool passes = key[TM_TREE_P_LEVEL].value.i == TM_TREE_MODULES;
     for (int c = 0; passes && TM_TREE_P_FORWARD + c < TM_TREE_P_N; c++)
         if (calls || c < TM_TREE_BACKWARD_HOST - TM_TREE_FORWARD)
             tm_cell_set_int(&row[TM_TREE_FORWARD + c], SUM(TM_TREE_P_FORWARD + c));
 #undef SUM
 }
 
-tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, tm_tree_part.name);
-    tm_table *shown = tm_tables_find(tables, tm_tree_table.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        const tm_cell *key = tm_table_row(part, first);
-        tm_over_ranks host, device;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, TM_TREE_P_HOST_TOTAL, &host, err));
-        TM_TRY(tm_over_ranks_column(part, first, end, TM_TREE_P_DEVICE_TOTAL, &device, err));
-        tm_cell *row = tm_table_add_row(shown);
-        if (!row)
-            return tm_fail_memory(err);
-        row[TM_TREE_NODE] = key[TM_TREE_P_PATH];
-        row[TM_TREE_PARENT] = key[TM_TREE_P_PARENT];
-        row[TM_TREE_DEPTH] = key[TM_TREE_P_DEPTH];
-        set_sums(part, first, end, row);
-        tm_cell_set_int(&row[TM_TREE_RANKS], host.ranks);
-        if (!row[TM_TREE_HOST_TOTAL].null) {
-            tm_cell_set_int(&row[TM_TREE_HOST_MEDIAN], host.median);
-            tm_cell_set_int(&row[TM_TREE_HOST_MAX], host.max);
-            tm_cell_set_int(&row[TM_TREE_HOST_RANK], host.max_rank);
-        }
-        tm_cell_set_int(&row[TM_TREE_DEVICE_MEDIAN], device.median);
-        tm_cell_set_int(&row[TM_TREE_DEVICE_MAX], device.max);
-        tm_cell_set_int(&row[TM_TREE_DEVICE_RANK], device.max_rank);
-        TM_TRY(tm_table_set_text(shown, &row[TM_TREE_LEVEL],
-                                 levels[key[TM_TREE_P_LEVEL].value.i].word, err));
-        TM_TRY(set_name(names, key, shown, &row[TM_TREE_NAME], err));
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
+                         tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    tm_over_ranks host, device;
+    TM_TRY(tm_over_ranks_column(rows, TM_TREE_P_HOST_TOTAL, &host, err));
+    TM_TRY(tm_over_ranks_column(rows, TM_TREE_P_DEVICE_TOTAL, &device, err));
+    row[TM_TREE_NODE] = key[TM_TREE_P_PATH];
+    row[TM_TREE_PARENT] = key[TM_TREE_P_PARENT];
+    row[TM_TREE_DEPTH] = key[TM_TREE_P_DEPTH];
+    set_sums(rows, row);
+    tm_cell_set_int(&row[TM_TREE_RANKS], host.ranks);
+    if (!row[TM_TREE_HOST_TOTAL].null) {
+        tm_cell_set_int(&row[TM_TREE_HOST_MEDIAN], host.median);
+        tm_cell_set_int(&row[TM_TREE_HOST_MAX], host.max);
+        tm_cell_set_int(&row[TM_TREE_HOST_RANK], host.max_rank);
     }
-    return TM_OK;
+    tm_cell_set_int(&row[TM_TREE_DEVICE_MEDIAN], device.median);
+    tm_cell_set_int(&row[TM_TREE_DEVICE_MAX], device.max);
+    tm_cell_set_int(&row[TM_TREE_DEVICE_RANK], device.max_rank);
+    TM_TRY(tm_table_set_text(shown, &row[TM_TREE_LEVEL], levels[key[TM_TREE_P_LEVEL].value.i].word,
+                             err));
+    return set_name(names, key, shown, &row[TM_TREE_NAME], err);
+}
+
+tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    return tm_over_ranks_merge(&tm_tree_part, &tm_tree_table, names, tables, set_row, err);
 }
 
 /* A row with its sort keys and tree links. */
@@ -204,8 +201,8 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     }
 }
 
-/* Of rows [first, end) keeps the first n, and the rows that are not calls, which are last; moves
- * the rows after them up, and adds a row for all others as the table's last. */
+/* Keeps the first n of the rows [first, end), and those that are not calls, which are the last of
+ * them. Moves the table's later rows up, and appends a row for all that were removed. */
 static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N];
     int64_t *paths = malloc((n + 1) * sizeof *paths);

@@ -85,10 +85,10 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "First condition of sure that fails: unmatched (communication), missing_ranks, clocks, "
          "not_replayed (marked steps), unexplained (replay_error_pct), host_waits (not recorded), "
          "slowdown, or not_recorded (see job.integrity). Null if sure is true."},
-    [J_FIX] = {"mend_ns", TM_INT, "ns",
+    [J_FIX] = {"fix_ns", TM_INT, "ns",
                "Time that fixing the ranks named in stragglers.finding takes off a mean step. Null "
                "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
-    [J_FIX_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
+    [J_FIX_PCT] = {"fix_pct", TM_REAL, "%", "100 fix_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
                     "Sentence on the saving from fixing the ranks named in stragglers.finding, or "
                     "on what else would help. Null if unknown. If a kind of work saves most, the "

@@ -16,11 +16,12 @@ bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank);
 /** Returns whether the figures of any rank could be off by more than 5 %. */
 bool tm_doubt_of_any(const tm_tables *tables);
 
-/** Returns whether the stretch between the job's recorded GPU events is in doubt by more than 5 %.
+/** Returns whether the time between the job's recorded GPU events is in doubt by more than 5 %.
  * If so, no rank is named for making others wait. */
 bool tm_doubt_between(const tm_tables *tables);
 
-/** Returns whether the same stretch of one rank is in doubt by more than 5 %. */
+/** Returns whether the time between the recorded GPU events of one rank is in doubt by more than 5
+ * %. */
 bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
 
 /**

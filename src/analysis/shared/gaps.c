@@ -150,8 +150,8 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* Splits a gap into parts by cause that add up to its length. in_ns is how much of the gap, before
- * its next event was held, lies in each set. Without its wait, the host would have launched earlier
+/* Splits a gap into parts by cause that add up to its length. in_ns: for each set, its part of the
+ * gap before the next event was held. Without its wait, the host would have launched earlier
  * by at most the length of that wait. */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;

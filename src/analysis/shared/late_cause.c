@@ -30,7 +30,7 @@ static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_
 }
 
 /* Returns whether a rank is late because it computes longer and not because it idles longer.
- * @param far  its idle time outweighs slower kernels */
+ * @param far  whether most of its delay is idle time, even if its kernels are slow */
 static bool computes_longer(double speed, double slower_ns, double idle_ns, bool far) {
     return (speed < SLOW && !far) || (speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0));
 }

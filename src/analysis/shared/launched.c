@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
 #include "calls.h"
 #include "named.h"
 #include "over_ranks.h"
+#include "rank_sums.h"
 #include "table/levels.h"
 
 /* Number of rows shown of a level; the others become one row. */
@@ -32,16 +32,10 @@ static const tm_column part_columns[N_PART] = {
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
 };
 
-const tm_table_def tm_launched_part = {
-    .name = "kernels.launched_part",
-    .doc = "A row for each rank, GPU event and operator or code location that launched it.",
-    .columns = part_columns,
-    .n_columns = N_PART,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+const tm_table_def tm_launched_part =
+    TM_PART_TABLE("kernels.launched_part",
+                  "A row for each rank, GPU event and operator or code location that launched it.",
+                  part_columns, N_PART, P_RANK);
 
 enum {
     S_LEVEL,
@@ -52,11 +46,8 @@ enum {
     S_TOTAL,
     S_MEAN,
     S_SHARE,
-    S_RANKS,
-    S_MEDIAN_RANK,
-    S_MAX_RANK_TIME,
-    S_MAX_RANK,
-    N_SHOWN
+    S_RANKS, /* and TM_OVER_RANKS_COLUMNS */
+    N_SHOWN = S_RANKS + 4
 };
 
 static const tm_column columns[N_SHOWN] = {
@@ -76,11 +67,7 @@ static const tm_column columns[N_SHOWN] = {
     [S_SHARE] = {"share_pct", TM_REAL, "%",
                  "100 total_ns / the total_ns of all rows of this kernel; where level is operator, "
                  "of this operator."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks on which the row's events ran."},
-    [S_MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns", "Median of the ranks' total_ns."},
-    [S_MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
-    [S_MAX_RANK] = {"max_rank", TM_INT, "",
-                    "Rank with max_rank_ns; the lowest if there are several."},
+    [S_RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 
 const tm_table_def tm_launched_table = {
@@ -115,24 +102,24 @@ static int64_t place_of(const tm_rank_view *view, uint32_t row) {
     return call == TM_NO_CALL ? TM_NO_NAME : view->timeline->name[view->places->calls[call].row];
 }
 
-static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *sums, tm_table *part) {
-    for (size_t i = 0; i < sums->n; i++) {
-        const launch_key *key = (const launch_key *)keys->keys.data + i;
-        const launch_sum *sum = (const launch_sum *)sums->data + i;
-        tm_cell *row = tm_table_add_row(part);
-        if (!row)
-            return false;
-        for (int k = 0; k < P_RANK; k++)
-            tm_cell_set_int(&row[k], key->parts[k]);
-        tm_cell_set_int(&row[P_RANK], rank);
-        tm_cell_set_int(&row[P_CALLS], sum->calls);
-        tm_cell_set_int(&row[P_TOTAL], sum->total_ns);
-    }
+static void set_cells(const void *of, const void *value, int64_t *cells) {
+    const launch_sum *sum = value;
+    memcpy(cells, of, sizeof(launch_key));
+    cells[P_CALLS] = sum->calls;
+    cells[P_TOTAL] = sum->total_ns;
+}
+
+static bool add(tm_rank_sums *sums, launch_key key, launch_sum one) {
+    launch_sum *sum = tm_rank_sums_at(sums, &key);
+    if (!sum)
+        return false;
+    sum->calls += one.calls;
+    sum->total_ns = tm_sum(sum->total_ns, one.total_ns);
     return true;
 }
 
 /* Sums GPU events by event, operator and code location. */
-static bool sum_events(const tm_rank_view *view, tm_keys *keys, tm_vec *sums) {
+static bool sum_events(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
@@ -143,44 +130,29 @@ static bool sum_events(const tm_rank_view *view, tm_keys *keys, tm_vec *sums) {
                 continue;
             const launch_key key = {
                 {BY_KERNEL, timeline->name[row], operator_of(view, row), place_of(view, row)}};
-            launch_sum *sum = tm_keys_value(keys, sums, &key);
-            if (!sum)
+            if (!add(sums, key, (launch_sum){1, timeline->duration_ns[row]}))
                 return false;
-            sum->calls++;
-            sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[row]);
         }
     }
     return true;
 }
 
 /* Sums these over code locations. */
-static bool sum_places(const tm_keys *keys, const tm_vec *sums, tm_keys *into, tm_vec *into_sums) {
-    for (size_t i = 0; i < sums->n; i++) {
-        const int64_t *parts = ((const launch_key *)keys->keys.data)[i].parts;
-        const launch_sum *one = (const launch_sum *)sums->data + i;
+static bool sum_places(tm_rank_sums *sums) {
+    bool ok = true;
+    for (size_t i = 0, n = sums->values.n; i < n && ok; i++) {
+        const int64_t *parts = ((const launch_key *)sums->keys.keys.data)[i].parts;
         const launch_key key = {{BY_OPERATOR, parts[P_KERNEL], parts[P_OPERATOR], TM_NO_NAME}};
-        launch_sum *sum = tm_keys_value(into, into_sums, &key);
-        if (!sum)
-            return false;
-        sum->calls += one->calls;
-        sum->total_ns = tm_sum(sum->total_ns, one->total_ns);
+        ok = add(sums, key, ((const launch_sum *)sums->values.data)[i]);
     }
-    return true;
+    return ok;
 }
 
 tm_status tm_launched_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_table *part = tm_tables_find(out, tm_launched_part.name);
-    tm_keys keys = TM_KEYS(launch_key), operator_keys = TM_KEYS(launch_key);
-    tm_vec sums = TM_VEC(launch_sum), operator_sums = TM_VEC(launch_sum);
-    bool ok = sum_events(view, &keys, &sums) &&
-              sum_places(&keys, &sums, &operator_keys, &operator_sums) &&
-              add_parts(view->timeline->rank, &keys, &sums, part) &&
-              add_parts(view->timeline->rank, &operator_keys, &operator_sums, part);
-    tm_keys_free(&keys);
-    tm_vec_free(&sums);
-    tm_keys_free(&operator_keys);
-    tm_vec_free(&operator_sums);
-    return ok ? TM_OK : tm_fail_memory(err);
+    tm_rank_sums sums = TM_RANK_SUMS(launch_key, launch_sum);
+    bool ok = sum_events(view, &sums) && sum_places(&sums);
+    return tm_rank_sums_put(&sums, ok, view->timeline->rank, set_cells,
+                            tm_tables_find(out, tm_launched_part.name), err);
 }
 
 static tm_status set_key(const tm_names *names, int64_t id, tm_table *shown, tm_cell *cell,
@@ -191,8 +163,16 @@ static tm_status set_key(const tm_names *names, int64_t id, tm_table *shown, tm_
                              err);
 }
 
-static tm_status set_keys(const tm_names *names, const tm_cell *key, tm_table *shown, tm_cell *row,
-                          tm_error *err) {
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
+                         tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    const int64_t calls = tm_over_ranks_sum(rows, P_CALLS);
+    tm_over_ranks total;
+    TM_TRY(tm_over_ranks_column(rows, P_TOTAL, &total, err));
+    tm_cell_set_int(&row[S_CALLS], calls);
+    tm_cell_set_int(&row[S_TOTAL], total.sum);
+    tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total.sum, calls));
+    tm_over_ranks_set(&row[S_RANKS], &total);
     TM_TRY(tm_table_set_text(shown, &row[S_LEVEL], level_words[key[P_LEVEL].value.i], err));
     for (int k = P_KERNEL; k <= P_INSIDE; k++)
         TM_TRY(set_key(names, key[k].value.i, shown, &row[k], err));
@@ -200,26 +180,7 @@ static tm_status set_keys(const tm_names *names, const tm_cell *key, tm_table *s
 }
 
 tm_status tm_launched_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, tm_launched_part.name);
-    tm_table *shown = tm_tables_find(tables, tm_launched_table.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_over_ranks total;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
-        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
-        tm_cell *row = tm_table_add_row(shown);
-        if (!row)
-            return tm_fail_memory(err);
-        TM_TRY(set_keys(names, tm_table_row(part, first), shown, row, err));
-        tm_cell_set_int(&row[S_CALLS], calls);
-        tm_cell_set_int(&row[S_TOTAL], total.sum);
-        tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total.sum, calls));
-        tm_cell_set_int(&row[S_RANKS], total.ranks);
-        tm_cell_set_int(&row[S_MEDIAN_RANK], total.median);
-        tm_cell_set_int(&row[S_MAX_RANK_TIME], total.max);
-        tm_cell_set_int(&row[S_MAX_RANK], total.max_rank);
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&tm_launched_part, &tm_launched_table, names, tables, set_row, err);
 }
 
 /* Names without text are null. */

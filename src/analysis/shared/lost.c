@@ -28,7 +28,7 @@ typedef struct made {
     bool lost, edge, between;
 } made;
 
-/* Marks a graph in survey.ran of which only part was recorded. */
+/* Marks a graph in survey.ran if only a part of it was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
 /* An event other than a computing kernel that a graph launch ran. */
@@ -426,10 +426,10 @@ static bool count(survey *s, tm_lost *out) {
     return hide_all(s, out);
 }
 
-/* CUPTI numbers every call of a process. Profilers leave some sorts of calls out: half of the
- * consecutive numbers are at most 11 apart in 46 real traces, but 36 in one of which 0.5 % of the
- * calls were kept (HolisticTraceAnalysis, trace_filter). A pause of the profiler is one large gap,
- * and a short trace may have many. */
+/* CUPTI numbers every call of a process. Profilers leave some kinds of calls out: half of the
+ * consecutive numbers are at most 11 apart in 46 real traces, but 36 apart in a trace that keeps
+ * 0.5 % of the calls (HolisticTraceAnalysis, trace_filter). A pause of the profiler is one large
+ * gap, and a short trace may have many. */
 enum { SAMPLE_LEAST = 100, SAMPLE_GAP = 20, SAMPLE_PART = 50 };
 
 static bool is_of_cuda(const survey *s, uint32_t row) {

@@ -19,15 +19,10 @@ static const tm_column columns[N_COLUMNS] = {
     {"kernels", TM_INT, "", "Number of names and shapes compared."},
 };
 
-const tm_table_def tm_same_kernels_table = {
-    .name = "kernels.same",
-    .doc = "A row for each rank: the time of its kernels, and of the same kernels on other ranks.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_same_kernels_table = TM_INTERNAL_TABLE(
+    "kernels.same",
+    "A row for each rank: the time of its kernels, and of the same kernels on other ranks.",
+    columns, N_COLUMNS, 1);
 
 typedef struct sums {
     int64_t own_ns, alike_ns, usual_ns, slower_ns, kernels;
@@ -53,22 +48,22 @@ static int64_t median_of_others(const tm_vec *means, int64_t own) {
     return tm_median(middle, 2);
 }
 
-bool tm_same_kernels_add(tm_same_kernels *same, const tm_table *part, size_t first, size_t end,
+bool tm_same_kernels_add(tm_same_kernels *same, const tm_rank_rows *rows,
                          const tm_same_kernels_columns *at) {
-    const tm_cell *key = tm_table_row(part, first);
-    if (tm_table_row(part, first)[at->communication].value.i > 0)
+    const tm_cell *key = tm_rank_rows_key(rows);
+    if (key[at->communication].value.i > 0)
         return true;
     same->means.n = 0;
-    for (size_t r = first; r < end; r++) {
-        const tm_cell *row = tm_table_row(part, r);
+    for (size_t r = rows->first; r < rows->end; r++) {
+        const tm_cell *row = tm_table_row(rows->part, r);
         const int64_t mean = tm_round_ratio(row[at->total].value.i, row[at->calls].value.i);
         if (!tm_vec_append(&same->means, &mean, 1))
             return false;
     }
-    const bool compared = end - first > 1 && key[at->grid].value.i >= 0;
+    const bool compared = rows->end - rows->first > 1 && key[at->grid].value.i >= 0;
     tm_sort_values(same->means.data, same->means.n);
-    for (size_t r = first; r < end; r++) {
-        const tm_cell *row = tm_table_row(part, r);
+    for (size_t r = rows->first; r < rows->end; r++) {
+        const tm_cell *row = tm_table_row(rows->part, r);
         const int64_t calls = row[at->calls].value.i, total = row[at->total].value.i;
         sums *s = tm_keys_value(&same->ranks, &same->sums, &row[at->rank].value.i);
         if (!s)

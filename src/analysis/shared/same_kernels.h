@@ -4,7 +4,7 @@
 #define TMERGE_SAME_KERNELS_H
 
 #include "base/keys.h"
-#include "tmerge/table.h"
+#include "over_ranks.h"
 
 /** Internal table. Every process adds rows for a rank; they add up. */
 extern const tm_table_def tm_same_kernels_table;
@@ -23,8 +23,8 @@ typedef struct tm_same_kernels {
 void tm_same_kernels_init(tm_same_kernels *same);
 void tm_same_kernels_free(tm_same_kernels *same);
 
-/** Adds rows [first, end) of a part table, all of one kernel and shape. False if out of memory. */
-bool tm_same_kernels_add(tm_same_kernels *same, const tm_table *part, size_t first, size_t end,
+/** Adds the rows of one kernel and shape. False if out of memory. */
+bool tm_same_kernels_add(tm_same_kernels *same, const tm_rank_rows *rows,
                          const tm_same_kernels_columns *at);
 
 /** Writes the sums as table rows. TM_OK; TM_ERR_FAULT. */

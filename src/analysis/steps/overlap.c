@@ -170,16 +170,11 @@ static const tm_column unmarked_columns[] = {
     {"window_ns", TM_INT, "ns", "As in overlap.rank."},
 };
 
-static const tm_table_def unmarked_def = {
-    .name = "overlap.unmarked",
-    .doc = "A row for each rank whose trace marks no steps: the window by which its only step is "
-           "compared.",
-    .columns = unmarked_columns,
-    .n_columns = 2,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+static const tm_table_def unmarked_def = TM_INTERNAL_TABLE(
+    "overlap.unmarked",
+    "A row for each rank whose trace marks no steps: the window by which its only step is "
+    "compared.",
+    unmarked_columns, 2, 1);
 
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
                                            &unmarked_def};

@@ -1,13 +1,13 @@
 /* Analysis `overview`: where a step's time goes, and how well the GPU is used. */
 #include "tmerge/analysis.h"
 
-#include "alone.h"
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"
 #include "analysis/shared/kinds_of_steps.h"
 #include "base/median.h"
 #include "base/sums.h"
 #include "gpu_use.h"
+#include "one_rank_job.h"
 #include "timeline/host_comm.h"
 
 /* Parts of a step's time. If several apply at once, the first counts. */

@@ -103,16 +103,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save."},
 };
 
-static const tm_table_def part_def = {
-    .name = "structure.step_part",
-    .doc = "A row for each step of a rank: its part of structure.step.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-    .n_merged = 1,
-};
+static const tm_table_def part_def = TM_PART_TABLE(
+    "structure.step_part", "A row for each step of a rank: its part of structure.step.",
+    part_columns, N_PART_COLUMNS, 1);
 
 static const tm_table_def *const defs[] = {&step_def, &part_def};
 
@@ -141,35 +134,32 @@ static tm_status structure_rank(const tm_rank_view *view, tm_tables *out, tm_err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status structure_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, step_def.name);
+static tm_status set_step(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                          tm_cell *row, tm_error *err) {
+    tm_over_ranks micro, updates;
     (void)names;
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_over_ranks micro, updates;
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_MICRO, &micro, err));
-        TM_TRY(tm_over_ranks_column(part, first, end, P_UPDATES, &updates, err));
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-#define SUM(column) tm_over_ranks_sum(part, first, end, column)
-        row[STEP] = tm_table_row(part, first)[P_STEP];
-        tm_cell_set_int(&row[RANKS], updates.ranks);
-        if (micro.ranks > 0) {
-            tm_cell_set_int(&row[MICRO], micro.median);
-            tm_cell_set_int(&row[MICRO_MAX], micro.max);
-            tm_cell_set_int(&row[MICRO_RANK], micro.max_rank);
-            tm_cell_set_ratio(&row[PER_UPDATE], 1.0, micro.sum, updates.sum);
-        }
-        tm_cell_set_int(&row[UPDATES], updates.median);
-        tm_cell_set_int(&row[AGAIN], SUM(P_AGAIN));
-        tm_cell_set_ratio(&row[AGAIN_PCT], 100.0, SUM(P_AGAIN), SUM(P_WORK));
-        tm_cell_set_int(&row[LOGGING], SUM(P_LOGGING));
-        tm_cell_set_int(&row[SAVING], SUM(P_SAVING));
-#undef SUM
+    (void)table;
+    TM_TRY(tm_over_ranks_column(rows, P_MICRO, &micro, err));
+    TM_TRY(tm_over_ranks_column(rows, P_UPDATES, &updates, err));
+    row[STEP] = tm_rank_rows_key(rows)[P_STEP];
+    tm_cell_set_int(&row[RANKS], updates.ranks);
+    if (micro.ranks > 0) {
+        tm_cell_set_int(&row[MICRO], micro.median);
+        tm_cell_set_int(&row[MICRO_MAX], micro.max);
+        tm_cell_set_int(&row[MICRO_RANK], micro.max_rank);
+        tm_cell_set_ratio(&row[PER_UPDATE], 1.0, micro.sum, updates.sum);
     }
+    const int64_t again = tm_over_ranks_sum(rows, P_AGAIN);
+    tm_cell_set_int(&row[UPDATES], updates.median);
+    tm_cell_set_int(&row[AGAIN], again);
+    tm_cell_set_ratio(&row[AGAIN_PCT], 100.0, again, tm_over_ranks_sum(rows, P_WORK));
+    tm_cell_set_int(&row[LOGGING], tm_over_ranks_sum(rows, P_LOGGING));
+    tm_cell_set_int(&row[SAVING], tm_over_ranks_sum(rows, P_SAVING));
     return TM_OK;
+}
+
+static tm_status structure_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    return tm_over_ranks_merge(&part_def, &step_def, names, tables, set_step, err);
 }
 
 /* A phase, and the upper limit of its usual share according to profiling guides. */

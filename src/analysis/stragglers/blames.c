@@ -44,15 +44,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 };
 
 /* Filled by the process that holds the rank: sums of the answers to its kernels by step. */
-const tm_table_def tm_blames_part = {
-    .name = "stragglers.part",
-    .doc = "A row for each rank and step: the data behind the other tables.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
+    "stragglers.part", "A row for each rank and step: the data behind the other tables.",
+    part_columns, N_PART_COLUMNS, 2);
 
 enum { C_RANK, C_STEP, C_PASSED, C_INDIRECT, N_COST_COLUMNS };
 
@@ -67,15 +61,10 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
 };
 
 /* Filled by the process that receives all costs of a rank, so that there is one row per step. */
-const tm_table_def tm_blames_cost = {
-    .name = "stragglers.cost",
-    .doc = "A row for each rank and step whose total cost differs from its caused wait.",
-    .columns = cost_columns,
-    .n_columns = N_COST_COLUMNS,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_blames_cost =
+    TM_INTERNAL_TABLE("stragglers.cost",
+                      "A row for each rank and step whose total cost differs from its caused wait.",
+                      cost_columns, N_COST_COLUMNS, 2);
 
 static const tm_column member_columns[] = {
     {"group", TM_INT, "", "Identity of a process group with waits."},
@@ -83,15 +72,8 @@ static const tm_column member_columns[] = {
 };
 
 /* Filled by the process that holds the rank: the verdict looks for groups that share a cost. */
-const tm_table_def tm_blames_member = {
-    .name = "stragglers.member",
-    .doc = "A row for each process group and member rank.",
-    .columns = member_columns,
-    .n_columns = 2,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
+    "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
 /* Cost through other ranks is unknown here and has a separate table. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {

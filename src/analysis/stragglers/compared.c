@@ -45,15 +45,9 @@ static const tm_column suspect_columns[N_S] = {
     [S_UNSTEADY] = {"unsteady", TM_BOOL, "", "Whether its excess differs between few steps."},
 };
 
-const tm_table_def tm_compared_suspect = {
-    .name = "stragglers.suspect",
-    .doc = "A row for each group and member that takes longer than chance explains.",
-    .columns = suspect_columns,
-    .n_columns = N_S,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_compared_suspect = TM_INTERNAL_TABLE(
+    "stragglers.suspect", "A row for each group and member that takes longer than chance explains.",
+    suspect_columns, N_S, 2);
 
 static const tm_column standing_columns[] = {
     {"group", TM_INT, "", "Identity of the process group that was tested."},
@@ -62,15 +56,9 @@ static const tm_column standing_columns[] = {
     {"p", TM_REAL, "", "As in stragglers.rank."},
 };
 
-const tm_table_def tm_compared_standing = {
-    .name = "stragglers.standing",
-    .doc = "A row for each group and member: the result for its own time.",
-    .columns = standing_columns,
-    .n_columns = 4,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_compared_standing = TM_INTERNAL_TABLE(
+    "stragglers.standing", "A row for each group and member: the result for its own time.",
+    standing_columns, 4, 2);
 
 tm_suspect tm_compared_read(const tm_cell *row) {
     return (tm_suspect){

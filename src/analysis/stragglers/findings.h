@@ -104,11 +104,12 @@ typedef struct tm_findings_input {
  * Finds what the verdict reports.
  *
  * Suspects of one rank from several groups are merged: minimum p, window of the largest excess. If
- * a replay knows the savings, findings stay that save 1 % of a step and, beside others, a tenth of
- * the total saving; if none does and the replay is unsure, one that caused half of all waiting.
- * Without a replay, findings stay whose excess is 1 % of the steps. A host with at most half of all
- * ranks is named instead of its ranks if 80 % of these, and at least 2, are found; else such a
- * process group. Two episodes of which one ends before the other starts alternate.
+ * a replay knows the savings, a finding is kept if it saves 1 % of a step and, if there are
+ * several, a tenth of the total saving. If no finding does and the replay is unsure, a finding is
+ * kept if it caused half of all waiting. Without a replay, a finding is kept if its excess is 1 %
+ * of the steps. A host with at most half of all ranks is named instead of its ranks if 80 % of
+ * them, and at least 2, are found; otherwise a process group is named under the same conditions.
+ * Two episodes alternate if one ends before the other starts.
  *
  * If no rank is found, a pipeline whose ranks wait for transfers between stages for 1 % of the
  * windows has a bubble: the time in which waiting, for transfers and in collectives, keeps ranks

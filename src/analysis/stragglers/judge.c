@@ -18,15 +18,9 @@ static const tm_column heavy_columns[] = {
     {"operations", TM_INT, "", "Number of the job's operations with waits."},
 };
 
-const tm_table_def tm_judge_heavy = {
-    .name = "stragglers.heavy",
-    .doc = "A row for each of the operations with the longest waits.",
-    .columns = heavy_columns,
-    .n_columns = 5,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_judge_heavy = TM_INTERNAL_TABLE(
+    "stragglers.heavy", "A row for each of the operations with the longest waits.", heavy_columns,
+    5, 1);
 
 static const tm_column heard_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
@@ -36,15 +30,9 @@ static const tm_column heard_columns[] = {
     {"open_ns", TM_INT, "ns", "Part of compared_ns in groups that may have further ranks."},
 };
 
-const tm_table_def tm_judge_heard = {
-    .name = "stragglers.heard",
-    .doc = "A row for each rank: how much of its communication could be compared.",
-    .columns = heard_columns,
-    .n_columns = 4,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_judge_heard = TM_INTERNAL_TABLE(
+    "stragglers.heard", "A row for each rank: how much of its communication could be compared.",
+    heard_columns, 4, 1);
 
 static const tm_column pipeline_columns[] = {
     {"stages", TM_INT, "", "Number of pipeline stages, 0 for no pipeline."},
@@ -55,15 +43,8 @@ static const tm_column pipeline_columns[] = {
      "Time in which pipeline transfers and collectives kept ranks from computing."},
 };
 
-const tm_table_def tm_judge_pipeline = {
-    .name = "stragglers.pipeline",
-    .doc = "One row: use of the pipeline.",
-    .columns = pipeline_columns,
-    .n_columns = 5,
-    .n_keys = 0,
-    .top = -1,
-    .internal = true,
-};
+const tm_table_def tm_judge_pipeline = TM_INTERNAL_TABLE(
+    "stragglers.pipeline", "One row: use of the pipeline.", pipeline_columns, 5, 0);
 
 static tm_status add_pipeline(tm_tables *tables, const tm_pipeline_use *p, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_judge_pipeline.name));

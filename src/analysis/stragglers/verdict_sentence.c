@@ -41,7 +41,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
 
 enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
-/* Names the reference of a speed: "rank 1's", of several ranks "the median". */
+/* Names the reference of a speed: "rank 1's", or "the median" of several ranks. */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
     snprintf(out, THAN_MAX, "the median");
     if (c->peer >= 0)
@@ -544,7 +544,7 @@ static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char 
 }
 
 /* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it was never last
- * alone. If half of them or more do not tell who came last, only the others count. */
+ * alone. If half of them or more do not show who came last, only the others count. */
 static void last_text(const tm_blame *blame, char *out, size_t size) {
     char expected[32], apart[64] = "";
     const bool tied = blame->untied > 0 && 2 * blame->untied <= blame->collectives;

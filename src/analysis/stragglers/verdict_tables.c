@@ -57,9 +57,9 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
               "Last step of the finding's window; if stretches are compared, the number of the "
               "last operation. Null if from is null."},
     [F_UNIT] = {"unit", TM_TEXT, "",
-                "Unit that is compared. step: a step. stretch: the work of ranks between two "
-                "operations of their group, or a block of such stretches. part: a sample of all "
-                "work in a step. operation: for an event."},
+                "What is compared. step: whole steps. stretch: the work of ranks between two "
+                "operations of their group, or blocks of such stretches. part: samples of all "
+                "work in a step. If the finding is an event, operation."},
     [F_UNITS] = {"units", TM_INT, "",
                  "Number of units in the window; for blocks, the units in all blocks; for an "
                  "event, its operations."},

@@ -51,8 +51,7 @@ static const tm_column columns[N_COLUMNS] = {
          "known; null if there are none. Permutations in which each member only sends or only "
          "receives are in bubble.pair. In a ring, a kernel belongs to two pairs and has no wait."},
     [MAX] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
-    [MAX_RANK] = {"max_rank", TM_INT, "",
-                  "Rank with max_rank_ns; the lowest if there are several."},
+    [MAX_RANK] = TM_MAX_RANK_COLUMN,
 };
 
 const tm_table_def tm_pod_collective_def = {
@@ -93,16 +92,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of waits."},
 };
 
-const tm_table_def tm_pod_collective_part_def = {
-    .name = "pod.collective_part",
-    .doc = "A row for each rank and operation.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+const tm_table_def tm_pod_collective_part_def =
+    TM_PART_TABLE("pod.collective_part", "A row for each rank and operation.", part_columns,
+                  N_PART_COLUMNS, P_RANK);
 
 typedef struct key {
     int64_t program, operation, group;
@@ -195,18 +187,15 @@ tm_status tm_exchanges_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                             tm_tables_find(out, tm_pod_collective_part_def.name), err);
 }
 
-static tm_status add_row(const tm_names *names, const tm_table *part, size_t first, size_t end,
-                         tm_table *shown, tm_error *err) {
-    const tm_cell *one = tm_table_row(part, first);
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
+                         tm_cell *row, tm_error *err) {
+    const tm_cell *one = tm_rank_rows_key(rows);
     tm_over_ranks total;
     tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
-    for (size_t i = first + 1; i < end; i++) /* one member sends, the other receives */
-        if (tm_table_row(part, i)[P_KIND].value.i != (int64_t)kind)
+    for (size_t i = rows->first + 1; i < rows->end; i++) /* one member sends, the other receives */
+        if (tm_table_row(rows->part, i)[P_KIND].value.i != (int64_t)kind)
             kind = TM_COLL_SENDRECV;
-    TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
-    tm_cell *row = tm_table_add_row(shown);
-    if (!row)
-        return tm_fail_memory(err);
+    TM_TRY(tm_over_ranks_column(rows, P_TOTAL, &total, err));
     for (int c = 0; c < P_RANK; c++)
         TM_TRY(tm_set_named(names, one[c].value.i, shown, &row[c], err));
     tm_cell_set_int(&row[RANKS], total.ranks);
@@ -214,21 +203,16 @@ static tm_status add_row(const tm_names *names, const tm_table *part, size_t fir
         tm_cell_set_int(&row[MEMBERS], one[P_MEMBERS].value.i);
     if (one[P_BYTES].value.i >= 0)
         tm_cell_set_int(&row[BYTES], one[P_BYTES].value.i);
-    tm_cell_set_int(&row[COUNT], tm_over_ranks_sum(part, first, end, P_COUNT));
+    tm_cell_set_int(&row[COUNT], tm_over_ranks_sum(rows, P_COUNT));
     tm_cell_set_int(&row[TOTAL], total.sum);
-    if (tm_over_ranks_sum(part, first, end, P_WAITS) > 0)
-        tm_cell_set_int(&row[WAIT], tm_over_ranks_sum(part, first, end, P_WAIT));
+    if (tm_over_ranks_sum(rows, P_WAITS) > 0)
+        tm_cell_set_int(&row[WAIT], tm_over_ranks_sum(rows, P_WAIT));
     tm_cell_set_int(&row[MAX], total.max);
     tm_cell_set_int(&row[MAX_RANK], total.max_rank);
     return tm_table_set_text(shown, &row[KIND], tm_collective_word(kind), err);
 }
 
 tm_status tm_exchanges_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, tm_pod_collective_part_def.name);
-    tm_table *shown = tm_tables_find(tables, tm_pod_collective_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(add_row(names, part, first, end, shown, err));
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&tm_pod_collective_part_def, &tm_pod_collective_def, names, tables,
+                               set_row, err);
 }

@@ -5,6 +5,7 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
+#include "analysis/shared/rank_sums.h"
 #include "analysis/shared/xla.h"
 #include "analysis/shared/xla_ops.h"
 #include "base/keys.h"
@@ -29,16 +30,8 @@ static const tm_column part_columns[N_PART] = {
     [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of the runs' self times."},
 };
 
-static const tm_table_def part_def = {
-    .name = "framework.work_part",
-    .doc = "A row for each rank, side and operator.",
-    .columns = part_columns,
-    .n_columns = N_PART,
-    .n_keys = 3,
-    .top = -1,
-    .internal = true,
-    .n_merged = 2,
-};
+static const tm_table_def part_def = TM_PART_TABLE(
+    "framework.work_part", "A row for each rank, side and operator.", part_columns, N_PART, 2);
 
 enum {
     LEVEL,
@@ -82,8 +75,7 @@ static const tm_column columns[N_COLUMNS] = {
                "Number of ranks that ran the operator; like the next two columns, null where level "
                "is type."},
     [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
-    [MAX_RANK] = {"max_rank", TM_INT, "",
-                  "Rank with max_rank_ns; the lowest if there are several."},
+    [MAX_RANK] = TM_MAX_RANK_COLUMN,
 };
 
 static const tm_table_def work_def = {
@@ -109,13 +101,8 @@ typedef struct operator_sum {
     int64_t occurrences, total_ns, self_ns;
 } operator_sum;
 
-typedef struct operator_sums {
-    tm_keys keys;
-    tm_vec values; /* of operator_sum */
-} operator_sums;
-
-static bool add(operator_sums *sums, operator_key key, int64_t total_ns, int64_t self_ns) {
-    operator_sum *sum = tm_keys_value(&sums->keys, &sums->values, &key);
+static bool add(tm_rank_sums *sums, operator_key key, int64_t total_ns, int64_t self_ns) {
+    operator_sum *sum = tm_rank_sums_at(sums, &key);
     if (!sum)
         return false;
     sum->occurrences++;
@@ -124,7 +111,7 @@ static bool add(operator_sums *sums, operator_key key, int64_t total_ns, int64_t
     return true;
 }
 
-static bool add_devices(const tm_rank_view *view, operator_sums *sums, tm_error *err) {
+static bool add_devices(const tm_rank_view *view, tm_rank_sums *sums, tm_error *err) {
     tm_vec ops;
     bool ok = tm_xla_ops_find(view->timeline, view->names, &ops, err) == TM_OK;
     for (size_t i = 0; i < ops.n && ok; i++) {
@@ -138,7 +125,7 @@ static bool add_devices(const tm_rank_view *view, operator_sums *sums, tm_error 
 }
 
 /* Adds GPU stream events without XLA attributes: copies of program inputs. */
-static bool add_untold(const tm_rank_view *view, operator_sums *sums) {
+static bool add_untold(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     size_t next = 0;
     bool ok = true;
@@ -158,7 +145,7 @@ static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
            timeline->duration_ns[call] == timeline->duration_ns[row];
 }
 
-static bool add_hosts(const tm_rank_view *view, operator_sums *sums) {
+static bool add_hosts(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     const tm_call *calls = view->operators->calls;
     size_t n = view->operators->n;
@@ -180,30 +167,24 @@ static bool add_hosts(const tm_rank_view *view, operator_sums *sums) {
     return ok;
 }
 
+static void set_cells(const void *of, const void *value, int64_t *cells) {
+    const operator_key *key = of;
+    const operator_sum *sum = value;
+    cells[P_SIDE] = key->side;
+    cells[P_OPERATOR] = key->name;
+    cells[P_OCCURRENCES] = sum->occurrences;
+    cells[P_TOTAL] = sum->total_ns;
+    cells[P_SELF] = sum->self_ns;
+}
+
 static tm_status framework_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    operator_sums sums = {TM_KEYS(operator_key), TM_VEC(operator_sum)};
-    tm_table *part = tm_tables_find(out, part_def.name);
+    tm_rank_sums sums = TM_RANK_SUMS(operator_key, operator_sum);
     if (!tm_xla_is(view))
         return TM_OK;
     bool ok = add_devices(view, &sums, err) && add_hosts(view, &sums) &&
               (tm_xla_is_tpu(view) || add_untold(view, &sums));
-    for (size_t i = 0; i < sums.values.n && ok; i++) {
-        const operator_key *key = (const operator_key *)sums.keys.keys.data + i;
-        const operator_sum *sum = (const operator_sum *)sums.values.data + i;
-        tm_cell *row = tm_table_add_row(part);
-        ok = row != NULL;
-        if (!ok)
-            break;
-        tm_cell_set_int(&row[P_SIDE], key->side);
-        tm_cell_set_int(&row[P_OPERATOR], key->name);
-        tm_cell_set_int(&row[P_RANK], view->timeline->rank);
-        tm_cell_set_int(&row[P_OCCURRENCES], sum->occurrences);
-        tm_cell_set_int(&row[P_TOTAL], sum->total_ns);
-        tm_cell_set_int(&row[P_SELF], sum->self_ns);
-    }
-    tm_keys_free(&sums.keys);
-    tm_vec_free(&sums.values);
-    return ok ? TM_OK : tm_fail_memory(err);
+    return tm_rank_sums_put(&sums, ok, view->timeline->rank, set_cells,
+                            tm_tables_find(out, part_def.name), err);
 }
 
 /* Returns the type in an operator's name: MatMul for "scope/MatMul:MatMul"; add for
@@ -223,32 +204,29 @@ static tm_text type_of(tm_text name) {
     return (tm_text){begin, (size_t)(end - begin)};
 }
 
+static tm_status set_operator(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                              tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    const int64_t name = key[P_OPERATOR].value.i;
+    tm_over_ranks self;
+    TM_TRY(tm_over_ranks_column(rows, P_SELF, &self, err));
+    tm_cell_set_int(&row[OCCURRENCES], tm_over_ranks_sum(rows, P_OCCURRENCES));
+    tm_cell_set_int(&row[TOTAL], tm_over_ranks_sum(rows, P_TOTAL));
+    tm_cell_set_int(&row[SELF], self.sum);
+    tm_cell_set_int(&row[RANKS], self.ranks);
+    tm_cell_set_int(&row[MAX_RANK_TIME], self.max);
+    tm_cell_set_int(&row[MAX_RANK], self.max_rank);
+    TM_TRY(tm_table_set_text(table, &row[LEVEL], "operator", err));
+    TM_TRY(tm_table_set_text(table, &row[SIDE_], side_words[key[P_SIDE].value.i], err));
+    TM_TRY(tm_set_named(names, name, table, &row[OPERATOR], err));
+    if (name == TM_NO_NAME)
+        return TM_OK;
+    tm_text type = type_of(tm_names_text(names, (uint32_t)name));
+    return tm_table_set_bytes(table, &row[TYPE], type.bytes, type.size, err);
+}
+
 static tm_status framework_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, work_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_over_ranks self;
-        const tm_cell *from = tm_table_row(part, first);
-        end = tm_over_ranks_end(part, first);
-        TM_TRY(tm_over_ranks_column(part, first, end, P_SELF, &self, err));
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[OCCURRENCES], tm_over_ranks_sum(part, first, end, P_OCCURRENCES));
-        tm_cell_set_int(&row[TOTAL], tm_over_ranks_sum(part, first, end, P_TOTAL));
-        tm_cell_set_int(&row[SELF], self.sum);
-        tm_cell_set_int(&row[RANKS], self.ranks);
-        tm_cell_set_int(&row[MAX_RANK_TIME], self.max);
-        tm_cell_set_int(&row[MAX_RANK], self.max_rank);
-        TM_TRY(tm_table_set_text(table, &row[LEVEL], "operator", err));
-        TM_TRY(tm_table_set_text(table, &row[SIDE_], side_words[from[P_SIDE].value.i], err));
-        TM_TRY(tm_set_named(names, from[P_OPERATOR].value.i, table, &row[OPERATOR], err));
-        if (row[OPERATOR].null)
-            continue;
-        tm_text type = type_of(tm_names_text(names, (uint32_t)from[P_OPERATOR].value.i));
-        TM_TRY(tm_table_set_bytes(table, &row[TYPE], type.bytes, type.size, err));
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&part_def, &work_def, names, tables, set_operator, err);
 }
 
 static side side_of(const tm_cell *row) {

@@ -13,7 +13,7 @@ enum {
     RIDGE,
     OCCURRENCES,
     SELF,
-    TOLD,
+    KNOWN,
     FLOP,
     RATE,
     PEAK,
@@ -37,9 +37,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations that ran."},
     [SELF] = {"self_ns", TM_INT, "ns",
               "Sum of the durations of the operations, without nested operations."},
-    [TOLD] = {"told_pct", TM_REAL, "%",
-              "Percentage of self_ns in operations whose FLOP and bytes are known. The rates cover "
-              "only these operations."},
+    [KNOWN] =
+        {"known_pct", TM_REAL, "%",
+         "Percentage of self_ns in operations whose FLOP and bytes are known. The rates cover "
+         "only these operations."},
     [FLOP] =
         {"flop", TM_REAL, "FLOP",
          "FLOP of all operations, as in hlo.work; null if they are unknown for all operations."},
@@ -83,17 +84,17 @@ static tm_status add_row(const tm_rank_view *view, const tm_hlo_sum *sum, tm_tab
     tm_cell_set_int(&row[RANK], view->timeline->rank);
     tm_cell_set_int(&row[OCCURRENCES], sum->occurrences);
     tm_cell_set_int(&row[SELF], sum->self_ns);
-    tm_cell_set_ratio(&row[TOLD], 100.0, sum->told_ns, sum->self_ns);
+    tm_cell_set_ratio(&row[KNOWN], 100.0, sum->known_ns, sum->self_ns);
     if (device.peak_tflops > 0.0)
         tm_cell_set_real(&row[PEAK_RATE], device.peak_tflops);
     if (device.peak_bw_gbps > 0.0)
         tm_cell_set_real(&row[PEAK_BANDWIDTH], device.peak_bw_gbps);
     set_quotient(row, RIDGE, 1e3, PEAK_RATE, PEAK_BANDWIDTH);
-    if (sum->told_ns > 0) {
+    if (sum->known_ns > 0) {
         tm_cell_set_real(&row[FLOP], (double)sum->flop);
-        tm_cell_set_real(&row[RATE], (double)sum->flop / (double)sum->told_ns / 1e3);
+        tm_cell_set_real(&row[RATE], (double)sum->flop / (double)sum->known_ns / 1e3);
         tm_cell_set_real(&row[BYTES], (double)sum->bytes);
-        tm_cell_set_real(&row[BANDWIDTH], (double)sum->bytes / (double)sum->told_ns);
+        tm_cell_set_real(&row[BANDWIDTH], (double)sum->bytes / (double)sum->known_ns);
     }
     set_quotient(row, PEAK, 100.0, RATE, PEAK_RATE);
     set_quotient(row, BANDWIDTH_PEAK, 100.0, BANDWIDTH, PEAK_BANDWIDTH);

@@ -23,7 +23,7 @@ enum {
     P_RANK,
     P_OCCURRENCES,
     P_SELF,
-    P_TOLD,
+    P_KNOWN,
     P_ASYNC,
     P_FLOP,
     P_BYTES,
@@ -41,8 +41,8 @@ static const tm_column part_columns[N_PART] = {
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
     [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of self times."},
-    [P_TOLD] = {"told_ns", TM_INT, "ns",
-                "Part of self_ns in operations with known FLOP and bytes."},
+    [P_KNOWN] = {"known_ns", TM_INT, "ns",
+                 "Part of self_ns in operations with known FLOP and bytes."},
     [P_ASYNC] = {"async_ns", TM_INT, "ns", "Time from start to end of asynchronous operations."},
     [P_FLOP] = {"flop", TM_INT, "FLOP", "FLOP, where known."},
     [P_BYTES] = {"bytes", TM_INT, "B", "Bytes, where known."},
@@ -51,16 +51,8 @@ static const tm_column part_columns[N_PART] = {
     [P_SHAPE] = {"shape", TM_INT, "", "Id of the text."},
 };
 
-const tm_table_def tm_hlo_work_part = {
-    .name = "hlo.work_part",
-    .doc = "A row for each rank and key.",
-    .columns = part_columns,
-    .n_columns = N_PART,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+const tm_table_def tm_hlo_work_part =
+    TM_PART_TABLE("hlo.work_part", "A row for each rank and key.", part_columns, N_PART, P_RANK);
 
 enum {
     S_LEVEL,
@@ -73,7 +65,7 @@ enum {
     S_SELF,
     S_SHARE,
     S_ASYNC,
-    S_TOLD,
+    S_KNOWN,
     S_FLOP,
     S_RATE,
     S_PEAK,
@@ -82,11 +74,8 @@ enum {
     S_BANDWIDTH_PEAK,
     S_INTENSITY,
     S_BOUND,
-    S_RANKS,
-    S_MEDIAN_RANK,
-    S_MAX_RANK_TIME,
-    S_MAX_RANK,
-    N_SHOWN
+    S_RANKS, /* and TM_OVER_RANKS_COLUMNS */
+    N_SHOWN = S_RANKS + 4
 };
 
 static const tm_column columns[N_SHOWN] = {
@@ -116,8 +105,8 @@ static const tm_column columns[N_SHOWN] = {
                  "Time from the start to the end of asynchronous operations. They overlap other "
                  "operations, so this time is not part of self_ns. It counts at the operation that "
                  "starts them (-start); null for other operations."},
-    [S_TOLD] =
-        {"told_pct", TM_REAL, "%",
+    [S_KNOWN] =
+        {"known_pct", TM_REAL, "%",
          "Percentage of self_ns in operations whose FLOP and bytes are known. If it is under "
          "100, flop and bytes are too small, and rates cover only the known operations."},
     [S_FLOP] =
@@ -154,12 +143,7 @@ static const tm_column columns[N_SHOWN] = {
          "hlo.rank.ridge_flop_per_byte, otherwise memory. communication and copy are named by "
          "the kind of operation. Null if FLOP, bytes or peaks are unknown, for operations that "
          "only wait, and for programs."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks with this row."},
-    [S_MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns",
-                       "Median of the ranks' self_ns, over the ranks with this row."},
-    [S_MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
-    [S_MAX_RANK] = {"max_rank", TM_INT, "",
-                    "Rank with max_rank_ns; the lowest if there are several."},
+    [S_RANKS] = TM_OVER_RANKS_COLUMNS("self_ns"),
 };
 
 const tm_table_def tm_hlo_work_table = {
@@ -193,7 +177,7 @@ static void count(const tm_timeline *timeline, const tm_xla_op *op, tm_hlo_sum *
     sum->self_ns = tm_sum(sum->self_ns, op->self_ns);
     if (op->flop < 0 || op->bytes < 0)
         return;
-    sum->told_ns = tm_sum(sum->told_ns, op->self_ns);
+    sum->known_ns = tm_sum(sum->known_ns, op->self_ns);
     sum->flop = tm_sum(sum->flop, op->flop);
     sum->bytes = tm_sum(sum->bytes, op->bytes);
 }
@@ -215,7 +199,7 @@ static void set_cells(const void *of, const void *value, int64_t *cells) {
     cells[P_CATEGORY] = key->category;
     cells[P_OCCURRENCES] = sum->occurrences;
     cells[P_SELF] = sum->self_ns;
-    cells[P_TOLD] = sum->told_ns;
+    cells[P_KNOWN] = sum->known_ns;
     cells[P_ASYNC] = sum->async_ns;
     cells[P_FLOP] = sum->flop;
     cells[P_BYTES] = sum->bytes;
@@ -249,28 +233,11 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     return TM_OK;
 }
 
-/* Sums of FLOP over many ranks exceed int64; rows are ordered by rank. */
-static double real_sum(const tm_table *part, size_t first, size_t end, int column) {
-    double sum = 0.0;
-    for (size_t i = first; i < end; i++)
-        sum += (double)tm_table_row(part, i)[column].value.i;
-    return sum;
-}
-
-static tm_role role_of(const tm_table *part, size_t first, size_t end) {
-    int64_t role = 0;
-    for (size_t i = first; i < end; i++) {
-        int64_t value = tm_table_row(part, i)[P_ROLE].value.i;
-        role = value > role ? value : role;
-    }
-    return (tm_role)role;
-}
-
 /* Sets FLOP, bytes and rates; no FLOP rate for asynchronous work, whose self time is partial. */
-static void set_work(const tm_table *part, size_t first, size_t end, int64_t told_ns,
-                     tm_cell *row) {
-    double flop = real_sum(part, first, end, P_FLOP), bytes = real_sum(part, first, end, P_BYTES);
-    double self_ns = (double)told_ns;
+static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
+    double flop = tm_over_ranks_real_sum(rows, P_FLOP);
+    double bytes = tm_over_ranks_real_sum(rows, P_BYTES);
+    double self_ns = (double)known_ns;
     bool async = !row[S_ASYNC].null;
     if (flop <= 0.0 && bytes <= 0.0)
         return;
@@ -282,36 +249,35 @@ static void set_work(const tm_table *part, size_t first, size_t end, int64_t tol
     tm_cell_set_real(&row[S_BANDWIDTH], bytes / (async ? (double)row[S_ASYNC].value.i : self_ns));
 }
 
-static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_table *table,
-                         tm_cell *row, tm_error *err) {
-    tm_over_ranks self;
-    TM_TRY(tm_over_ranks_column(part, first, end, P_SELF, &self, err));
-    int64_t async_ns = tm_over_ranks_sum(part, first, end, P_ASYNC);
-    int64_t told_ns = tm_over_ranks_sum(part, first, end, P_TOLD);
-    bool program = tm_table_row(part, first)[P_LEVEL].value.i == BY_PROGRAM;
-    tm_role role = program ? TM_ROLE_COMPUTE : role_of(part, first, end);
-    tm_cell_set_int(&row[S_OCCURRENCES], tm_over_ranks_sum(part, first, end, P_OCCURRENCES));
+static tm_status set_sums(const tm_rank_rows *rows, tm_table *table, tm_cell *row, tm_error *err) {
+    tm_over_ranks self, role;
+    TM_TRY(tm_over_ranks_column(rows, P_SELF, &self, err));
+    TM_TRY(tm_over_ranks_column(rows, P_ROLE, &role, err));
+    int64_t async_ns = tm_over_ranks_sum(rows, P_ASYNC);
+    int64_t known_ns = tm_over_ranks_sum(rows, P_KNOWN);
+    bool program = tm_rank_rows_key(rows)[P_LEVEL].value.i == BY_PROGRAM;
+    tm_cell_set_int(&row[S_OCCURRENCES], tm_over_ranks_sum(rows, P_OCCURRENCES));
     tm_cell_set_int(&row[S_SELF], self.sum);
     if (async_ns > 0 && !program)
         tm_cell_set_int(&row[S_ASYNC], async_ns);
-    tm_cell_set_ratio(&row[S_TOLD], 100.0, told_ns, self.sum);
-    if (told_ns > 0)
-        set_work(part, first, end, told_ns, row);
-    tm_cell_set_int(&row[S_RANKS], self.ranks);
-    tm_cell_set_int(&row[S_MEDIAN_RANK], self.median);
-    tm_cell_set_int(&row[S_MAX_RANK_TIME], self.max);
-    tm_cell_set_int(&row[S_MAX_RANK], self.max_rank);
+    tm_cell_set_ratio(&row[S_KNOWN], 100.0, known_ns, self.sum);
+    if (known_ns > 0)
+        set_work(rows, known_ns, row);
+    tm_over_ranks_set(&row[S_RANKS], &self);
     return tm_table_set_text(table, &row[S_BOUND],
-                             role == TM_ROLE_COMMUNICATION ? "communication"
-                             : role == TM_ROLE_MEMORY      ? "copy"
-                                                           : NULL,
+                             program                             ? NULL
+                             : role.max == TM_ROLE_COMMUNICATION ? "communication"
+                             : role.max == TM_ROLE_MEMORY        ? "copy"
+                                                                 : NULL,
                              err);
 }
 
-/* Sets the keys of a row, and origin and shape, which only operations have. */
-static tm_status set_names(const tm_names *names, const tm_cell *from, tm_table *table,
-                           tm_cell *row, tm_error *err) {
+/* Only operations have origin and shape. */
+static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                         tm_cell *row, tm_error *err) {
+    const tm_cell *from = tm_rank_rows_key(rows);
     const int64_t level = from[P_LEVEL].value.i;
+    TM_TRY(set_sums(rows, table, row, err));
     TM_TRY(tm_table_set_text(table, &row[S_LEVEL], level_words[level], err));
     TM_TRY(tm_set_named(names, from[P_PROGRAM].value.i, table, &row[S_PROGRAM], err));
     TM_TRY(tm_set_named(names, from[P_OP].value.i, table, &row[S_OP], err));
@@ -323,22 +289,12 @@ static tm_status set_names(const tm_names *names, const tm_cell *from, tm_table 
 }
 
 tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err) {
-    const tm_table *part = tm_tables_find(all, tm_hlo_work_part.name);
-    tm_table *table = tm_tables_find(all, tm_hlo_work_table.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_over_ranks_end(part, first);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        TM_TRY(set_names(names, tm_table_row(part, first), table, row, err));
-        TM_TRY(set_row(part, first, end, table, row, err));
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&tm_hlo_work_part, &tm_hlo_work_table, names, all, set_row, err);
 }
 
 /* Returns null unless all FLOP and bytes are known: a part of them could give the wrong bound. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
-    bool told = !row[S_FLOP].null && row[S_TOLD].value.r >= 100.0 && row[S_ASYNC].null;
+    bool told = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
     if (!told || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)
         return NULL;
     double flop = row[S_FLOP].value.r, bytes = row[S_BYTES].value.r;

@@ -11,7 +11,7 @@ extern const tm_table_def tm_hlo_work_table, tm_hlo_work_part;
 /** Sums over operations of a rank. */
 typedef struct tm_hlo_sum {
     int64_t occurrences, self_ns;
-    int64_t told_ns; /* part of self_ns in operations with known FLOP and bytes */
+    int64_t known_ns; /* part of self_ns in operations with known FLOP and bytes */
     int64_t async_ns;
     int64_t flop, bytes;
     int64_t role;          /* tm_role: the maximum */

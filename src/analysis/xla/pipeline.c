@@ -94,16 +94,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"self_ns", TM_INT, "ns", "Sum of self times."},
 };
 
-static const tm_table_def part_def = {
-    .name = "pipeline.part",
-    .doc = "A row for each rank and stage of its host.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = P_RANK + 1,
-    .top = -1,
-    .internal = true,
-    .n_merged = P_RANK,
-};
+static const tm_table_def part_def =
+    TM_PART_TABLE("pipeline.part", "A row for each rank and stage of its host.", part_columns,
+                  N_PART_COLUMNS, P_RANK);
 
 static const tm_table_def *const defs[] = {&host_def, &stage_def, &part_def};
 
@@ -212,26 +205,21 @@ static tm_status pipeline_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     return status;
 }
 
+static tm_status set_stage(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
+                           tm_cell *row, tm_error *err) {
+    const tm_cell *key = tm_rank_rows_key(rows);
+    int64_t calls = tm_over_ranks_sum(rows, P_CALLS), self = tm_over_ranks_sum(rows, P_SELF);
+    tm_cell_set_int(&row[CALLS], calls);
+    tm_cell_set_int(&row[TOTAL], tm_over_ranks_sum(rows, P_TOTAL));
+    tm_cell_set_int(&row[SELF], self);
+    tm_cell_set_int(&row[MEAN_SELF], tm_round_ratio(self, calls));
+    TM_TRY(tm_set_named(names, key[P_HOST].value.i, shown, &row[HOST], err));
+    TM_TRY(tm_set_named(names, key[P_STAGE].value.i, shown, &row[STAGE], err));
+    return tm_table_set_text(shown, &row[KIND], kind_words[key[P_KIND].value.i], err);
+}
+
 static tm_status pipeline_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *shown = tm_tables_find(tables, stage_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        const tm_cell *one = tm_table_row(part, first);
-        end = tm_over_ranks_end(part, first);
-        tm_cell *row = tm_table_add_row(shown);
-        if (!row)
-            return tm_fail_memory(err);
-        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
-        int64_t self = tm_over_ranks_sum(part, first, end, P_SELF);
-        tm_cell_set_int(&row[CALLS], calls);
-        tm_cell_set_int(&row[TOTAL], tm_over_ranks_sum(part, first, end, P_TOTAL));
-        tm_cell_set_int(&row[SELF], self);
-        tm_cell_set_int(&row[MEAN_SELF], tm_round_ratio(self, calls));
-        TM_TRY(tm_set_named(names, one[P_HOST].value.i, shown, &row[HOST], err));
-        TM_TRY(tm_set_named(names, one[P_STAGE].value.i, shown, &row[STAGE], err));
-        TM_TRY(tm_table_set_text(shown, &row[KIND], kind_words[one[P_KIND].value.i], err));
-    }
-    return TM_OK;
+    return tm_over_ranks_merge(&part_def, &stage_def, names, tables, set_stage, err);
 }
 
 static bool same_host(const tm_cell *a, const tm_cell *b) {

@@ -30,7 +30,8 @@ void tm_kineto_emitter_free(tm_kineto_emitter *emitter) {
     tm_vec_free(&emitter->scratch);
 }
 
-uint32_t tm_kineto_intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
+/* Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory. */
+static uint32_t intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
     return tm_chrome_intern(emitter->names, &emitter->scratch, text);
 }
 
@@ -39,7 +40,7 @@ static uint32_t text_field(tm_kineto_emitter *emitter, const tm_kineto_event *ev
                            tm_kineto_field field, bool *ok) {
     if (!tm_kineto_has(event, field))
         return TM_NO_NAME;
-    uint32_t id = tm_kineto_intern(emitter, &event->fields[field].text);
+    uint32_t id = intern(emitter, &event->fields[field].text);
     *ok = *ok && id != TM_NAME_FAILED;
     return id;
 }
@@ -65,7 +66,7 @@ static tm_kineto_class classify(tm_kineto_emitter *emitter, const tm_json_text *
     const char *word = tm_kineto_device_word(text->bytes, text->size);
     if (word && word != emitter->device_word) {
         tm_mark *mark = tm_vec_push(&emitter->part->marks);
-        uint32_t id = tm_kineto_intern(emitter, text);
+        uint32_t id = intern(emitter, text);
         if (mark)
             *mark = (tm_mark){.event = TM_NO_EVENT, .kind = TM_MARK_DEVICES, .text = id};
         if (!mark || id == TM_NAME_FAILED)
@@ -141,8 +142,8 @@ static int64_t stream_field(const tm_kineto_event *event, tm_kineto_field field,
 
 static uint32_t add_track(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                           tm_track_kind kind) {
-    uint32_t pid = tm_kineto_intern(emitter, &event->pid);
-    uint32_t tid = tm_kineto_intern(emitter, &event->tid);
+    uint32_t pid = intern(emitter, &event->pid);
+    uint32_t tid = intern(emitter, &event->tid);
     if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED)
         return UINT32_MAX;
     size_t known = emitter->trace->tracks.n;
@@ -443,7 +444,7 @@ typedef struct counter_context {
 
 static bool emit_counter(void *context, const tm_json_text *key, double value) {
     const counter_context *c = context;
-    uint32_t series = tm_kineto_intern(c->emitter, key);
+    uint32_t series = intern(c->emitter, key);
     tm_counter_attr *attr = tm_vec_push(&c->emitter->trace->attrs[TM_ATTR_COUNTER]);
     if (!attr || series == TM_NAME_FAILED)
         return false;
@@ -496,9 +497,9 @@ static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event)
     if (!tm_kineto_has(event, F_LABELS) || !tm_kineto_is_device_label(text->bytes, text->size))
         return true;
     tm_label label = {
-        .pid = tm_kineto_intern(emitter, &event->pid),
+        .pid = intern(emitter, &event->pid),
         .tid = TM_NO_NAME,
-        .text = tm_kineto_intern(emitter, text),
+        .text = intern(emitter, text),
     };
     return label.pid != TM_NAME_FAILED && label.text != TM_NAME_FAILED &&
            tm_vec_append(labels, &label, 1);
@@ -512,7 +513,7 @@ static __attribute__((noinline)) uint32_t name_without_addresses(tm_kineto_emitt
         name.size = tm_kineto_cut_addresses(name.bytes, name.size, plain);
         name.bytes = plain;
     }
-    return tm_kineto_intern(emitter, &name);
+    return intern(emitter, &name);
 }
 
 /* Kernels and runtime calls have symbols as names, without addresses of Python objects. */
@@ -527,7 +528,7 @@ static uint32_t name_of(tm_kineto_emitter *emitter, const tm_kineto_event *event
         return TM_NO_NAME;
     if (!is_symbol(category) && tm_kineto_find_address(event->name.bytes, event->name.size))
         return name_without_addresses(emitter, event->name);
-    return tm_kineto_intern(emitter, &event->name);
+    return intern(emitter, &event->name);
 }
 
 static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event *event,
@@ -569,9 +570,9 @@ static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *even
         .bytes = copied_bytes(event),
         .device = tm_narrow_i32(tm_kineto_int(event, F_DEVICE, number_in(&event->pid))),
         .stream = stream_field(event, F_STREAM, number_in(&event->tid)),
-        .text = tm_kineto_intern(emitter, &event->category),
-        .pid = tm_kineto_intern(emitter, &event->pid),
-        .tid = tm_kineto_intern(emitter, &event->tid),
+        .text = intern(emitter, &event->category),
+        .pid = intern(emitter, &event->pid),
+        .tid = intern(emitter, &event->tid),
     };
     bool ok = mark.text != TM_NAME_FAILED && mark.pid != TM_NAME_FAILED &&
               mark.tid != TM_NAME_FAILED && push_event(emitter, event, &raw) &&

@@ -42,9 +42,6 @@ typedef struct tm_kineto_emitter {
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names);
 void tm_kineto_emitter_free(tm_kineto_emitter *emitter);
 
-/** Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory. */
-uint32_t tm_kineto_intern(tm_kineto_emitter *emitter, const tm_json_text *text);
-
 /** Adds one event with its attributes, or counts why it is dropped. False if out of memory. */
 bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
                     const tm_kineto_event *event);

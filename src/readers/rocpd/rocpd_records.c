@@ -74,8 +74,7 @@ static tm_status take_region(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list_of(d, category), values, record, err);
 }
 
-/* Takes a marker without duration, or a call of zero duration, of which only the category is
- * stored. */
+/* Takes a marker without duration, or a call of zero duration: the file has only its category. */
 static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     int64_t category = tm_rocpd_string(&d->strings, tm_db_int(values, CATEGORY, -1));

@@ -59,21 +59,6 @@ bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     return !tm_wire_damaged(&message);
 }
 
-bool tm_xstat_next(tm_wire_message *message, uint32_t number, tm_xstat *out) {
-    tm_wire_field field;
-    for (;;) {
-        const uint8_t *begin = message->p;
-        if (!tm_wire_next(message, &field))
-            return false;
-        if (field.number != number || field.type != TM_WIRE_BYTES)
-            continue;
-        if (tm_xstat_read(tm_wire_inner(&field), out))
-            return true;
-        message->p = begin;
-        return false;
-    }
-}
-
 /* Reads an entry of a map: key, and the value's message. */
 static bool read_entry(const tm_wire_field *entry, int64_t *key, tm_wire_field *value) {
     tm_wire_message message = tm_wire_inner(entry);
@@ -215,7 +200,7 @@ static int by_id(const void *a, const void *b) {
     return order ? order : tm_order_i64(x[1], y[1]);
 }
 
-/* Sorts by id; of equal ids the last in the file counts, as in any protobuf map. */
+/* Sorts by id. If ids are equal, the last in the file counts, as in any protobuf map. */
 static void sort_by_id(tm_vec *vec) {
     char *v = vec->data;
     size_t n = 0, size = vec->size;

@@ -33,13 +33,6 @@ enum { TM_X_EVENT_STATS = 4, TM_X_METADATA_STATS = 5, TM_X_PLANE_STATS = 6 };
 /** Reads an XStat. Returns false if it is damaged. */
 bool tm_xstat_read(tm_wire_message message, tm_xstat *out);
 
-/**
- * Takes the next stat of a message.
- * @param field  one of the three above
- * @return       false at its end, and if it is damaged: tm_wire_damaged
- */
-bool tm_xstat_next(tm_wire_message *message, uint32_t field, tm_xstat *out);
-
 /** Event metadata, shared by events of the same name. */
 typedef struct tm_xmeta {
     int64_t id;

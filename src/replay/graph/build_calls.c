@@ -320,10 +320,11 @@ static bool runs_on(const host_walk *w, int64_t ns) {
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
 }
 
-/* Finds a call in the gap before another that may have waited for the device: [*from, *to).
- * Returns the event it waited for, the last to end of all launched so far. If that event ends
- * after such a call, the call did not wait. Returns TM_NO_PART and leaves the times unchanged if
- * no call waited. */
+/* Finds a call that may have waited for the device: one without a record, in the gap before @p
+ * call. Such a call waits for the event that ends last of all events launched before. If that
+ * event ends after the call, the call did not wait. Returns the event, and sets the time of the
+ * call,
+ * [*from, *to); TM_NO_PART if no call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;
@@ -365,8 +366,8 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
 /* Length from which the time between two calls may be a wait that was not recorded. */
 static const int64_t BLOCKED_NS = 50000;
 
-/* Counts time between calls for most of which the device ran and then had nothing left. If no waits
- * are recorded, the host may have worked meanwhile or waited for the device. */
+/* Counts the time between two calls if the device ran for most of it and then had no work left. If
+ * no waits are recorded, the host may have worked or waited for the device. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;

@@ -70,7 +70,9 @@ tm_call_class_kind tm_call_class_of(tm_text name) {
     return TM_CALL_OTHER;
 }
 
-uint8_t tm_host_flags_of(tm_text name) {
+/* Returns the flags of a host annotation by its name: TM_EDGE_INPUT for loading the next batch,
+ * TM_EDGE_GC for Python's garbage collection; else 0. */
+static uint8_t flags_of(tm_text name) {
     static const char loader[] = "enumerate(DataLoader)#", pipe[] = "enumerate(DataPipe)#";
     bool loads = (strncmp(name.bytes, loader, strlen(loader)) == 0 &&
                   tm_ends_with(name.bytes, name.size, "__next__")) ||
@@ -93,8 +95,7 @@ static uint8_t known(tm_call_classes *classes, uint32_t name) {
     uint8_t *known = &classes->known[name];
     if (*known == 0) {
         tm_text text = tm_names_text(classes->names, name);
-        *known = (uint8_t)((unsigned)tm_host_flags_of(text) << 4 |
-                           (1 + (unsigned)tm_call_class_of(text)));
+        *known = (uint8_t)((unsigned)flags_of(text) << 4 | (1 + (unsigned)tm_call_class_of(text)));
     }
     return *known;
 }

@@ -15,10 +15,6 @@ typedef enum tm_call_class_kind {
     TM_CALL_STREAM_WAITS  /* makes a stream wait, not the host: cudaStreamWaitEvent */
 } tm_call_class_kind;
 
-/** Returns the flags of a host annotation by its name: TM_EDGE_INPUT for loading the next batch,
- * TM_EDGE_GC for Python's garbage collection; else 0. */
-uint8_t tm_host_flags_of(tm_text name);
-
 /** Classifies a call by its name, ignoring the suffix of an API version. */
 tm_call_class_kind tm_call_class_of(tm_text name);
 

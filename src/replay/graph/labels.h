@@ -49,7 +49,8 @@ typedef struct tm_label_pool {
     uint64_t number; /* latest version given out */
 } tm_label_pool;
 
-/** Returns labels with room for @p n ways, none in use, `plus` 0; NULL when out of memory. */
+/** Returns labels with room for @p n ways, without any way yet, and with `plus` 0; NULL when out of
+ * memory. */
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 

@@ -95,7 +95,8 @@ void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer) {
     part->last_ns = answer->begin_ns;
 }
 
-int64_t tm_ops_time(const tm_ops_part *part) {
+/* Returns how long an operation took; if it joins ranks, its transfer. */
+static int64_t time_of(const tm_ops_part *part) {
     int64_t ns = part->end_ns - (part->operation != 0 ? part->last_ns : part->begin_ns);
     return ns > -TOO_EARLY_NS ? ns : 0;
 }
@@ -103,7 +104,7 @@ int64_t tm_ops_time(const tm_ops_part *part) {
 bool tm_ops_sample_rank(const tm_ops_draft *draft, tm_vec *samples) {
     const tm_ops_part *parts = draft->parts.data;
     for (size_t i = 0; i < draft->parts.n; i++) {
-        const tm_ops_sample sample = {tm_ops_time(&parts[i]), parts[i].type};
+        const tm_ops_sample sample = {time_of(&parts[i]), parts[i].type};
         if (!tm_vec_append(samples, &sample, 1))
             return false;
     }
@@ -177,7 +178,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* Until sorted, participations start with the ends of steps. */
+        /* Participations are not sorted yet: the first ones are the ends of steps. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;
@@ -201,7 +202,7 @@ static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
         [TM_OPS_GC] = TM_EDGE_CALL,
     };
     uint8_t kind = tm_ops_computes(p->type) ? kinds[p->type] : TM_EDGE_COMM;
-    int64_t time = tm_ops_time(p), begin = p->end_ns - time;
+    int64_t time = time_of(p), begin = p->end_ns - time;
     uint32_t node = add_node(m, begin, p->row);
     add_causes(m, i, edge, end, begin);
     m->end_node[i] = add_node(m, p->end_ns, p->row);
@@ -211,7 +212,7 @@ static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
 /* Adds a member: it arrives, all start, and it ends. */
 static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
-    int64_t time = tm_ops_time(p), begin = p->end_ns - time;
+    int64_t time = time_of(p), begin = p->end_ns - time;
     m->arrived[i] = add_node(m, p->arrival_ns, p->row);
     add_causes(m, i, edge, end, p->arrival_ns);
     uint32_t node = add_node(m, begin, p->row);

@@ -42,9 +42,6 @@ typedef struct tm_ops_times {
     int64_t ns[TM_N_OPS_TYPES];
 } tm_ops_times;
 
-/** Returns how long an operation took; if it joins ranks, its transfer. */
-int64_t tm_ops_time(const tm_ops_part *part);
-
 /** Time of one operation, to be averaged over the job. Sent as bytes. */
 typedef struct tm_ops_sample {
     int64_t ns;

@@ -110,7 +110,8 @@ uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t
     return found;
 }
 
-uint32_t tm_recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns) {
+/* Returns the first event launched on a stream from a time on, or TM_NO_PART. */
+static uint32_t recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
         if (!is_stream(recorded, k, stream))
@@ -139,7 +140,7 @@ static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
     if (!wanted)
         return false;
     for (size_t i = 0; i < r->blind.n; i++) {
-        const uint32_t event = tm_recorded_from(r, v[i].stream, v[i].call_ns);
+        const uint32_t event = recorded_from(r, v[i].stream, v[i].call_ns);
         if (event != TM_NO_PART)
             wanted[event] = true;
     }
@@ -160,7 +161,7 @@ tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err)
     for (size_t i = 0; i < recorded->asked.n; i++) {
         if (v[i].stream < 0)
             continue;
-        const tm_part_wait wait = {.event = tm_recorded_from(recorded, v[i].stream, v[i].call_ns),
+        const tm_part_wait wait = {.event = recorded_from(recorded, v[i].stream, v[i].call_ns),
                                    .source =
                                        tm_recorded_before(recorded, v[i].on_stream, v[i].until_ns)};
         bool both = wait.event != TM_NO_PART && wait.source != TM_NO_PART;

@@ -40,7 +40,4 @@ const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call);
 /** Returns the latest event launched on a stream before a time, or TM_NO_PART. */
 uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns);
 
-/** Returns the first event launched on a stream from a time on, or TM_NO_PART. */
-uint32_t tm_recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns);
-
 #endif

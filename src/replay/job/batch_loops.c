@@ -215,8 +215,8 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* On ranks with work that most others do not run, replaces the others' times by the time that the
- * others spend instead. Returns whether there is such a rank. @param of  factors of each rank */
+/* For work that only a few ranks run, compares their time with the time that the other ranks spend
+ * on other work instead. Returns whether there is such a rank. @param of  factors of each rank */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
     const uint32_t place = batch->items->places[item];

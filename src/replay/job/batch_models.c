@@ -169,9 +169,9 @@ static bool is_short(int64_t ns) {
 /* Time of a part that nothing leads to; leaves room for sums. */
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Stores the weights of all edges. *reached [model->n_ends]: time of each part according to its
- * edges. False if this rank, unlike earlier ones, drops an edge or has unexplained time or a long
- * weight on it. */
+/* Stores the weights of all edges, and in reached [model->n_ends] the time of each part according
+ * to its edges. False if this rank drops an edge that earlier ranks keep, or has a weight on it
+ * that they cannot have: unexplained time, or a long one. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const tm_loose_weight *weight = m->weights.data;

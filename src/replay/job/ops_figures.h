@@ -30,7 +30,7 @@ typedef struct tm_ops_figures {
 /**
  * Computes the figures. S_w of a rank is the smaller of two values, one for its data rank and one
  * for its stage: T with all ranks outside that data rank or stage at the ideal, divided by T_ideal.
- * Of equal ranks the lower one counts as worse.
+ * If ranks are equal, the lower rank counts as worse.
  *
  * @param replay  with TM_N_OPS_SETS sets
  * @param places  [n_ranks] parallel to its ranks

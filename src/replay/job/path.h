@@ -66,8 +66,8 @@ typedef struct tm_path_step {
 } tm_path_step;
 
 /**
- * Finds the edge that determines each node's time. Of several, takes the one with the latest
- * source, then the first in the order of kinds.
+ * Finds the edge that determines each node's time. If there are several, takes the edge with the
+ * latest source, then the first in the order of kinds.
  * @param edges  [n_nodes] out
  * @param boundaries  [n_nodes] out: participation at which the path to each node starts, or
  *                    TM_FROM_ROOT

@@ -58,7 +58,7 @@ typedef struct reduction {
                      links */
     bool *began;  /* [n_visits] ways have started there */
     int64_t n_left_out;
-    int64_t joint_ns[TM_LANES]; /* time of each rank's latest joint */
+    int64_t joint_ns[TM_LANES]; /* time of each rank's latest operation that joins ranks */
 } reduction;
 
 static void end_reduction(reduction *r) {

@@ -93,8 +93,9 @@ typedef struct tm_hop {
 
 /**
  * Finds the critical path to the end of a step, back to a given time. Hops are contiguous and do
- * not overlap, so their durations add up to E_k - since_ns. Of several deciding links it takes that
- * of the lowest rank, then the one with the latest source (by time, then order; the root is first).
+ * not overlap, so their durations add up to E_k - since_ns. If several links decide, it takes the
+ * link of the lowest rank, then the one with the latest source (by time, then order; the root is
+ * first).
  *
  * @param ns        of tm_replay_forward with the same weights
  * @param step      its index; yields no hops if it ended by since_ns

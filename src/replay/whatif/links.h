@@ -1,6 +1,6 @@
-/* Finds a host with slow transfers: compares the operations that involve it with those of the same
- * kind, size and number of ranks and hosts that do not. An operation's time is its shortest
- * kernel, that of the last rank to arrive, so no clock fit is needed. */
+/* Finds a host with slow transfers. Compares the operations of the host with operations of other
+ * hosts that have the same kind, size, and number of ranks and hosts. An operation's time is its
+ * shortest kernel, which is that of the last rank to arrive, so no clock fit is needed. */
 #ifndef TMERGE_REPLAY_LINKS_H
 #define TMERGE_REPLAY_LINKS_H
 

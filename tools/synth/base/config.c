@@ -277,10 +277,11 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
 /* Checks the distribution of the job over its ranks. */
 static tms_status check_parallelism(const tms_config *config, tms_error *err) {
     if (config->ranks % (config->tp * config->pp * config->components) != 0) {
-        return tms_fail(err, TMS_ERR_USAGE,
-                        "--ranks %lld is no multiple of --tp %lld x --pp %lld x --components %lld",
-                        (long long)config->ranks, (long long)config->tp, (long long)config->pp,
-                        (long long)config->components);
+        return tms_fail(
+            err, TMS_ERR_USAGE,
+            "--ranks %lld is not a multiple of --tp %lld x --pp %lld x --components %lld",
+            (long long)config->ranks, (long long)config->tp, (long long)config->pp,
+            (long long)config->components);
     }
     /* Ranks of a host share a clock; separate components must share none. */
     if (config->components > 1 && config->ranks / config->components % config->host_ranks != 0) {
@@ -406,8 +407,8 @@ void tms_config_help(FILE *to) {
 
     fprintf(to, "usage: tmerge-synth -o DIR [options]\n\n"
                 "Writes the profiles of a simulated training job, DIR/profile_rank_0.json\n"
-                "and so on, or as the chosen format names them, and DIR/truth.json: what any\n"
-                "analysis of them has to find, in whole nanoseconds.\n\n"
+                "and so on, or as the chosen format names them, and DIR/truth.json: the right\n"
+                "results of an analysis, in whole nanoseconds.\n\n"
                 "  -o, --output DIR         folder to write to, created when missing\n");
     for (size_t i = 0; i < count; i++) {
         char left[64];

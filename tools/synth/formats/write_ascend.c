@@ -166,7 +166,7 @@ static void print_arrow(ascend *file, const char *ph, const char *what, process 
     print(file, ", \"bp\": \"e\", %s, \"ts\": \"" US "\"}", what, AS_US(ts_ns));
 }
 
-/* Makes the members shared by both ends of the arrow from a call to its device event. */
+/* Makes the JSON members that both ends of an arrow, from a call to its device event, share. */
 static void name_launch(char text[160], int64_t correlation, bool collective) {
     char id[32];
 

@@ -67,7 +67,7 @@ int64_t tms_blame_last(const int64_t *begin_ns, int64_t n) {
     return last;
 }
 
-bool tms_blame_counts(const tms_plan *plan, int64_t instance) {
+static bool counts(const tms_plan *plan, int64_t instance) {
     const tms_instance *row = &plan->instances[instance];
 
     return tms_collective_get(row->what)->synchronises &&
@@ -142,7 +142,7 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
 
     memset(s->caused, 0, (size_t)config->ranks * sizeof *s->caused);
     for (int64_t i = 0; i < plan->groups.n_instances; i++) {
-        if (tms_blame_counts(plan, i) && tms_plan_complete(plan, step, i)) {
+        if (counts(plan, i) && tms_plan_complete(plan, step, i)) {
             add_instance(blame, plan, tms_plan_first(plan, step, i),
                          &plan->groups.channels[plan->instances[i].channel], s);
         }

@@ -78,6 +78,5 @@ tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
 int64_t tms_blame_last(const int64_t *begin_ns, int64_t n);
 
 /* Whether an instance's kind and number of ranks give it wait and transfer. */
-bool tms_blame_counts(const tms_plan *plan, int64_t instance);
 
 #endif

@@ -46,9 +46,9 @@ static tm_status print_found(const selection *s, tm_tables *found, tm_error *err
     if (s->top >= 0 && (s->json || s->folder))
         keep_top(found, s->top);
     if (s->folder)
-        return tm_sides_write(found, s->folder, err);
+        return tm_diff_inputs_write(found, s->folder, err);
     if (s->json)
-        return tm_sides_print(found, true, err);
+        return tm_diff_inputs_print(found, true, err);
     tm_diff_print(found, s->top < 0 ? TM_DIFF_SHOWN : (size_t)s->top, &s->colors);
     if (s->page)
         printf("\nReport in %s: open it in a browser, or send it.\n", s->page);
@@ -91,9 +91,9 @@ static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &s.colors, err));
     if (s.page)
         TM_TRY(tm_page_check(s.page, tm_argument(arguments, "force") != NULL, err));
-    TM_TRY(tm_sides_read(arguments->operands, sides, err));
+    TM_TRY(tm_diff_inputs_read(arguments->operands, sides, err));
     tm_status status = compare(arguments, &s, sides, err);
-    tm_sides_destroy(sides);
+    tm_diff_inputs_destroy(sides);
     return status;
 }
 

@@ -77,7 +77,7 @@ static tm_status print_found(const tm_arguments *arguments, const tm_tables side
                              const tm_tables *found, tm_error *err) {
     bool json = tm_argument(arguments, "json");
     if (json || tm_argument(arguments, "csv"))
-        return tm_sides_print(found, json, err);
+        return tm_diff_inputs_print(found, json, err);
     for (int side = 0; side < 2; side++)
         print_doubt(&sides[side], side == 0 ? "before" : "after");
     for (size_t i = 0; i < found->tables[0].n_rows; i++)
@@ -124,9 +124,9 @@ static tm_status gate_run(const tm_arguments *arguments, tm_error *err) {
     if (tm_argument(arguments, "json") && tm_argument(arguments, "csv"))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
     TM_TRY(parse_limits(arguments, &l, err));
-    TM_TRY(tm_sides_read(arguments->operands, sides, err));
+    TM_TRY(tm_diff_inputs_read(arguments->operands, sides, err));
     tm_status status = compare(arguments, &l, sides, err);
-    tm_sides_destroy(sides);
+    tm_diff_inputs_destroy(sides);
     return status;
 }
 

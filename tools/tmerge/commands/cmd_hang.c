@@ -56,7 +56,7 @@ static tm_status read_traces(tm_pipeline *p, const hang *h, tm_error *err) {
                                   .guard = &tm_signals_guard};
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     TM_TRY(tm_mpi_load(p->comm, &load, left_out, &p->loaded, err));
-    return tm_argument(p->arguments, "force") ? TM_OK : tm_apart_check(p->comm, &p->loaded, err);
+    return tm_argument(p->arguments, "force") ? TM_OK : tm_overlap_check(p->comm, &p->loaded, err);
 }
 
 static tm_status read_inputs(tm_pipeline *p, void *context, tm_error *err) {

@@ -167,7 +167,7 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_mpi_load(p->comm, &load, left_out, &p->loaded, err));
     if (p->self == 0)
         warn_hosts(p, &m->inputs);
-    return tm_argument(arguments, "force") ? TM_OK : tm_apart_check(p->comm, &p->loaded, err);
+    return tm_argument(arguments, "force") ? TM_OK : tm_overlap_check(p->comm, &p->loaded, err);
 }
 
 static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {

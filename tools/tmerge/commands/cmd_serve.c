@@ -54,7 +54,7 @@ static tm_status serve_run(const tm_arguments *arguments, tm_error *err) {
     tm_listen at;
     if (arguments->n_operands != 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge serve needs one store; see --help");
-    if (!tm_place_is_alone(tm_launch_place()))
+    if (!tm_launcher_env_is_alone(tm_launch_place()))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge serve is one process, without mpirun");
     TM_TRY(tm_count_parse(tm_argument(arguments, "port"), "port", &port, err));
     if (port > PORT_MAX)

@@ -82,7 +82,7 @@ static void print_text(const tm_table *rows) {
 static tm_status add_store(tm_trend *trend, const char *path, tm_error *err) {
     tm_tables tables;
     TM_TRY(tm_analysis_tables(&tables, err));
-    tm_status status = tm_side_read(path, &tables, err);
+    tm_status status = tm_diff_input_read(path, &tables, err);
     if (status == TM_OK)
         status = tm_trend_add(trend, path, &tables, err);
     if (status == TM_OK && !tm_gate_is_marked(&tables) && tm_console_speaks())
@@ -99,7 +99,7 @@ static tm_status print_trend(const tm_arguments *arguments, const tm_trend *tren
     tm_status status = tm_trend_tell(trend, &found.tables[0], err);
     if (status == TM_OK && tm_console_speaks()) {
         if (json || tm_argument(arguments, "csv"))
-            status = tm_sides_print(&found, json, err);
+            status = tm_diff_inputs_print(&found, json, err);
         else
             print_text(&found.tables[0]);
     }

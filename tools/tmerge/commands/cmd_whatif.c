@@ -360,7 +360,7 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--each takes rank, host, stage, kind or kernel, not '%s'", q->each);
     int64_t jobs; /* checked even if not needed */
-    TM_TRY(tm_spread_parse(arguments, &jobs, err));
+    TM_TRY(tm_self_launch_parse(arguments, &jobs, err));
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &q->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &q->steps, err));
     for (size_t i = 0; i < arguments->n_given; i++)

@@ -9,7 +9,7 @@
 #include "tmerge/diff.h"
 #include "tmerge/store.h"
 
-tm_status tm_side_read(const char *path, tm_tables *tables, tm_error *err) {
+tm_status tm_diff_input_read(const char *path, tm_tables *tables, tm_error *err) {
     tm_store *store;
     TM_TRY(tm_store_open(path, &store, err));
     tm_status status = TM_OK;
@@ -22,21 +22,21 @@ tm_status tm_side_read(const char *path, tm_tables *tables, tm_error *err) {
     return status;
 }
 
-tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) {
+tm_status tm_diff_inputs_read(char *const *paths, tm_tables out[2], tm_error *err) {
     tm_tables sides[2] = {{0}, {0}};
     tm_status status = TM_OK;
     for (int side = 0; side < 2 && status == TM_OK; side++)
         status = tm_analysis_tables(&sides[side], err);
     for (int side = 0; side < 2 && status == TM_OK; side++)
-        status = tm_side_read(paths[side], &sides[side], err);
+        status = tm_diff_input_read(paths[side], &sides[side], err);
     if (status == TM_OK)
         memcpy(out, sides, sizeof sides);
     else
-        tm_sides_destroy(sides);
+        tm_diff_inputs_destroy(sides);
     return status;
 }
 
-void tm_sides_destroy(tm_tables sides[2]) {
+void tm_diff_inputs_destroy(tm_tables sides[2]) {
     tm_tables_destroy(&sides[0]);
     tm_tables_destroy(&sides[1]);
 }
@@ -49,7 +49,7 @@ static const tm_table **tables_of(const tm_tables *found) {
     return tables;
 }
 
-tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) {
+tm_status tm_diff_inputs_print(const tm_tables *found, bool json, tm_error *err) {
     const tm_table **tables = tables_of(found);
     char *text = NULL;
     if (!tables)
@@ -63,7 +63,7 @@ tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) {
     return status;
 }
 
-tm_status tm_sides_write(const tm_tables *found, const char *folder, tm_error *err) {
+tm_status tm_diff_inputs_write(const tm_tables *found, const char *folder, tm_error *err) {
     const tm_table **tables = tables_of(found);
     tm_status status =
         tables ? tm_csv_folder_write(folder, tables, found->n_tables, err) : tm_fail_memory(err);

@@ -13,17 +13,18 @@
  * @param out    destroyed by the caller; set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT, TM_ERR_FAULT
  */
-tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) TM_MUST_CHECK;
-void tm_sides_destroy(tm_tables sides[2]);
+tm_status tm_diff_inputs_read(char *const *paths, tm_tables out[2], tm_error *err) TM_MUST_CHECK;
+void tm_diff_inputs_destroy(tm_tables sides[2]);
 
 /** Reads one store in the same way, into empty tables of tm_analysis_tables. */
-tm_status tm_side_read(const char *path, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+tm_status tm_diff_input_read(const char *path, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Prints the result of a comparison for programs: as JSON, else the first table as CSV. TM_OK;
  * TM_ERR_FAULT. */
-tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) TM_MUST_CHECK;
+tm_status tm_diff_inputs_print(const tm_tables *found, bool json, tm_error *err) TM_MUST_CHECK;
 
 /** Writes the result as CSV files in a folder. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
-tm_status tm_sides_write(const tm_tables *found, const char *folder, tm_error *err) TM_MUST_CHECK;
+tm_status tm_diff_inputs_write(const tm_tables *found, const char *folder,
+                               tm_error *err) TM_MUST_CHECK;
 
 #endif

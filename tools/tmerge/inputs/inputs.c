@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
-#include "elsewhere.h"
 #include "folders.h"
 #include "list_lines.h"
 #include "mpi/agree.h"
@@ -18,6 +17,7 @@
 #include "mpi/load/inputs_merge.h"
 #include "mpi/load/share.h"
 #include "mpi/shuffle.h"
+#include "nested_traces.h"
 #include "operands.h"
 #include "rank_map.h"
 

@@ -32,7 +32,7 @@ tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, tm_inputs
                          tm_error *err) TM_MUST_CHECK;
 
 /** Calls @p each with every file of this host given by the operands, in order. Missing files are
- * not reported. Of a list that can be read only once, reports only the list itself. Collective:
+ * not reported. For a list that can be read only once, reports only the list itself. Collective:
  * no. TM_OK; TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
 tm_status tm_inputs_each(const tm_arguments *arguments,
                          void (*each)(void *context, const char *path), void *context,

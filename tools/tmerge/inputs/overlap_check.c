@@ -110,7 +110,7 @@ static tm_status check(MPI_Comm comm, const tm_loaded *loaded, place *v, tm_erro
         first, gap, second);
 }
 
-tm_status tm_apart_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) {
+tm_status tm_overlap_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) {
     place *v = calloc(loaded->n_ranks + 1, sizeof *v);
     tm_status status = tm_mpi_agree(comm, v ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)

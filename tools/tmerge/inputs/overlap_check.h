@@ -14,6 +14,6 @@
  * Collective: over comm.
  * @return  TM_OK; TM_ERR_INPUT, the same on every process, with the two files and their times
  */
-tm_status tm_apart_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
+tm_status tm_overlap_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
 #endif

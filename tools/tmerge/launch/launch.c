@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-static tm_place place = {TM_LAUNCHER_NONE, 0, 1, 1};
+static tm_launcher_env place = {TM_LAUNCHER_NONE, 0, 1, 1};
 static int64_t began_ns;
 static bool is_started;
 
@@ -33,10 +33,10 @@ void tm_launch_begin(void) {
     int64_t started_ns = started ? strtoll(started, NULL, 10) : 0;
     if (started_ns > 0 && started_ns < began_ns)
         began_ns = started_ns;
-    place = tm_place_read((const char *const *)environ);
+    place = tm_launcher_env_read((const char *const *)environ);
 }
 
-const tm_place *tm_launch_place(void) {
+const tm_launcher_env *tm_launch_place(void) {
     return &place;
 }
 
@@ -49,14 +49,14 @@ bool tm_launch_is_started(void) {
 }
 
 bool tm_launch_has_hosts(void) {
-    return !tm_place_is_alone(&place) && !tm_place_is_one_node(&place);
+    return !tm_launcher_env_is_alone(&place) && !tm_launcher_env_is_one_node(&place);
 }
 
 /* Restarts after each removal, because unsetenv moves the later variables. */
 void tm_launch_forget(void) {
     for (char **variable = environ; *variable;) {
         const char *end = strchr(*variable, '=');
-        char *name = end && tm_place_is_of_launcher(*variable)
+        char *name = end && tm_launcher_env_has(*variable)
                          ? strndup(*variable, (size_t)(end - *variable))
                          : NULL;
         variable = name && unsetenv(name) == 0 ? environ : variable + 1;
@@ -103,7 +103,7 @@ void tm_launch_look_at_cores(void) {
 static void set_up_processes(void) {
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-    if (tm_place_is_one_node(&place)) {
+    if (tm_launcher_env_is_one_node(&place)) {
         tm_launch_look_at_cores();
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
@@ -204,8 +204,8 @@ static tm_status take_place(tm_error *err) {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &place.local_size);
     /* On one host mpirun detects every process's end. */
-    bool is_seen = tm_place_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
-    if (!tm_place_is_alone(&place) && !is_seen)
+    bool is_seen = tm_launcher_env_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
+    if (!tm_launcher_env_is_alone(&place) && !is_seen)
         tm_liveness_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);
     MPI_Comm_free(&node);
     return TM_OK;
@@ -222,7 +222,7 @@ tm_status tm_launch_mpi(tm_error *err) {
             "srun started %d processes that cannot reach one another: use srun --mpi=" TMERGE_PMI
             " or mpirun",
             place.size);
-    bool alone = tm_place_is_alone(&place);
+    bool alone = tm_launcher_env_is_alone(&place);
     if (alone)
         set_up_alone();
     else

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/place.h"
+#include "base/launcher_env.h"
 #include "tmerge/status.h"
 
 /* Environment variable set for processes that tmerge starts by mpirun: when tmerge itself started.
@@ -17,7 +17,7 @@ void tm_launch_begin(void);
 
 /** Returns which process of how many this is: according to the launcher or, once MPI has started,
  * to MPI. */
-const tm_place *tm_launch_place(void);
+const tm_launcher_env *tm_launch_place(void);
 
 /** Returns when the program started, by CLOCK_MONOTONIC; in self-launched processes, when the
  * launching one started. */

@@ -177,7 +177,7 @@ static void become_mpirun(const tm_arguments *arguments, int64_t n) {
 #endif
 
 /* Checks --jobs under a launcher, whose number of processes counts. */
-static tm_status check_agrees(const tm_place *place, int64_t asked, tm_error *err) {
+static tm_status check_agrees(const tm_launcher_env *place, int64_t asked, tm_error *err) {
     if (asked > 0 && asked != place->size)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--jobs %" PRId64
@@ -187,18 +187,18 @@ static tm_status check_agrees(const tm_place *place, int64_t asked, tm_error *er
     return TM_OK;
 }
 
-tm_status tm_spread_parse(const tm_arguments *arguments, int64_t *n, tm_error *err) {
+tm_status tm_self_launch_parse(const tm_arguments *arguments, int64_t *n, tm_error *err) {
     TM_TRY(tm_count_parse(tm_argument(arguments, "jobs"), "jobs", n, err));
     return *n != 0
                ? TM_OK
                : tm_fail(err, TM_ERR_USAGE, NULL, -1, "--jobs 0: at least one process is needed");
 }
 
-tm_status tm_spread(const tm_arguments *arguments, tm_error *err) {
-    const tm_place *place = tm_launch_place();
+tm_status tm_self_launch(const tm_arguments *arguments, tm_error *err) {
+    const tm_launcher_env *place = tm_launch_place();
     char why[TM_PATH_MAX + 80];
     int64_t n;
-    TM_TRY(tm_spread_parse(arguments, &n, err));
+    TM_TRY(tm_self_launch_parse(arguments, &n, err));
     if (place->launcher != TM_LAUNCHER_NONE || tm_launch_is_started())
         return check_agrees(place, n, err);
     n = n < 0 ? choose(arguments) : n;

@@ -13,9 +13,10 @@
  * @param arguments  with an option jobs
  * @return           TM_OK: the number of processes is final; TM_ERR_USAGE
  */
-tm_status tm_spread(const tm_arguments *arguments, tm_error *err) TM_MUST_CHECK;
+tm_status tm_self_launch(const tm_arguments *arguments, tm_error *err) TM_MUST_CHECK;
 
 /** Parses the number of processes of -j; negative if not given. TM_OK; TM_ERR_USAGE. */
-tm_status tm_spread_parse(const tm_arguments *arguments, int64_t *n, tm_error *err) TM_MUST_CHECK;
+tm_status tm_self_launch_parse(const tm_arguments *arguments, int64_t *n,
+                               tm_error *err) TM_MUST_CHECK;
 
 #endif

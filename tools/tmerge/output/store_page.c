@@ -31,7 +31,7 @@ tm_status tm_page_built(tm_error *err) {
                ? TM_OK
                : tm_fail(err, TM_ERR_USAGE, NULL, -1,
                          "this tmerge was built without the report page (TMERGE_REPORT=OFF); "
-                         "tmerge report of a build with the page makes it from the store");
+                         "to make the page from the store, use tmerge report of a build with it");
 }
 
 tm_status tm_page_check(const char *path, bool force, tm_error *err) {

@@ -49,7 +49,7 @@ static tm_status set_where(int report, tm_report_arguments *out, tm_error *err) 
     const char *given = tm_argument(&out->arguments, "where");
     if (given && strstr(given, " or "))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--where with \"or\" needs the table: %s, whose column %s is \"%s\"",
+                       "--where with \"or\" needs the name of a table: use %s where %s is \"%s\"",
                        out->operands[1], column, value);
     const int n = snprintf(out->where, sizeof out->where, "%s = %s%s%s", column, value,
                            given ? " and " : "", given ? given : "");

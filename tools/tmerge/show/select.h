@@ -8,7 +8,7 @@
 typedef struct tm_selection {
     const tm_store *store;
     const tm_choice *choice;
-    tm_column *columns;       /* owned; of both definitions: shown columns, then the others */
+    tm_column *columns;       /* owned; shown columns, then the others, for both definitions */
     tm_table_def read, shown; /* definition of what is read, and of the part shown */
     const tm_table_def *of;
     int rank, step, sort, level; /* indices of these columns in read; -1: none */

@@ -63,16 +63,25 @@ bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const
     return has;
 }
 
+/* Warns of a former name. */
+static bool has_column(const tm_table_def *def, const char *column) {
+    int at = tm_table_column(def, column);
+    if (at >= 0 && strcmp(def->columns[at].name, column) != 0)
+        tm_console_warn("%s.%s is now %s; the next version will not know the old name", def->name,
+                        column, def->columns[at].name);
+    return at >= 0;
+}
+
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def) {
     const char *const *columns = choice->columns.data;
     for (size_t i = 0; i < choice->columns.n; i++)
-        if (tm_table_column(def, columns[i]) < 0)
+        if (!has_column(def, columns[i]))
             return columns[i];
     for (size_t i = 0; i < tm_where_n(&choice->where); i++)
-        if (tm_table_column(def, tm_where_column(&choice->where, i)) < 0)
+        if (!has_column(def, tm_where_column(&choice->where, i)))
             return tm_where_column(&choice->where, i);
     const char *column = choice->sort_column;
-    return column && tm_table_column(def, column) < 0 ? column : NULL;
+    return column && !has_column(def, column) ? column : NULL;
 }
 
 /* Reads the distinct numbers of a column, ascending. */

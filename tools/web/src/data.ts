@@ -44,7 +44,7 @@ interface RawTable<N extends TableName> {
   block?: string;
 }
 
-/** Aggregates over all rows of a table that is cut in the page (src/report/extract.h). */
+/** Aggregates over all rows of a table that is cut in the page (src/report/top_rows.h). */
 interface RawWhole {
   n: number;
   /** [known, sum, min, median, max, distinct] per column; [known, sum] for booleans. */
@@ -343,7 +343,7 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** The rows of a level of a table; of a table that is cut, those in the page. */
+  /** The rows of a level of a table; if the table is cut, those in the page. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);

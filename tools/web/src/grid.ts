@@ -327,7 +327,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
 
   const largest = new Map<ColumnOf<N>, number>();
 
-  /* How a column draws its cells; undefined if as the value alone. */
+  /* How a column draws its cells; undefined: only the value. */
   function drawerOf({ column, name: wide, bar, percent, draw }: GridColumn<N>): GridColumn<N>["draw"] {
     const value = (row: number) => table.num(row, column);
     if (wide) return (row) => longName(table.text(row, column), wide === "narrow");

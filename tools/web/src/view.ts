@@ -24,7 +24,7 @@ export interface View {
   readonly of?: readonly TableName[];
   /** False removes it from the list. */
   shown?(job: Job): boolean;
-  /** Sign in the list if the view has a finding, but for a note; of tables that may be large it reads only `judges`. */
+  /** Sign in the list if the view has a finding (not for a note). Of large tables, it may read only those in `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;

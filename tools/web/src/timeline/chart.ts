@@ -40,7 +40,7 @@ import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
 import { colorOf, readTheme, type Theme, clipped } from "./theme";
-import type { Told } from "./told";
+import type { Told } from "./event_details";
 
 const STRIP_TOP = 4;
 export const HEAD = STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT + RULER_HEIGHT;

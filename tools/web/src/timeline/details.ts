@@ -28,7 +28,7 @@ import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
-/** Up to this many arrivals are all listed; of more only the first and last ones. */
+/** Up to this many arrivals are all listed; if there are more, only the first and last ones. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;

@@ -9,7 +9,7 @@ import { hasEvents, missingParts } from "./sums";
 import { decodeMeeting } from "./decode";
 import { JoinedTold, type Fetched, type Placed } from "./joined";
 import { decodeTile, type Shares, type Tile } from "./tile";
-import type { Told } from "./told";
+import type { Told } from "./event_details";
 
 /** Delay before a request [ms], so that turning the wheel does not send one per notch. */
 const PATIENCE = 60;

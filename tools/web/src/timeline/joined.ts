@@ -1,6 +1,6 @@
 /** Details of events when a window came from a server: those of the page merged with those of the window. */
 import type { Events, Track } from "./model";
-import { Column, columnsBy, RankTold, toldOf, type Told } from "./told";
+import { Column, columnsBy, RankTold, toldOf, type Told } from "./event_details";
 import type { Tile } from "./tile";
 
 /** New position of a track's events from a tile. */

@@ -6,7 +6,7 @@ import type { Controller } from "./controller";
 import { around, launchesOf, type Launch } from "./launches";
 import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Events } from "./model";
 import type { FarEvent } from "./search";
-import type { Shape } from "./told";
+import type { Shape } from "./event_details";
 
 /** Maximum number of enclosing events and of launched events that are named. */
 const NAMED = 6,

@@ -1,7 +1,7 @@
 /** Links device events and the calls that launched them. */
 import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
-import type { Told } from "./told";
+import type { Told } from "./event_details";
 
 /** A call, and what it launched, or what a thread took from the queue that the call put it into. */
 export type Launch = Readonly<Record<"call" | "row", number>>;

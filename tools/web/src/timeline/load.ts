@@ -11,7 +11,7 @@ import { Lanes } from "./lanes";
 import { Path } from "./path";
 import { Pyramid } from "./pyramid";
 import { Slacks } from "./slack";
-import { PageTold } from "./told";
+import { PageTold } from "./event_details";
 
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 

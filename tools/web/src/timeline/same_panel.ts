@@ -5,7 +5,7 @@ import type { Controller } from "./controller";
 import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events } from "./model";
 import { sameAs, type Same } from "./same";
 
-/** Maximum number of ranks listed; of more those with the longest durations. */
+/** Maximum number of ranks listed; if there are more, those with the longest durations. */
 const LISTED = 24;
 
 /* A run of the kernel or call; null: there is none, or it is not known. */

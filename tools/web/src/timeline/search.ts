@@ -1,4 +1,4 @@
-/** For a served page: searches all events of the store, of which the page holds only some. */
+/** For a served page: searches all events of the store; the page has only some of them. */
 import { ask } from "../served";
 import { writeRanges } from "./area";
 import { GPU_ANNOTATION, type Rank } from "./model";

@@ -25,7 +25,7 @@ function decodeRank(bytes: Bytes) {
 
 export type Tile = ReturnType<typeof decodeTile>;
 
-/** Ranks are in the order of the request, which a track's `at` is an index into; told.ts decodes the details. */
+/** Ranks are in the order of the request, which a track's `at` is an index into; event_details.ts decodes the details. */
 export function decodeTile(data: Uint8Array) {
   const bytes = new Bytes(data),
     version = bytes.number();

@@ -6,7 +6,7 @@ import { severalRanks } from "../job";
 import { heatMap } from "../map";
 import { note, section, lines } from "../ui";
 
-/** Maximum rows of the map; of more ranks those that differ most. */
+/** Maximum rows of the map; if there are more ranks, those that differ most. */
 const RANKS_MAX = 64;
 const BITS = [
   ["bits8_ns", "in 8 bits"],

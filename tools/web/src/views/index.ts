@@ -44,7 +44,7 @@ export const reportTabs: readonly Tab[] = [
   { group: HOW, views: [tables] },
 ];
 
-/** Of a job of which there are no traces. */
+/** Views of a job without traces. */
 export const hangTabs: readonly Tab[] = [
   { group: "", views: [hang] },
   { group: "", views: [tables] },

@@ -12,7 +12,7 @@ import { filtered } from "./filtered";
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
 
-/* What a row is of, and what to record if there are none. */
+/* The kinds of calls that have rows, and what to record if there are none of a kind. */
 const KINDS = [
   {
     key: "operator",

@@ -53,7 +53,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
     parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
   // Unit of the smaller side: with 1,000 ranks, each waits a thousandth of the wait that one may cause.
   const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
-  // The larger side's space for bars, without value and line, sets the scale of both sides.
+  // Both sides have the scale of the side with the larger values: its width without the value and the line.
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(

@@ -27,7 +27,7 @@ const BOUNDS = ["compute", "memory", "communication"];
 const rate = (value: number) => f.grouped(value, f.digitsOf(value));
 
 function tellsWork(job: Job): boolean {
-  return job.table("hlo.rank").sum("told_pct") > 0;
+  return job.table("hlo.rank").sum("known_pct") > 0;
 }
 
 function kindsOf(job: Job) {
@@ -59,7 +59,7 @@ function figures(job: Job): HTMLElement {
     time,
     tile(job, "hlo.rank", "achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
     tile(job, "hlo.rank", "bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
-    tile(job, "hlo.rank", "told_pct", "FLOP and bytes known of", (value) => f.percent(value, 1)),
+    tile(job, "hlo.rank", "known_pct", "FLOP and bytes known of", (value) => f.percent(value, 1)),
   ]);
 }
 

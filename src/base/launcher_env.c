@@ -1,4 +1,4 @@
-#include "place.h"
+#include "launcher_env.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,51 +56,51 @@ static int local_of_slurm(const char *const *environment) {
 
 /* Returns false if these variables do not identify this process. */
 static bool take(const char *const *environment, tm_launcher launcher, const char *rank,
-                 const char *size, tm_place *out) {
-    tm_place place = {launcher, number_of(environment, rank), number_of(environment, size), 0};
-    if (place.rank == NOT_THERE || (place.size != NOT_THERE && place.rank >= place.size))
+                 const char *size, tm_launcher_env *out) {
+    tm_launcher_env env = {launcher, number_of(environment, rank), number_of(environment, size), 0};
+    if (env.rank == NOT_THERE || (env.size != NOT_THERE && env.rank >= env.size))
         return false;
-    place.size = place.size == NOT_THERE ? 0 : place.size;
-    *out = place;
+    env.size = env.size == NOT_THERE ? 0 : env.size;
+    *out = env;
     return true;
 }
 
 /* Determines the launcher. Processes inherit the variables of outer launchers, so the order
  * matters: Slurm's own PMIx first, recognised by its names, then mpirun, which is often started by
  * srun or in a batch job. */
-tm_place tm_place_read(const char *const *environment) {
-    tm_place place = {TM_LAUNCHER_NONE, 0, 1, 1};
+tm_launcher_env tm_launcher_env_read(const char *const *environment) {
+    tm_launcher_env env = {TM_LAUNCHER_NONE, 0, 1, 1};
     const char *namespace = value_of(environment, "PMIX_NAMESPACE");
     bool is_step = value_of(environment, "SLURM_STEP_NUM_TASKS") != NULL;
     bool of_slurm = namespace && strncmp(namespace, "slurm.", 6) == 0 && is_step;
     if (!of_slurm && value_of(environment, "OMPI_COMM_WORLD_SIZE") &&
         take(environment, TM_LAUNCHER_OPENMPI, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-             &place)) {
+             &env)) {
         int local = number_of(environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
-        place.local_size = local == NOT_THERE ? 0 : local;
+        env.local_size = local == NOT_THERE ? 0 : local;
     } else if (namespace && take(environment, TM_LAUNCHER_PMIX, "PMIX_RANK",
-                                 of_slurm ? "SLURM_STEP_NUM_TASKS" : "", &place)) {
-        place.local_size = of_slurm ? local_of_slurm(environment) : 0;
+                                 of_slurm ? "SLURM_STEP_NUM_TASKS" : "", &env)) {
+        env.local_size = of_slurm ? local_of_slurm(environment) : 0;
     } else if (value_of(environment, "PMI_SIZE") &&
-               take(environment, TM_LAUNCHER_PMI, "PMI_RANK", "PMI_SIZE", &place)) {
+               take(environment, TM_LAUNCHER_PMI, "PMI_RANK", "PMI_SIZE", &env)) {
         int local = number_of(environment, "MPI_LOCALNRANKS");
-        place.local_size = local == NOT_THERE ? local_of_slurm(environment) : local;
-    } else if (is_step && take(environment, TM_LAUNCHER_SLURM, "SLURM_PROCID",
-                               "SLURM_STEP_NUM_TASKS", &place)) {
-        place.local_size = local_of_slurm(environment);
+        env.local_size = local == NOT_THERE ? local_of_slurm(environment) : local;
+    } else if (is_step &&
+               take(environment, TM_LAUNCHER_SLURM, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", &env)) {
+        env.local_size = local_of_slurm(environment);
     }
-    return place;
+    return env;
 }
 
-bool tm_place_is_alone(const tm_place *place) {
-    return place->size == 1;
+bool tm_launcher_env_is_alone(const tm_launcher_env *env) {
+    return env->size == 1;
 }
 
-bool tm_place_is_one_node(const tm_place *place) {
-    return place->size > 0 && place->local_size == place->size;
+bool tm_launcher_env_is_one_node(const tm_launcher_env *env) {
+    return env->size > 0 && env->local_size == env->size;
 }
 
-bool tm_place_is_of_launcher(const char *variable) {
+bool tm_launcher_env_has(const char *variable) {
     static const char *const beginnings[] = {
         "PMIX_",          "PMI_",         "SLURM_",        "OMPI_COMM_WORLD_",
         "OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",

@@ -1,4 +1,4 @@
-#include "seal.h"
+#include "checksum.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,14 +17,14 @@ static const char magic[8] = {'t', 'm', 'e', 'r', 'g', 'e', '\r', '\1'};
 
 typedef struct footer {
     char magic[8];
-    /* as in tm_seal */
+    /* as in tm_checksum */
     uint64_t content_bytes, n_extents, structure_sum;
     uint64_t sum; /* checksum of the extents, then of all fields above */
 } footer;
 
 _Static_assert(sizeof(footer) == 40, "stored");
 
-bool tm_seal_read_at(int fd, uint64_t offset, void *out, size_t size) {
+bool tm_checksum_read_at(int fd, uint64_t offset, void *out, size_t size) {
     char *at = out;
     while (size > 0) {
         ssize_t n = pread(fd, at, size, (off_t)offset);
@@ -60,23 +60,23 @@ static uint64_t sum_more(uint64_t sum, const void *bytes, size_t size) {
     return crc64_ecma_refl(sum, bytes, size);
 }
 
-uint64_t tm_seal_sum(const void *bytes, size_t size) {
+uint64_t tm_checksum_of(const void *bytes, size_t size) {
     return sum_more(0, bytes, size);
 }
 
 static uint64_t end_sum(const tm_extent *extents, const footer *end) {
-    uint64_t sum = tm_seal_sum(extents, end->n_extents * sizeof *extents);
+    uint64_t sum = tm_checksum_of(extents, end->n_extents * sizeof *extents);
     return sum_more(sum, end, offsetof(footer, sum));
 }
 
-bool tm_seal_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size) {
+bool tm_checksum_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size) {
     const char *from = bytes;
     while (size > 0) {
         size_t n = size < TM_EXTENT_MAX ? size : TM_EXTENT_MAX;
         tm_extent *added = tm_vec_push(extents);
         if (!added)
             return false;
-        *added = (tm_extent){offset, n, tm_seal_sum(from, n)};
+        *added = (tm_extent){offset, n, tm_checksum_of(from, n)};
         from += n;
         offset += n;
         size -= n;
@@ -103,59 +103,60 @@ static bool are_in_order(const tm_vec *extents, uint64_t content_bytes) {
 }
 
 /* Reads the bytes between the extents. Returns 0 or an errno; -1 if the file ends too early. */
-static int read_structure(int fd, tm_seal *seal) {
-    const tm_extent *e = seal->extents.data;
-    size_t n = seal->extents.n;
+static int read_structure(int fd, tm_checksum *checksum) {
+    const tm_extent *e = checksum->extents.data;
+    size_t n = checksum->extents.n;
     uint64_t data = 0, at = 0;
-    seal->data_before = malloc((n + 1) * sizeof *seal->data_before);
-    for (size_t i = 0; seal->data_before && i <= n; i++) {
-        seal->data_before[i] = data;
+    checksum->data_before = malloc((n + 1) * sizeof *checksum->data_before);
+    for (size_t i = 0; checksum->data_before && i <= n; i++) {
+        checksum->data_before[i] = data;
         data += i < n ? e[i].size : 0;
     }
-    seal->structure = malloc(seal->content_bytes - data + 1);
-    if (!seal->data_before || !seal->structure)
+    checksum->structure = malloc(checksum->content_bytes - data + 1);
+    if (!checksum->data_before || !checksum->structure)
         return ENOMEM;
     /* The piece before each extent, and the one after the last. */
     for (size_t i = 0; i <= n; i++) {
-        uint64_t end = i < n ? e[i].offset : seal->content_bytes;
-        if (!tm_seal_read_at(fd, at, seal->structure + at - seal->data_before[i],
-                             (size_t)(end - at)))
+        uint64_t end = i < n ? e[i].offset : checksum->content_bytes;
+        if (!tm_checksum_read_at(fd, at, checksum->structure + at - checksum->data_before[i],
+                                 (size_t)(end - at)))
             return errno ? errno : -1;
         at = i < n ? end + e[i].size : end;
     }
     return 0;
 }
 
-static uint64_t structure_sum(const tm_seal *seal) {
-    return tm_seal_sum(seal->structure, seal->content_bytes - seal->data_before[seal->extents.n]);
+static uint64_t structure_sum(const tm_checksum *checksum) {
+    return tm_checksum_of(checksum->structure,
+                          checksum->content_bytes - checksum->data_before[checksum->extents.n]);
 }
 
 /* HDF5 writes parts of the structure more than once, so its checksum is computed from the final
  * file. */
-int tm_seal_write(int fd, uint64_t content_bytes, tm_vec *extents) {
-    tm_seal seal = {.content_bytes = content_bytes, .extents = *extents};
+int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents) {
+    tm_checksum checksum = {.content_bytes = content_bytes, .extents = *extents};
     size_t bytes = extents->n * sizeof(tm_extent);
     if (extents->n > 0)
         qsort(extents->data, extents->n, sizeof(tm_extent), by_offset);
-    int error = are_in_order(extents, content_bytes) ? read_structure(fd, &seal) : EINVAL;
+    int error = are_in_order(extents, content_bytes) ? read_structure(fd, &checksum) : EINVAL;
     if (error == 0) {
         footer end = {.content_bytes = content_bytes,
                       .n_extents = extents->n,
-                      .structure_sum = structure_sum(&seal)};
+                      .structure_sum = structure_sum(&checksum)};
         memcpy(end.magic, magic, sizeof magic);
         end.sum = end_sum(extents->data, &end);
         error = write_at(fd, content_bytes, extents->data, bytes);
         error = error ? error : write_at(fd, content_bytes + bytes, &end, sizeof end);
     }
-    seal.extents = TM_VEC(tm_extent); /* owned by the caller */
-    tm_seal_free(&seal);
+    checksum.extents = TM_VEC(tm_extent); /* owned by the caller */
+    tm_checksum_free(&checksum);
     return error < 0 ? EIO : error;
 }
 
 /* Reads the footer; returns false if the file does not end with one that matches its size. */
 static bool read_footer(int fd, uint64_t file_bytes, footer *end) {
     if (file_bytes < sizeof *end ||
-        !tm_seal_read_at(fd, file_bytes - sizeof *end, end, sizeof *end) ||
+        !tm_checksum_read_at(fd, file_bytes - sizeof *end, end, sizeof *end) ||
         memcmp(end->magic, magic, sizeof magic) != 0)
         return false;
     /* Uses division because n_extents is not verified yet and a product could overflow. */
@@ -170,14 +171,14 @@ static tm_status read_end(int fd, const footer *end, const char *path, tm_vec *e
     size_t bytes = end->n_extents * sizeof(tm_extent);
     if (end->n_extents > 0 && !tm_vec_append(extents, NULL, end->n_extents))
         return tm_fail_memory(err);
-    if (!tm_seal_read_at(fd, end->content_bytes, extents->data, bytes) ||
+    if (!tm_checksum_read_at(fd, end->content_bytes, extents->data, bytes) ||
         end_sum(extents->data, end) != end->sum || !are_in_order(extents, end->content_bytes))
         return tm_fail(err, TM_ERR_INPUT, path, -1,
                        "the store is damaged: the checksums at its end do not match");
     return TM_OK;
 }
 
-bool tm_seal_is_there(int fd, uint64_t file_bytes) {
+bool tm_checksum_is_there(int fd, uint64_t file_bytes) {
     footer end;
     tm_vec extents = TM_VEC(tm_extent);
     bool there =
@@ -192,7 +193,7 @@ static uint64_t stated_end(int fd) {
     enum { VERSION_AT = 8, ADDRESS_SIZE_AT = 13, END_AT = 40, HEAD = 48 };
     unsigned char head[HEAD];
     uint64_t end = 0;
-    if (tm_seal_read_at(fd, 0, head, sizeof head) && head[VERSION_AT] == 0 &&
+    if (tm_checksum_read_at(fd, 0, head, sizeof head) && head[VERSION_AT] == 0 &&
         head[ADDRESS_SIZE_AT] == sizeof end)
         memcpy(&end, head + END_AT, sizeof end);
     return end;
@@ -207,31 +208,32 @@ static tm_status explain_no_footer(int fd, uint64_t file_bytes, const char *path
                    "not a tmerge store, or changed since it was written");
 }
 
-tm_status tm_seal_read(int fd, uint64_t file_bytes, const char *path, tm_seal *out, tm_error *err) {
+tm_status tm_checksum_read(int fd, uint64_t file_bytes, const char *path, tm_checksum *out,
+                           tm_error *err) {
     footer end;
     if (!read_footer(fd, file_bytes, &end))
         return explain_no_footer(fd, file_bytes, path, err);
-    tm_seal seal = {.content_bytes = end.content_bytes, .extents = TM_VEC(tm_extent)};
-    tm_status status = read_end(fd, &end, path, &seal.extents, err);
-    int error = status == TM_OK ? read_structure(fd, &seal) : 0;
+    tm_checksum checksum = {.content_bytes = end.content_bytes, .extents = TM_VEC(tm_extent)};
+    tm_status status = read_end(fd, &end, path, &checksum.extents, err);
+    int error = status == TM_OK ? read_structure(fd, &checksum) : 0;
     if (error == ENOMEM)
         status = tm_fail_memory(err);
     else if (error > 0)
         status = tm_fail(err, TM_ERR_INPUT, path, -1, "cannot be read: %s", strerror(error));
-    else if (status == TM_OK && (error < 0 || structure_sum(&seal) != end.structure_sum))
+    else if (status == TM_OK && (error < 0 || structure_sum(&checksum) != end.structure_sum))
         status = tm_fail(err, TM_ERR_INPUT, path, -1,
                          "the store is damaged: its structure has changed since it was written");
     if (status != TM_OK) {
-        tm_seal_free(&seal);
+        tm_checksum_free(&checksum);
         return status;
     }
-    *out = seal;
+    *out = checksum;
     return TM_OK;
 }
 
-void tm_seal_free(tm_seal *seal) {
-    tm_vec_free(&seal->extents);
-    free(seal->data_before);
-    free(seal->structure);
-    *seal = (tm_seal){.extents = TM_VEC(tm_extent)};
+void tm_checksum_free(tm_checksum *checksum) {
+    tm_vec_free(&checksum->extents);
+    free(checksum->data_before);
+    free(checksum->structure);
+    *checksum = (tm_checksum){.extents = TM_VEC(tm_extent)};
 }

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "say_parts.h"
-#include "seen.h"
+#include "last_events.h"
+#include "sentence_parts.h"
 #include "tables.h"
 #include "tmerge/flight.h"
 
@@ -184,7 +184,7 @@ bool tm_hang_say_verdict(tm_hang_words *t, const tm_hang_world *w, const tm_hang
     return ok;
 }
 
-/* Adds the ranks on which the operation has not started, if it has on some. */
+/* Adds the ranks on which the operation has not started, if it has started on other ranks. */
 static void add_not_started(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->waiting.data;
     size_t n = 0;

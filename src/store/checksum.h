@@ -7,8 +7,8 @@
  *   footer      magic, size of the content, n, sum of the structure, sum of extents and footer
  *
  * All numbers are little-endian, 8 bytes; a sum is CRC-64/XZ (ECMA-182, reflected). */
-#ifndef TMERGE_STORE_SEAL_H
-#define TMERGE_STORE_SEAL_H
+#ifndef TMERGE_STORE_CHECKSUM_H
+#define TMERGE_STORE_CHECKSUM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,40 +25,40 @@ typedef struct tm_extent {
     uint64_t offset, size, sum;
 } tm_extent;
 
-typedef struct tm_seal {
+typedef struct tm_checksum {
     uint64_t content_bytes;
     tm_vec extents;           /* of tm_extent */
     uint64_t *data_before;    /* owned; [extents.n + 1] bytes of data before each extent */
     unsigned char *structure; /* owned; the bytes that are not data, concatenated */
-} tm_seal;
+} tm_checksum;
 
 /** Reads [offset, offset + size); returns false on failure, with errno 0 if the file ends too
  * early. */
-bool tm_seal_read_at(int fd, uint64_t offset, void *out, size_t size);
+bool tm_checksum_read_at(int fd, uint64_t offset, void *out, size_t size);
 
-uint64_t tm_seal_sum(const void *bytes, size_t size);
+uint64_t tm_checksum_of(const void *bytes, size_t size);
 
 /** Adds data written at @p offset; returns false when out of memory. */
-bool tm_seal_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size);
+bool tm_checksum_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size);
 
 /**
  * Writes extents and footer after the content, whose structure is read back for its checksum.
  * @param extents  of tm_extent, in any order; sorted here
  * @return         0; an errno, EINVAL if data was written twice
  */
-int tm_seal_write(int fd, uint64_t content_bytes, tm_vec *extents);
+int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents);
 
 /** Returns whether the file ends with a footer with a correct checksum; the content is not
  * verified. */
-bool tm_seal_is_there(int fd, uint64_t file_bytes);
+bool tm_checksum_is_there(int fd, uint64_t file_bytes);
 
 /**
  * Reads and verifies everything except the data. Needs memory for it, at most the size of the file.
- * @param out  set only on TM_OK; ended by tm_seal_free
+ * @param out  set only on TM_OK; ended by tm_checksum_free
  * @return     TM_OK; TM_ERR_INPUT with @p path: cut short, damaged or not a store; TM_ERR_FAULT
  */
-tm_status tm_seal_read(int fd, uint64_t file_bytes, const char *path, tm_seal *out,
-                       tm_error *err) TM_MUST_CHECK;
-void tm_seal_free(tm_seal *seal);
+tm_status tm_checksum_read(int fd, uint64_t file_bytes, const char *path, tm_checksum *out,
+                           tm_error *err) TM_MUST_CHECK;
+void tm_checksum_free(tm_checksum *checksum);
 
 #endif

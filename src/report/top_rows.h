@@ -1,6 +1,6 @@
 /* Top rows and totals of a table that is too large for a page. */
-#ifndef TMERGE_REPORT_EXTRACT_H
-#define TMERGE_REPORT_EXTRACT_H
+#ifndef TMERGE_REPORT_TOP_ROWS_H
+#define TMERGE_REPORT_TOP_ROWS_H
 
 #include <stddef.h>
 
@@ -10,8 +10,8 @@
 
 /**
  * Shortens a table: removes the rows of ranks and steps that are not kept, then the rows with the
- * smallest values of the table's own measure. Of arrivals it keeps the first and last of each
- * operation, of the critical path whole steps, longest first. Small tables stay whole.
+ * smallest values of the table's own measure. It keeps the first and last arrival of each
+ * operation, and whole steps of the critical path, longest first. Small tables stay whole.
  *
  * @param most      maximum number of rows
  * @param all       if rows are removed, totals of the whole table as JSON: an object with "n",
@@ -21,7 +21,7 @@
  * @param left_out  number of rows removed; set only on TM_OK
  * @return          TM_OK; TM_ERR_FAULT when out of memory
  */
-tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,
+tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,
                           size_t *left_out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 /* Parts of the sentences about a hang. */
-#ifndef TMERGE_HANG_SAY_PARTS_H
-#define TMERGE_HANG_SAY_PARTS_H
+#ifndef TMERGE_HANG_SENTENCE_PARTS_H
+#define TMERGE_HANG_SENTENCE_PARTS_H
 
 #include "causes.h"
 #include "hang_words.h"

@@ -1,6 +1,6 @@
 /* HDF5 driver for reading a store: HDF5 gets only verified bytes. */
-#ifndef TMERGE_STORE_INTAKE_H
-#define TMERGE_STORE_INTAKE_H
+#ifndef TMERGE_STORE_VERIFIED_FILE_H
+#define TMERGE_STORE_VERIFIED_FILE_H
 
 #include <stdbool.h>
 
@@ -8,36 +8,37 @@
 
 #include "tmerge/status.h"
 
-typedef struct tm_intake tm_intake;
+typedef struct tm_verified_file tm_verified_file;
 
 /**
  * Opens a file and verifies everything except the data of its datasets. That is verified when it is
  * read; HDF5 then fails to read data that is not as written.
- * @param out  set only on TM_OK; ended by tm_intake_close
+ * @param out  set only on TM_OK; ended by tm_verified_file_close
  * @return     TM_OK; TM_ERR_INPUT: missing, not a store, cut short, damaged; TM_ERR_FAULT
  */
-tm_status tm_intake_open(const char *path, tm_intake **out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_verified_file_open(const char *path, tm_verified_file **out,
+                                tm_error *err) TM_MUST_CHECK;
 
 /** Frees the driver, after H5Fclose of its file. NULL is allowed. */
-void tm_intake_close(tm_intake *intake);
+void tm_verified_file_close(tm_verified_file *verified);
 
 /** Opens the HDF5 file; negative if HDF5 fails. */
-hid_t tm_intake_file(tm_intake *intake, const char *path);
+hid_t tm_verified_file_h5(tm_verified_file *verified, const char *path);
 
 /** Returns whether a read failed in HDF5 only for lack of memory. */
-bool tm_intake_memory_out(const tm_intake *intake);
+bool tm_verified_file_memory_out(const tm_verified_file *verified);
 
 /** Returns the size [B] of the HDF5 file. */
-uint64_t tm_intake_content_bytes(const tm_intake *intake);
+uint64_t tm_verified_file_content_bytes(const tm_verified_file *verified);
 
 /** Returns the size [B] of the whole store. */
-uint64_t tm_intake_file_bytes(const tm_intake *intake);
+uint64_t tm_verified_file_bytes(const tm_verified_file *verified);
 
 /** Verifies the data not read so far; returns false if it is damaged at byte @p bad. */
-bool tm_intake_verify_rest(tm_intake *intake, uint64_t *bad);
+bool tm_verified_file_verify_rest(tm_verified_file *verified, uint64_t *bad);
 
 /** Returns whether the file can be read and has a store's checksum trailer; its content is not
  * verified. */
-bool tm_intake_is_store(const char *path);
+bool tm_verified_file_is_store(const char *path);
 
 #endif

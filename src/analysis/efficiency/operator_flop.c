@@ -1,4 +1,4 @@
-#include "work.h"
+#include "operator_flop.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Finds traces deeper below a folder that has none. */
-#ifndef TMERGE_ELSEWHERE_H
-#define TMERGE_ELSEWHERE_H
+#ifndef TMERGE_NESTED_TRACES_H
+#define TMERGE_NESTED_TRACES_H
 
 #include "tmerge/status.h"
 

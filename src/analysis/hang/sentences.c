@@ -1,12 +1,12 @@
-#include "say.h"
+#include "sentences.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
-#include "say_parts.h"
-#include "seen.h"
+#include "last_events.h"
+#include "sentence_parts.h"
 #include "tables.h"
 #include "tmerge/flight.h"
 

@@ -1,6 +1,6 @@
 /* Finds what a rank's own trace shows last, if traces were read together with the dumps. */
-#ifndef TMERGE_HANG_SEEN_H
-#define TMERGE_HANG_SEEN_H
+#ifndef TMERGE_HANG_LAST_EVENTS_H
+#define TMERGE_HANG_LAST_EVENTS_H
 
 #include "tmerge/analysis.h"
 

@@ -25,30 +25,30 @@ static uint64_t size_of(int fd) {
 
 /* Check value of CRC-64/XZ in the catalogue of parametrised CRC algorithms. */
 TEST(the_sum_is_the_one_of_the_catalogue) {
-    assert_true(tm_seal_sum("123456789", 9) == 0x995DC9BBDF1939FAu);
-    assert_true(tm_seal_sum("", 0) == 0);
+    assert_true(tm_checksum_of("123456789", 9) == 0x995DC9BBDF1939FAu);
+    assert_true(tm_checksum_of("", 0) == 0);
 }
 
 TEST(what_is_between_the_data_is_structure) {
     int fd = open_bytes(state, "abcdefghij", 10);
     tm_vec extents = TM_VEC(tm_extent);
     tm_error err = {0};
-    tm_seal seal;
-    assert_true(tm_seal_add(&extents, 6, "gh", 2)); /* out of order */
-    assert_true(tm_seal_add(&extents, 1, "bc", 2));
-    assert_true(tm_seal_add(&extents, 3, "d", 1));
-    assert_true(tm_seal_add(&extents, 4, "", 0));
-    assert_int_equal(tm_seal_write(fd, 10, &extents), 0);
+    tm_checksum seal;
+    assert_true(tm_checksum_add(&extents, 6, "gh", 2)); /* out of order */
+    assert_true(tm_checksum_add(&extents, 1, "bc", 2));
+    assert_true(tm_checksum_add(&extents, 3, "d", 1));
+    assert_true(tm_checksum_add(&extents, 4, "", 0));
+    assert_int_equal(tm_checksum_write(fd, 10, &extents), 0);
     assert_int_equal(size_of(fd), 10 + 3 * sizeof(tm_extent) + FOOTER_BYTES);
-    assert_true(tm_seal_is_there(fd, size_of(fd)));
-    assert_ok(tm_seal_read(fd, size_of(fd), "p", &seal, &err));
+    assert_true(tm_checksum_is_there(fd, size_of(fd)));
+    assert_ok(tm_checksum_read(fd, size_of(fd), "p", &seal, &err));
     assert_int_equal(seal.content_bytes, 10);
     assert_int_equal(seal.extents.n, 3);
     assert_memory_equal(seal.structure, "aefij", 5);
     const uint64_t before[] = {0, 2, 3, 5};
     assert_memory_equal(seal.data_before, before, sizeof before);
     assert_memory_equal(seal.extents.data, extents.data, 3 * sizeof(tm_extent));
-    tm_seal_free(&seal);
+    tm_checksum_free(&seal);
     tm_vec_free(&extents);
     close(fd);
 }
@@ -59,12 +59,12 @@ TEST(data_is_summed_in_pieces) {
     tm_vec extents = TM_VEC(tm_extent);
     assert_non_null(bytes);
     memcpy(bytes + size - 5, "tail", 5);
-    assert_true(tm_seal_add(&extents, 100, bytes, size));
+    assert_true(tm_checksum_add(&extents, 100, bytes, size));
     const tm_extent *e = extents.data;
     assert_int_equal(extents.n, 3);
     assert_int_equal(e[2].offset, 100 + 2 * TM_EXTENT_MAX);
     assert_int_equal(e[2].size, 5);
-    assert_true(e[0].sum == e[1].sum && e[2].sum == tm_seal_sum("tail", 5));
+    assert_true(e[0].sum == e[1].sum && e[2].sum == tm_checksum_of("tail", 5));
     tm_vec_free(&extents);
     free(bytes);
 }
@@ -74,9 +74,9 @@ TEST(data_that_overlaps_is_not_sealed) {
     for (size_t i = 0; i < COUNT(offsets); i++) {
         int fd = open_bytes(state, "abcdefghij", 10);
         tm_vec extents = TM_VEC(tm_extent);
-        assert_true(tm_seal_add(&extents, 2, "cd", 2));
-        assert_true(tm_seal_add(&extents, offsets[i], "xx", 2));
-        assert_int_equal(tm_seal_write(fd, 10, &extents), EINVAL);
+        assert_true(tm_checksum_add(&extents, 2, "cd", 2));
+        assert_true(tm_checksum_add(&extents, offsets[i], "xx", 2));
+        assert_int_equal(tm_checksum_write(fd, 10, &extents), EINVAL);
         assert_int_equal(size_of(fd), 10);
         tm_vec_free(&extents);
         close(fd);
@@ -89,27 +89,27 @@ TEST(any_other_bit_and_any_other_length_is_refused) {
     int fd = open_bytes(state, "abcdefghij", 10);
     tm_vec extents = TM_VEC(tm_extent);
     tm_error err = {0};
-    tm_seal seal;
-    assert_true(tm_seal_add(&extents, 2, "cd", 2));
-    assert_int_equal(tm_seal_write(fd, 10, &extents), 0);
+    tm_checksum seal;
+    assert_true(tm_checksum_add(&extents, 2, "cd", 2));
+    assert_int_equal(tm_checksum_write(fd, 10, &extents), 0);
     tm_vec_free(&extents);
     size_t size = size_of(fd);
-    assert_true(tm_seal_read_at(fd, 0, bytes, size));
+    assert_true(tm_checksum_read_at(fd, 0, bytes, size));
     for (size_t bit = 0; bit < size * 8; bit++) {
         char changed = (char)(bytes[bit / 8] ^ (char)(1 << bit % 8));
         bool data = bit / 8 >= 2 && bit / 8 < 4; /* verified on reading */
         assert_int_equal(pwrite(fd, &changed, 1, (off_t)(bit / 8)), 1);
-        tm_status status = tm_seal_read(fd, size, "p", &seal, &err);
+        tm_status status = tm_checksum_read(fd, size, "p", &seal, &err);
         assert_int_equal(status, data ? TM_OK : TM_ERR_INPUT);
         if (data)
-            tm_seal_free(&seal);
+            tm_checksum_free(&seal);
         assert_int_equal(pwrite(fd, &bytes[bit / 8], 1, (off_t)(bit / 8)), 1);
     }
     for (size_t cut = 0; cut < size; cut++)
-        assert_int_equal(tm_seal_read(fd, cut, "p", &seal, &err), TM_ERR_INPUT);
+        assert_int_equal(tm_checksum_read(fd, cut, "p", &seal, &err), TM_ERR_INPUT);
     assert_int_equal(pwrite(fd, bytes, 24, (off_t)size), 24);
     for (size_t more = 1; more <= 24; more++)
-        assert_int_equal(tm_seal_read(fd, size + more, "p", &seal, &err), TM_ERR_INPUT);
+        assert_int_equal(tm_checksum_read(fd, size + more, "p", &seal, &err), TM_ERR_INPUT);
     close(fd);
 }
 

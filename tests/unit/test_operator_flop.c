@@ -1,5 +1,5 @@
 /* Work of operators, counted by hand from arguments in real traces and PyTorch's signatures. */
-#include "analysis/efficiency/work.h"
+#include "analysis/efficiency/operator_flop.h"
 
 #define BF16 "c10::BFloat16"
 #define HALF "c10::Half"

@@ -1,6 +1,6 @@
 /* Summary of a job of one rank: how its device spent its time, and why it idles. */
-#ifndef TMERGE_ALONE_H
-#define TMERGE_ALONE_H
+#ifndef TMERGE_ONE_RANK_JOB_H
+#define TMERGE_ONE_RANK_JOB_H
 
 #include <stdbool.h>
 

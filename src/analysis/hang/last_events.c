@@ -1,7 +1,7 @@
 /* Finds the call in which a rank's trace ends. When a profiler is stopped during a hang, it ends
  * all calls that have not returned at its own end, PyTorch's within a few nanoseconds. These calls
  * are open. */
-#include "seen.h"
+#include "last_events.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Rank and number of processes according to the launcher's environment variables, before MPI
  * starts; MPI's values take precedence. */
-#ifndef TMERGE_PLACE_H
-#define TMERGE_PLACE_H
+#ifndef TMERGE_LAUNCHER_ENV_H
+#define TMERGE_LAUNCHER_ENV_H
 
 #include <stdbool.h>
 
@@ -13,25 +13,25 @@ typedef enum tm_launcher {
     TM_LAUNCHER_SLURM,   /* plain srun: processes that do not know of each other */
 } tm_launcher;
 
-typedef struct tm_place {
+typedef struct tm_launcher_env {
     tm_launcher launcher;
     int rank;       /* 0 without a launcher */
     int size;       /* 1 without a launcher; 0 if unknown */
     int local_size; /* processes on this node; 0 if unknown */
-} tm_place;
+} tm_launcher_env;
 
 /** Reads the environment. @param environment "NAME=value" texts, the last NULL. Values that are not
  * numbers count as missing. */
-tm_place tm_place_read(const char *const *environment);
+tm_launcher_env tm_launcher_env_read(const char *const *environment);
 
 /** Returns whether this is the only process. */
-bool tm_place_is_alone(const tm_place *place);
+bool tm_launcher_env_is_alone(const tm_launcher_env *env);
 
 /** Returns whether all processes are known to be on this node. */
-bool tm_place_is_one_node(const tm_place *place);
+bool tm_launcher_env_is_one_node(const tm_launcher_env *env);
 
 /** Returns whether a variable makes MPI look for a launcher or batch system and other processes. A
  * process that runs alone must unset such variables. */
-bool tm_place_is_of_launcher(const char *variable);
+bool tm_launcher_env_has(const char *variable);
 
 #endif

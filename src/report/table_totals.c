@@ -1,4 +1,4 @@
-#include "report/whole.h"
+#include "report/table_totals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +187,7 @@ static void put_groups(const tm_table *table, tm_out *out) {
         free(g.list[i].sums);
 }
 
-tm_status tm_whole_put(const tm_table *table, tm_out *out, tm_error *err) {
+tm_status tm_table_totals_put(const tm_table *table, tm_out *out, tm_error *err) {
     tm_out_string(out, "{\"n\":");
     put_int(out, (int64_t)table->n_rows);
     tm_out_string(out, ",\"columns\":");

@@ -1,4 +1,4 @@
-#include "sound.h"
+#include "sanity_check.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ static bool has_tracks(const tm_timeline *timeline) {
 }
 
 /* Whether each track ascends by begin. */
-static bool ascends(const tm_timeline *rank, const tm_sound_rows *piece) {
+static bool ascends(const tm_timeline *rank, const tm_sanity_check_rows *piece) {
     const int64_t *begin_ns = piece->rows->begin_ns;
     int64_t before = piece->begin_before_ns;
     uint32_t at = (uint32_t)piece->first;
@@ -111,7 +111,7 @@ static bool has_references(const tm_timeline *rank, const tm_timeline *rows) {
     return true;
 }
 
-static bool has_attrs(const tm_sound_rows *piece, tm_attr attr) {
+static bool has_attrs(const tm_sanity_check_rows *piece, tm_attr attr) {
     char *attrs = piece->rows->attrs[attr];
     uint32_t last = (uint32_t)piece->first;
     for (size_t i = 0; i < piece->rows->n_attrs[attr]; i++) {
@@ -123,7 +123,7 @@ static bool has_attrs(const tm_sound_rows *piece, tm_attr attr) {
     return true;
 }
 
-/* Whether the rows exist that attributes refer to besides their own event. */
+/* Whether all other events that attributes refer to, such as a launch, exist. */
 static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
     char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)
@@ -164,7 +164,8 @@ const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names) {
     return names.good ? NULL : "the id of a text is not in the names";
 }
 
-const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, size_t n_names) {
+const char *tm_rows_fault(const tm_timeline *rank, const tm_sanity_check_rows *piece,
+                          size_t n_names) {
     name_check names = {n_names, true};
     tm_timeline *rows = piece->rows;
     if (!has_times(rows))
@@ -188,7 +189,7 @@ const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, s
 }
 
 const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names) {
-    const tm_sound_rows all = {timeline, 0, INT64_MIN};
+    const tm_sanity_check_rows all = {timeline, 0, INT64_MIN};
     const char *fault = tm_timeline_frame_fault(timeline, n_names);
     return fault ? fault : tm_rows_fault(timeline, &all, n_names);
 }

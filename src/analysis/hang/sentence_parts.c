@@ -1,4 +1,4 @@
-#include "say_parts.h"
+#include "sentence_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

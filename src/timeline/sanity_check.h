@@ -1,6 +1,6 @@
 /* Sanity checks of a timeline that was not built here, such as one from a damaged store. */
-#ifndef TMERGE_SOUND_H
-#define TMERGE_SOUND_H
+#ifndef TMERGE_SANITY_CHECK_H
+#define TMERGE_SANITY_CHECK_H
 
 #include "tmerge/timeline.h"
 
@@ -15,17 +15,18 @@
  */
 const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names);
 
-/** Checks everything but the events and their attributes, of which only the number is checked. */
+/** Checks everything except events and their attributes; only their number is checked. */
 const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names);
 
 /** Consecutive rows of a rank, as a timeline of their own. */
-typedef struct tm_sound_rows {
+typedef struct tm_sanity_check_rows {
     tm_timeline *rows; /* NULL columns are not checked; attributes refer to rows of the rank */
     size_t first;      /* row of the rank */
     int64_t begin_before_ns; /* start of the previous row, if any; INT64_MIN: unknown */
-} tm_sound_rows;
+} tm_sanity_check_rows;
 
 /** Checks these rows of a rank whose frame was found valid. */
-const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, size_t n_names);
+const char *tm_rows_fault(const tm_timeline *rank, const tm_sanity_check_rows *piece,
+                          size_t n_names);
 
 #endif

@@ -1,4 +1,4 @@
-#include "alone.h"
+#include "one_rank_job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -114,7 +114,8 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
 }
 
 /* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle but for 0.1 %)": the share of the
- * window that each of [n] devices computes. Of many, mainly those that hardly work are listed. */
+ * window that each of [n] devices computes. If there are many devices, mainly those that hardly
+ * work are listed. */
 static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
                          char *out, size_t size) {
     enum { SHOWN = 8 };

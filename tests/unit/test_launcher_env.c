@@ -1,6 +1,6 @@
 /* Rank and size of this process, from each launcher's environment. The variables of mpirun and srun
  * are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
-#include "base/place.h"
+#include "base/launcher_env.h"
 
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
 #define ON_TWO "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_NODES=2", "SLURM_NTASKS=9"
@@ -72,11 +72,11 @@ TEST(an_environment_tells_the_place) {
                                             [TM_LAUNCHER_PMI] = "pmi",
                                             [TM_LAUNCHER_SLURM] = "slurm"};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_place place = tm_place_read(cases[i].environment);
+        tm_launcher_env place = tm_launcher_env_read(cases[i].environment);
         char found[64];
         snprintf(found, sizeof found, "%s %d/%d %d%s%s", launchers[place.launcher], place.rank,
-                 place.size, place.local_size, tm_place_is_alone(&place) ? " alone" : "",
-                 tm_place_is_one_node(&place) ? " node" : "");
+                 place.size, place.local_size, tm_launcher_env_is_alone(&place) ? " alone" : "",
+                 tm_launcher_env_is_one_node(&place) ? " node" : "");
         if (strcmp(found, cases[i].place) != 0)
             fail_msg("case %zu (%s ...): %s", i, cases[i].environment[0], found);
     }
@@ -100,7 +100,7 @@ TEST(variables_of_launchers_are_known) {
         {"RANK=3", false},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
-        assert_int_equal(tm_place_is_of_launcher(cases[i].variable), cases[i].is);
+        assert_int_equal(tm_launcher_env_has(cases[i].variable), cases[i].is);
 }
 
 RUN_TESTS()

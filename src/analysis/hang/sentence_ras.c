@@ -5,7 +5,7 @@
 #include "base/sorted.h"
 #include "hang_words.h"
 #include "moves.h"
-#include "say.h"
+#include "sentences.h"
 #include "tables.h"
 
 /* Adds "rank 2 (process 7 on 10.0.0.2, GPU 2)", or the rank in the communicator. */

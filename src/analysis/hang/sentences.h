@@ -1,6 +1,6 @@
 /* Writes the findings about a stuck job as rows and sentences. */
-#ifndef TMERGE_HANG_SAY_H
-#define TMERGE_HANG_SAY_H
+#ifndef TMERGE_HANG_SENTENCES_H
+#define TMERGE_HANG_SENTENCES_H
 
 #include "causes.h"
 #include "hang_words.h"

@@ -1,11 +1,11 @@
-#include "report/extract.h"
+#include "report/top_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sorted.h"
 #include "report/page_path.h"
-#include "report/whole.h"
+#include "report/table_totals.h"
 #include "table/levels.h"
 
 enum {
@@ -179,7 +179,7 @@ static tm_status keep_path(tm_table *table, size_t most, size_t *left_out, tm_er
     return TM_OK;
 }
 
-tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,
+tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,
                           size_t *left_out, tm_error *err) {
     if (is_table(table, "criticalpath.piece"))
         return keep_path(table, most, left_out, err);
@@ -197,7 +197,7 @@ tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, size_t 
         chosen = keep_top(&r, most);
     tm_status status = chosen ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && r.n < before)
-        status = tm_whole_put(table, all, err);
+        status = tm_table_totals_put(table, all, err);
     if (status == TM_OK && r.n < before)
         tm_table_filter(table, is_kept, &r);
     free(r.kept);

@@ -1,6 +1,6 @@
 /* Computes an operator's FLOP and memory traffic from its recorded inputs. */
-#ifndef TMERGE_WORK_H
-#define TMERGE_WORK_H
+#ifndef TMERGE_OPERATOR_FLOP_H
+#define TMERGE_OPERATOR_FLOP_H
 
 #include <stdint.h>
 

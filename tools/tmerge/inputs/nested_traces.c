@@ -1,4 +1,4 @@
-#include "elsewhere.h"
+#include "nested_traces.h"
 
 #include <dirent.h>
 #include <stdio.h>
