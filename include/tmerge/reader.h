@@ -162,9 +162,10 @@ typedef struct tm_format {
     const char *richer; /* source of richer collective metadata than some of its traces have: "a
                            newer PyTorch"; NULL: all of its versions record the same */
 
-    /* Advice for collectives that stay unmatched because their process group is unknown: without
-     * even its name, and with only its name. Printed in brackets. A line has at most 76 characters;
-     * every line but the first starts with two blanks. */
+    /* Advice for collectives that stay unmatched because the trace does not describe their process
+     * group: one for groups that are not even named, one for groups of which only the name is
+     * known. Printed in brackets. A line has at most 76 characters; every line but the first starts
+     * with two blanks. */
     const char *advice_unnamed_group, *advice_unknown_group;
 } tm_format;
 

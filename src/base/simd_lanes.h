@@ -29,8 +29,9 @@ typedef struct tm_lanes {
                   const int64_t *most, size_t width);
     /** ns[i] = max(ns[i], a[i] + by[i]), for any [n]; @p a NULL: zeros */
     void (*reach)(int64_t *ns, const int64_t *a, const int64_t *by, size_t n);
-    /** Returns the largest of 0 and the sums of a column over @p size rows. @p sums are prefix sums
-     * [rows + 1][width] of the columns; none is NaN. @p first has the first row of each sum, [n] */
+    /** Returns the largest sum of a column over @p size adjacent rows; 0 if all are negative. The
+     * rows at which sums start are in @p first, [n]. @p sums are the prefix sums of the columns,
+     * [rows + 1][width]; none is NaN */
     double (*largest)(const double *sums, size_t width, size_t size, const size_t *first, size_t n);
     /** out[i] = a[i] + v[order[i]], for any [n] reals; out overlaps none */
     void (*pick)(double *out, const double *a, const double *v, const uint32_t *order, size_t n);

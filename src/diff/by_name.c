@@ -80,9 +80,9 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "Verdict as in diff.kernel; for operators without device time, on the host time. It is also "
-     "unclear if nobody knows whether the operator was added or removed, because a store lists "
-     "only 1000 operators."},
+     "Verdict as in diff.kernel; for operators without device time, it compares the host times. It "
+     "is also unclear if one store lacks the operator but lists 1000, the maximum: the operator "
+     "may have been left out, rather than added or removed."},
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A: calls.call.device_self_ns per rank and step, or per call "
      "if per is call."},

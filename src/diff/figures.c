@@ -18,8 +18,8 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "partial steps. Counts and bytes that grow with the recording: per rank and step. "       \
          "Samples and tokens per second: the given number per step / the median of step_ns. "      \
          "Peaks: the largest of any GPU. All others: the job's value."},                           \
-        {"b", TM_REAL, "", "Value in B, computed as a."}, {"change", TM_REAL, "", "b - a."},       \
-        {"change_pct", TM_REAL, "%", "100 change / a."},                                           \
+        {"b", TM_REAL, "", "Value in B, computed in the same way as the column a."},               \
+        {"change", TM_REAL, "", "b - a."}, {"change_pct", TM_REAL, "%", "100 change / a."},        \
         {"noise", TM_REAL, "",                                                                     \
          "How much a and b may differ by chance: 3 (1 + 4 / n) times the standard error of the "   \
          "difference of the medians, 1.0895 Q sqrt(1 / steps of A + 1 / steps of B). Q is the "    \

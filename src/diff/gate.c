@@ -38,7 +38,7 @@ static const tm_column columns[N_G] = {
      "Value before. Figures by step: the mean over ranks of each whole step, then the trimmed mean "
      "over steps: without the tenth of the steps (rounded up) with the smallest values, and the "
      "same with the largest. Peaks: the largest of any GPU."},
-    {"b", TM_REAL, "", "Value after, computed as a."},
+    {"b", TM_REAL, "", "Value after, computed in the same way as the column a."},
     {"a_steps", TM_INT, "", "Number of whole steps before; null for figures that are not by step."},
     {"b_steps", TM_INT, "", "Number of whole steps after; null for figures that are not by step."},
     {"change_pct", TM_REAL, "%", "100 (b - a) / a."},

@@ -62,8 +62,8 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) TM_MUST_CHECK;
  * @param key  in the window, so valid only until the window moves on */
 tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) TM_MUST_CHECK;
 
-/** Fails with the position of @p at, which is in the window; sets window->ended if it is the end of
- * the content. */
+/** Fails with an error at the position of @p at, which points into the window. Sets window->ended
+ * if that position is the end of the content. */
 tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_error *err);
 
 #endif

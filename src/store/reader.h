@@ -47,9 +47,8 @@ bool tm_store_text_of(hid_t object, const char *name, char **out);
 tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element element, void **out,
                             size_t *n, tm_error *err) TM_MUST_CHECK;
 
-/** Computes the first row of each rank in each table from the counts in /ranks, followed by the
- * total.
- * @param bases  [n + 1] zeroed
+/** Computes the first row of each rank in each table from the counts in /ranks.
+ * @param bases  [n + 1] zeroed; the last one receives the tables' numbers of rows
  * @return       TM_OK; TM_ERR_INPUT */
 tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size_t n,
                            tm_row_base *bases, tm_error *err) TM_MUST_CHECK;

@@ -16,7 +16,8 @@ enum {
     MANY_BLOCKS = 5
 }; /* minimum length of cut texts; number of blocks from which a table counts as long */
 
-/* Header of the row numbers that identify rows in every block if the keys leave no room. */
+/* Header of the row numbers. If the keys take too much room to be repeated in every block of
+ * columns, each block starts with the rows' numbers instead. */
 static const char number_header[] = "row";
 
 typedef struct shape {

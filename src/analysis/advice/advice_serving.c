@@ -44,7 +44,7 @@ void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, time, mean);
 }
 
-/* Means over decodes of the smaller or the larger batches. */
+/* Means over half of the decodes: those with the smaller or those with the larger batches. */
 typedef struct half {
     double n, batch, ns;
 } half;

@@ -146,7 +146,7 @@ void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
                      "TF_GPU_THREAD_MODE=gpu_private"
                    : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) the host launches and the GPU idles%s.%s", s.share, s.whole,
+             "For %s of the %s (%s), the host launches and the GPU idles%s.%s", s.share, s.whole,
              s.time,
              f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", beyond what small kernels explain" : "",
              bounds_3_15(f, IDLE_TPU));
@@ -158,7 +158,7 @@ void tm_look_xla_output(const tm_facts *f, tm_advice *out) {
              "Send less to the host, or less often: metrics and samples every N steps, summaries "
              "computed on the GPU, checkpoints overlapped with computation.");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs only send output to their host and compute nothing: "
+             "For %s of the %s (%s), GPUs only send output to their host and compute nothing: "
              "copies to the host, outfeed, host send." BOUNDS_5_20,
              s.share, s.whole, s.time);
 }
@@ -170,7 +170,7 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
              "program needs, and donate buffers that are not used again%s.",
              f->jax ? " (donate_argnums of jax.jit)" : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs only copy or set memory, their own or another's. XProf "
+             "For %s of the %s (%s), GPUs only copy or set memory, their own or another's. XProf "
              "has no limits for this part; tmerge uses those for collectives.",
              s.share, s.whole, s.time);
 }
@@ -190,7 +190,7 @@ void tm_look_xla_barrier(const tm_facts *f, tm_advice *out) {
              "Find the device that arrives last at its program, and the reason: its input, its "
              "launches, or more work in the program before.");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs wait in the barrier before a program's first collective "
+             "For %s of the %s (%s), GPUs wait in the barrier before a program's first collective "
              "until all have arrived%s. XProf calls more than 10 %% a bottleneck, and leaves this "
              "time out of its all-reduce time.",
              s.share, s.whole, s.time, beside_late(f));
@@ -231,7 +231,7 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
              f->jax && !is_tpu(f) ? " (--xla_gpu_enable_latency_hiding_scheduler=true in XLA_FLAGS)"
                                   : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs only communicate or wait for others%s%s.%s", s.share,
+             "For %s of the %s (%s), GPUs only communicate or wait for others%s%s.%s", s.share,
              s.whole, s.time, beside_late(f), largest,
              bounds_3_15(f, " XProf's limits for TPUs are 6 % for all-reduces, from which it "
                             "subtracts the share of input, and 30 % for all collectives. tmerge "
@@ -265,7 +265,7 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
              "Rearrange less data: keep arrays in the layout and order that the next operation "
              "needs, gather and scatter whole rows; on TPUs, use sizes that are multiples of 128.");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs run operations that only rearrange data: broadcast, data "
+             "For %s of the %s (%s), GPUs run operations that only rearrange data: broadcast, data "
              "formatting, gather, scatter, slice, sort and the like. XProf calls 30 %% and more a "
              "bottleneck.",
              s.share, s.whole, s.time);
@@ -279,7 +279,7 @@ void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
              "Give SparseCores less work, or start it earlier: overlap embedding lookups with the "
              "dense layers, balance tables over cores, look up fewer or smaller rows.");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) SparseCores work and their TPU core computes nothing. XProf "
+             "For %s of the %s (%s), SparseCores work and their TPU core computes nothing. XProf "
              "calls more than 10 %% a bottleneck, and also counts time that overlaps computation.",
              s.share, s.whole, s.time);
 }
@@ -297,7 +297,7 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
                  "block_until_ready() does, so call them rarely, and only for earlier steps"
                : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs idle, and neither input nor a launch explains it%s.%s",
+             "For %s of the %s (%s), GPUs idle, and neither input nor a launch explains it%s.%s",
              s.share, s.whole, s.time,
              f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", nor do small kernels" : "",
              bounds_3_15(f, IDLE_TPU));

@@ -250,8 +250,9 @@ static const tm_table_def unmatched_def = {
     .top = U_COUNT,
 };
 
-/* Unmatched kernels of each process; the job adds up equal rows. The table has text keys and few
- * rows, so it is not merged. */
+/* Unmatched kernels of each process. The counts of rows with equal keys are added up when the job's
+ * table is made. The usual merge of tables is not used, because this one has text keys and few
+ * rows. */
 static const tm_table_def unmatched_part_def = TM_INTERNAL_TABLE(
     "collectives.unmatched_part",
     "A row for each process, group and reason: its part of collectives.unmatched.",

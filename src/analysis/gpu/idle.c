@@ -252,7 +252,7 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
-        /* Use before a stream's first event and after its last is unknown. */
+        /* Whether the stream was in use before its first event and after its last is unknown. */
         if (events++ > 0 && begin > ended)
             sums[tm_idle_cause_of(timeline, row, begin - ended)] += begin - ended;
         ended = events == 1 || end > ended ? end : ended;

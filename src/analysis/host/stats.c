@@ -112,7 +112,7 @@ enum { V_REPORT, V_NAME, V_VALUE, V_COUNT, N_VALUE };
 static const tm_column value_columns[N_VALUE] = {
     [V_REPORT] = {"report", TM_INT, "", "Number of the report."},
     [V_NAME] = {"name", TM_INT, "", "Id of the name, or kind of copy."},
-    [V_VALUE] = {"value", TM_INT, "", "A value of a rank."},
+    [V_VALUE] = {"value", TM_INT, "", "A duration or size, kept to find the job's median."},
     [V_COUNT] = {"count", TM_INT, "", "Number of values it represents."},
 };
 

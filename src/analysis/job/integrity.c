@@ -92,10 +92,10 @@ static const tm_column columns[N_COLUMNS] = {
          "Upper bound of idle_pct: its value if the GPU was idle during hidden_ns and "
          "impossible_ns. With several devices, the mean over them. Null without GPU events."},
     [MOVES] = {"moves_pct", TM_REAL, "%",
-               "How far the rank's figures could be off: the largest of these values. 100 - "
-               "recorded_pct. The distances of compute_pct and idle_pct from their bounds. 100 "
-               "(compute_ns - compute_least_ns) / compute_ns. If it is above 5, tmerge draws no "
-               "conclusions from the rank's figures."},
+               "How far the rank's figures could be off: the largest of 100 - recorded_pct; the "
+               "distances of compute_pct and idle_pct from their bounds; and 100 (compute_ns - "
+               "compute_least_ns) / compute_ns. If it is above 5, tmerge draws no conclusions from "
+               "the rank's figures."},
     [BETWEEN] =
         {"between_pct", TM_REAL, "%",
          "The larger of two values: 100 (compute_ns - compute_least_ns) / compute_ns, and the "

@@ -374,7 +374,7 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     case DOUBT_RANKS:
         snprintf(out, size,
                  "%" PRId64 " of %" PRId64
-                 " ranks were read: a rank that was not read may be as late.",
+                 " ranks were read: one that was not read may be as late as these.",
                  r->n_ranks, r->world_size);
         return;
     case DOUBT_CLOCKS:

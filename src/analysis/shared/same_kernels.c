@@ -14,7 +14,8 @@ static const tm_column columns[N_COLUMNS] = {
     {"own_ns", TM_INT, "ns", "Time of the rank's compute kernels."},
     {"alike_ns", TM_INT, "ns", "Time of the kernels whose name and shape other ranks run too."},
     {"usual_ns", TM_INT, "ns",
-     "Time of these kernels at the median of the other ranks' mean durations."},
+     "Time that these kernels would take if each had its usual duration: the median over the other "
+     "ranks of their mean durations."},
     {"slower_ns", TM_INT, "ns", "Part of alike_ns whose kernels take over 2 % longer."},
     {"kernels", TM_INT, "", "Number of names and shapes compared."},
 };

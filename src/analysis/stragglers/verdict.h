@@ -14,7 +14,8 @@ typedef struct tm_blame {
     int64_t wait_ns, lateness_ns;
     int64_t doubt_ns; /* change of `caused` if its clock were off by the joint uncertainty */
     tm_share caused;
-    int64_t passed_ns;         /* part of caused that others caused by keeping it waiting */
+    int64_t passed_ns;         /* part of `caused` that is due to other ranks, which had kept this
+                                  rank waiting */
     int64_t indirect_ns;       /* wait that it caused through others that waited for it */
     double expected, variance; /* sums of 1/n and (1/n)(1 - 1/n) over its untied operations */
 } tm_blame;

@@ -210,7 +210,8 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
 }
 
-/* If a kind of work on all ranks saves more, it comes first and the verdict follows. */
+/* If fixing a kind of work on all ranks saves more time than fixing the ranks found, the headline
+ * names that kind, and the verdict becomes part of the evidence. */
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);

@@ -113,7 +113,8 @@ static const tm_column step_columns[] = {
      "than the median of the devices with the same step and program, by at least 5 % of the step. "
      "If several parts do, the one with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
-     "Time beyond that median for the reason in slow; null if slow is null."},
+     "Excess of the time named in slow over the median of the devices with the same step and "
+     "program; null if slow is null."},
 };
 
 enum {

@@ -212,8 +212,9 @@ static bool is_of_unit(const tm_unit *unit, const tm_nsys_payload *p) {
     return devices == UINT64_MAX || (p->device >= 0 && (devices & tm_unit_device(p->device)) != 0);
 }
 
-/* Lists every communicator that a call names, even if no kernel can be joined to the call: its
- * callers are its ranks. Calls not certainly of this unit are listed later, with their kernels. */
+/* Lists every communicator that a call names, even if no kernel can be joined to the call: the
+ * ranks that make such calls are the communicator's ranks. Calls not certainly of this unit are
+ * listed later, with their kernels. */
 static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_unit *unit,
                                     const tm_vec *ranges, tm_error *err) {
     const tm_nsys_range *v = ranges->data;

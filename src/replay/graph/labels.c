@@ -106,7 +106,8 @@ static size_t count_missing(const tm_ways *a, const tm_ways *b) {
     return n;
 }
 
-/* Returns ways that only these labels use, with room for some more; NULL when out of memory. */
+/* Returns the labels' ways with room for `more` ways, first copied if other labels share them or
+ * the room is too small; NULL when out of memory. */
 static tm_ways *own_ways(tm_label_pool *pool, tm_labels *labels, size_t more) {
     tm_ways *ways = labels->ways;
     if (ways->users == 1 && ways->n + more <= (size_t)SMALLEST << ways->size)

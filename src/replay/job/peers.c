@@ -199,7 +199,7 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
 }
 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
-    step_hash *steps = hash_steps(draft, NULL); /* there are other ranks */
+    step_hash *steps = hash_steps(draft, NULL); /* NULL: the job has other ranks */
     memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
     bool ok = steps && number_items(draft, steps, places, out);
     free(steps);

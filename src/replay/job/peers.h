@@ -69,7 +69,7 @@ typedef struct tm_peer_row {
 /** The owner's answer on a place: the middle weights of all its n >= 2 ranks. Sent as bytes. */
 typedef struct tm_peer_others {
     uint64_t place;
-    tm_peer_weights middle[3]; /* ascending, each weight by itself */
+    tm_peer_weights middle[3]; /* ascending; an element's two weights may be of different ranks */
     int64_t n, origin;
 } tm_peer_others;
 

@@ -10,7 +10,7 @@
 /** Sets up signal handling. Called in main after tm_launch_begin. Closed descriptors 0, 1 and 2
  * are opened such that neither reading nor writing works; otherwise the next file opened would
  * receive the stream's output. Beyond the file size limit (ulimit -f) writes fail instead of
- * ending the process. Children can be waited for, whatever the caller ignores. A crash is
+ * ending the process. Children can be waited for, even if the caller ignores SIGCHLD. A crash is
  * reported, with status 5. */
 void tm_signals_prepare(void);
 

@@ -8,8 +8,9 @@
 
 /**
  * Reads the threads. One process drives all devices of a file. Calls and allocations belong to the
- * rank of their device, as does the rest of a thread that calls only for one device. Other events
- * are added once, to the file's first rank. Steps are added to every rank.
+ * rank of their device. If all calls of a thread are for the same device, the thread's other events
+ * belong to that rank, too; else they are added once, to the file's first rank. Steps are added to
+ * every rank.
  *
  * @param launches  from the GPU events: the devices of calls
  * @param copies    of tm_xcopy_call: calls that copy or set are appended

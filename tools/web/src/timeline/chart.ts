@@ -319,7 +319,7 @@ export class Chart {
     return best;
   }
 
-  /* The operation whose member is there, for places drawn from shares only. */
+  /* The operation that the row's rank takes part in at a time. For times that are drawn as shares, for lack of events. */
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
     if (row.kind !== "rank") return null;
     for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {

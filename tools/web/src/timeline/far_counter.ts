@@ -101,7 +101,7 @@ export class FarCounters {
   }
 }
 
-/** Fills in the maximum of a piece in each stretch. */
+/** Sets out[i] to the counter's maximum, as stored in the piece, in the i-th interval of `width` after `from`. */
 export function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
   const column = (end - begin) / columns.length;
   for (let i = 0; i < out.length; i++) {

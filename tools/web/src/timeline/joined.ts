@@ -41,7 +41,7 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** Exceeds the number of values in two columns; multiplied by a row it stays below 2^53. */
+/** Factor of the row in the sort keys: larger than the number of values in two columns; row * PLACES stays below 2^53. */
 const PLACES = 2 ** 22;
 
 /** Merges two columns; the first wins where both have a value. A row or value below 0 is absent. */
