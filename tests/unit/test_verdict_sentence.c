@@ -460,6 +460,11 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
          "it computes at 0.80x the median speed: look at its GPU",
          {"job.job device_kind=CPU"},
          TM_SUSPECT_HOST},
+        {" relative_speed=0.8", /* 0.12 ms by operators, 0.4 ms idle */
+         "compute_ns=600000 idle_ns=420000",
+         "look at its host first",
+         {"job.job device_kind=CPU"},
+         TM_SUSPECT_HOST},
         {" relative_speed=0.8",
          "compute_ns=600000 idle_ns=20000",
          "look at its host first",

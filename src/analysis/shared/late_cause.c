@@ -262,11 +262,23 @@ static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_la
                                                    : TM_LATE_HOST;
 }
 
-/* TM_LATE_EXTRA and TM_LATE_QUEUE are kept. If the device is the CPU, so is TM_LATE_GPU: a slow CPU
- * slows the work between operators, too. */
-static void set_by_work(const tm_tables *tables, tm_late_cause *cause, const char *work) {
-    const bool slow_cpu = cause->kind == TM_LATE_GPU && strcmp(tm_words_device(tables), "CPU") == 0;
-    if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA || slow_cpu)
+/* Returns whether slow operators of a rank on CPUs explain its idle time, too: a slow CPU slows the
+ * work between operators as much. */
+static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    const size_t row = tm_table_find_row(overlap, &rank, 1);
+    if (c->kind != TM_LATE_GPU || row == overlap->n_rows ||
+        strcmp(tm_words_device(tables), "CPU") != 0)
+        return false;
+    const double slower_ns = (1.0 - c->speed) * (double)number(overlap, row, "compute_ns");
+    return (double)(c->idle_ns - c->median_idle_ns) <= 2.0 * slower_ns;
+}
+
+/* TM_LATE_EXTRA, TM_LATE_QUEUE and a slow CPU are kept. */
+static void set_by_work(const tm_tables *tables, tm_late_cause *cause, int64_t rank,
+                        const char *work) {
+    if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA ||
+        is_slow_cpu(tables, rank, cause))
         return;
     if (strcmp(work, "queue") == 0)
         cause->kind = TM_LATE_QUEUE;
@@ -393,7 +405,7 @@ tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *w)
                               : late_in_steps(tables, w->rank, w->from, w->to, w->late_ns);
     if (!w->throughout && !w->steps)
         cause.kind = TM_LATE_UNKNOWN;
-    set_by_work(tables, &cause, w->work);
+    set_by_work(tables, &cause, w->rank, w->work);
     if (cause.kind != TM_LATE_HOST)
         cause.call = NULL;
     return cause;
