@@ -90,7 +90,7 @@ tm_flight *tm_flight_create(void) {
                          .calls = TM_VEC(tm_flight_call),
                          .texts = TM_VEC(known_text),
                          .layout.keys = TM_VEC(uint32_t),
-                         .list = {TM_VEC(char), TM_VEC(int64_t)},
+                         .list = {.text = TM_VEC(char), .ranks = TM_VEC(int64_t)},
                          .ops = TM_VEC(op_name)};
     return f;
 }
