@@ -142,7 +142,7 @@ TEST(who_is_last_too_often_is_found_though_else_first) {
 /* Returns p if no draw reaches a member. Draws are doubled until it is at most 0.001. */
 static double p_of(double n_tests) {
     double p = 1.0;
-    for (double draws = 2999; p > 0.001; draws *= 2)
+    for (int draws = 2999; p > 0.001; draws *= 2)
         p = 1 - pow(1 - 1.0 / (draws + 1), n_tests);
     return p;
 }

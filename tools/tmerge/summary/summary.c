@@ -245,14 +245,16 @@ static void print_shares(const tm_tables *tables, bool steps, const char *label,
     static const char *const words[] = {"exposed comm", "exposed"};
     const int64_t window = sum_of(tables, steps, "window_ns");
     char wait[64], line[224];
-    int length = INT_MAX;
+    size_t w = 0;
+    int length;
     write_wait(tables, steps, window, wait, sizeof wait);
-    for (size_t w = 0; w < sizeof words / sizeof *words && length > tm_console_width(); w++)
+    do
         length = snprintf(line, sizeof line, "%.32s: compute %s, %s %s%s, copies %s, %s %s", label,
                           percent(sum_of(tables, steps, "compute_ns"), window).text, words[w],
                           percent(sum_of(tables, steps, "exposed_comm_ns"), window).text, wait,
                           percent(sum_of(tables, steps, "exposed_memory_ns"), window).text, idle,
                           percent(sum_of(tables, steps, "idle_ns"), window).text);
+    while (length > tm_console_width() && ++w < sizeof words / sizeof *words);
     line[0] = (char)toupper((unsigned char)line[0]);
     puts(line);
 }

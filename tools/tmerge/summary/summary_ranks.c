@@ -17,20 +17,20 @@ typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } v
 static const struct {
     const char *heading, *below; /* below: NULL for the unit of times */
     value_kind kind;
-    const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
     bool of_comm;                             /* about communication */
+    const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
 } columns[] = {
-    {"", "rank", VALUE_RANK, "overlap.rank", "rank", NULL, false},
-    {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns", NULL, false},
-    {"compute", NULL, VALUE_TIME, "overlap.rank", "compute_ns", NULL, false},
-    {"comm", NULL, VALUE_TIME, "overlap.rank", "comm_ns", NULL, true},
-    {"overlap", "%", VALUE_PERCENT, "overlap.rank", "overlap_pct", NULL, true},
-    {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns", NULL, true},
-    {"copies", NULL, VALUE_TIME, "overlap.rank", "exposed_memory_ns", NULL, false},
-    {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns", NULL, false},
-    {"comm/", "compute", VALUE_RATIO, "overlap.rank", "comm_to_compute", NULL, true},
-    {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns", NULL, true},
-    {"caused", NULL, VALUE_TIME, "stragglers.rank", "direct_ns", "indirect_ns", true},
+    {"", "rank", VALUE_RANK, false, "overlap.rank", "rank", NULL},
+    {"window", NULL, VALUE_TIME, false, "overlap.rank", "window_ns", NULL},
+    {"compute", NULL, VALUE_TIME, false, "overlap.rank", "compute_ns", NULL},
+    {"comm", NULL, VALUE_TIME, true, "overlap.rank", "comm_ns", NULL},
+    {"overlap", "%", VALUE_PERCENT, true, "overlap.rank", "overlap_pct", NULL},
+    {"exposed", NULL, VALUE_TIME, true, "overlap.rank", "exposed_comm_ns", NULL},
+    {"copies", NULL, VALUE_TIME, false, "overlap.rank", "exposed_memory_ns", NULL},
+    {"idle", NULL, VALUE_TIME, false, "overlap.rank", "idle_ns", NULL},
+    {"comm/", "compute", VALUE_RATIO, true, "overlap.rank", "comm_to_compute", NULL},
+    {"waited", NULL, VALUE_TIME, true, "stragglers.rank", "wait_ns", NULL},
+    {"caused", NULL, VALUE_TIME, true, "stragglers.rank", "direct_ns", "indirect_ns"},
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
