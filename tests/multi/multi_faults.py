@@ -9,7 +9,8 @@ import subprocess
 import time
 
 import common_multi
-from common import TMERGE, equal, files, full, holds, main, put, run, small_trace, some, synth
+from common import (TMERGE, Skip, equal, files, full, holds, is_sanitized, main, put, run, small_trace,
+                    some, synth)
 from watching import PRELOADED, fault, is_open, ours, strays, wait_until
 
 os.environ['HOSTS_LOCAL'] = '256k'
@@ -222,6 +223,8 @@ def test_a_full_disk_is_told_with_its_host_and_nothing_is_left():
 
 @full
 def test_memory_that_one_host_lacks_is_told_with_that_host():
+    if is_sanitized():
+        raise Skip('a sanitizer reserves addresses')
     synth('job', ranks=6, steps=2)
     limited = ('ulimit -v $([ $OMPI_COMM_WORLD_RANK = 3 ] && echo 200000 || echo unlimited); '
                'exec "$@"')
