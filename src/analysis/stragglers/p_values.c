@@ -55,21 +55,24 @@ size_t tm_windows(size_t n_units, tm_window *out) {
 }
 
 double tm_windows_scale(const tm_trial *trial) {
-    const size_t n = trial->n;
+    tm_window *const windows = trial->windows, *const end = windows + trial->n_windows;
     double all = 0.0, largest = 0.0;
-    for (size_t i = 0; i < trial->n_units * n; i++) {
-        all += trial->scores[i] * trial->scores[i];
-        largest = fmax(largest, fabs(trial->scores[i]));
+    for (tm_window *w = windows; w < end; w++)
+        w->variance = 0.0;
+    for (size_t u = 0; u < trial->n_units; u++) {
+        const double *scores = trial->scores + u * trial->n;
+        double variance = 0.0;
+        for (size_t i = 0; i < trial->n; i++) {
+            variance += scores[i] * scores[i] / (double)trial->n;
+            largest = fmax(largest, fabs(scores[i]));
+        }
+        all += variance;
+        for (tm_window *w = windows; w < end; w++)
+            w->variance += w->first <= u && u < w->end ? variance : 0.0;
     }
-    const double variance = all / (double)(trial->n_units * n);
-    for (size_t w = 0; w < trial->n_windows; w++) {
-        tm_window *window = &trial->windows[w];
-        const double units = (double)(window->end - window->first);
-        double squares = 0.0;
-        for (size_t i = window->first * n; i < window->end * n; i++)
-            squares += trial->scores[i] * trial->scores[i];
-        window->variance = squares / (double)n;
-        window->scale = variance > 0.0 ? 1.0 / sqrt(variance * units) : 0.0;
+    for (tm_window *w = windows; w < end; w++) {
+        const double usual = all / (double)trial->n_units * (double)(w->end - w->first);
+        w->scale = all > 0.0 ? 1.0 / sqrt(usual) : 0.0;
     }
     return largest;
 }

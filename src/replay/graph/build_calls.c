@@ -323,8 +323,7 @@ static bool runs_on(const host_walk *w, int64_t ns) {
 /* Finds a call that may have waited for the device: one without a record, in the gap before @p
  * call. Such a call waits for the event that ends last of all events launched before. If that
  * event ends after the call, the call did not wait. Returns the event, and sets the time of the
- * call,
- * [*from, *to); TM_NO_PART if no call waited. */
+ * call, [*from, *to); TM_NO_PART if no call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;
