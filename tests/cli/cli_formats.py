@@ -210,7 +210,8 @@ def test_devices_of_one_process_have_the_results_of_a_process_each():
                               'imbalance.job', 'imbalance.step', 'input.rank',
                               'input.step', 'idle.gap', 'steps.kind', 'steps.mark'), ALL)
     by_steps.update({'job.job': {'begin_ns', 'duration_ns'}, 'job.rank': {'begin_ns', 'end_ns'},
-                     'stragglers.finding': {'excess_pct'}, 'stragglers.rank': {'excess_pct'}})
+                     'overlap.rank': {'before_ns'}, 'stragglers.finding': {'excess_pct'},
+                     'stragglers.rank': {'excess_pct'}})
     synth('kineto', **options)
     untie('kineto')
     synth('xplane', format='xplane', **options)

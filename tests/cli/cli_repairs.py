@@ -302,12 +302,16 @@ def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     put('rank0.json', trace([kernel('gemm', 1, 2)], 0))
     put('rank1.json', '[' + event(1, cat='kernel') + ']')
     out = merged('rank0.json', 'rank1.json', '--force', page=True).out
-    has_line(out, 'the total length is not known: the times of some ranks count from 0')
+    unknown = 'the total length is not known: some times count from 0, others since 1970'
+    has_line(out, unknown)
     job, dated = rows('tmerge.h5', 'job.job')[0], rows('tmerge.h5', 'job.rank')[0]
     equal((job['begin_ns'], job['duration_ns']), (dated['begin_ns'], None))
     block = re.search(rb'id="timeline.job">([^<]*)<', content('tmerge.html')).group(1)
     # after the version comes the length: rank 1 from 0 to its end at 3 us, not 55 years
     equal(list(zlib.decompress(base64.b64decode(block))[1:3]), [0x80 | 3000 & 0x7f, 3000 >> 7])
+    # Both kinds of times in two recordings of one rank.
+    put('rank0-again.json', '[' + event(1, cat='kernel') + ']')
+    has_line(merged('rank0.json', 'rank0-again.json', '--force').out, unknown)
     lacks(merged('rank0.json').out, 'not known: the times')
 
 

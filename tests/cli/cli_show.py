@@ -504,10 +504,13 @@ def test_one_rank_alone_says_what_it_can():
         contains(out, 'On average each idles 270.0 us; for 260.0 us of that (96.3 %) another device of '
                  'the rank was busy')
         has_line(out, '^GPU: compute 32.5 %, .* idle 67.5 %')
-    # In a step of 200 us the GPU only has work from 150 to 190.
-    put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 100, 200), kernel('gemm', 250, 40)], 0))
-    contains(merged('rank0.json', env={'COLUMNS': '200'}).out, 'One rank: 160.0 us of the step\'s 200.0 us '
-             '(80.0 %) is before its first recorded GPU work or after its last')
+    # In a step of 200 us from 100 on the GPU only has 40 us of work.
+    for at, where in ((200, 'before its first recorded GPU work (100.0 us) or after its last (60.0 us)'),
+                      (255, 'before its first recorded GPU work'), (110, 'after its last recorded GPU work')):
+        put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 100, 200),
+                                 kernel('gemm', at, 40)], 0))
+        has_line(merged('rank0.json', env={'COLUMNS': '200'}).out, re.escape(
+            f"One rank: 160.0 us of the step's 200.0 us (80.0 %) is {where}") + '$')
     # One of two GPUs works; the other only gets a copy of 2 us in each of ten steps, or counts as
     # not working if these are compute kernels: 1 of 2.
     for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):

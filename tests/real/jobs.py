@@ -2,17 +2,18 @@
 import collections
 
 RANKS = 4
-STEPS = 12  # recorded steps
+STEPS = 20  # recorded steps
 
 # shape: kind of parallelism (record.py, SHAPES). cause: how ranks are slowed (record.py, CAUSES).
-# slow: the slowed ranks. amount: ms a step; additional forward passes; factor of the batch size.
+# slow: the slowed ranks. amount: ms a step; additional forward passes; factor of the batch size;
+# neighbours, several of which slow a rank more than the one that shares its core.
 Job = collections.namedtuple('Job', 'name shape cause slow amount seed')
 
 ALL = tuple(range(RANKS))
 NOBODY = [('ddp', 5), ('fsdp2', 2), ('tp', 1), ('hybrid', 2), ('pp', 1), ('async', 1), ('threads', 1),
           ('compile', 1)]
 ONE = [('ddp', 'work', 4), ('ddp', 'work', 6), ('ddp', 'work', 10), ('ddp', 'sleep', 10),
-       ('ddp', 'sleep', 5), ('ddp', 'neighbour', 1), ('async', 'neighbour', 1), ('fsdp2', 'neighbour', 1),
+       ('ddp', 'sleep', 5), ('ddp', 'neighbour', 4), ('async', 'neighbour', 4), ('fsdp2', 'neighbour', 4),
        ('fsdp2', 'work', 8), ('tp', 'sleep', 10), ('hybrid', 'work', 8), ('hybrid', 'sleep', 15),
        ('async', 'work', 8), ('pp', 'sleep', 15)]
 OTHERS = [('ddp', 'loader', 'all', 30), ('fsdp2', 'loader', 'all', 30), ('threads', 'loader', 'all', 20),

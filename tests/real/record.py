@@ -1,8 +1,8 @@
 """Records real PyTorch jobs on CPUs with gloo: record.py FOLDER [--seed N] [JOB...].
 
 Run by a Python that has PyTorch. Each rank is a session of its own, to which Linux gives the same
-share of the cores (/proc/PID/autogroup), like a job scheduler; a busy neighbour is a process in the
-session of its rank. FOLDER/JOB/profile_rank_R.json.gz are the traces; truth.json has the slowed
+share of the cores (/proc/PID/autogroup), like a job scheduler; busy neighbours are processes in the
+session of their rank. FOLDER/JOB/profile_rank_R.json.gz are the traces; truth.json has the slowed
 ranks and the cause, and for each step its duration, the part before the training, the time that the
 thread ran, and the time it waited for a core (schedstat), which a busy machine adds by itself.
 """
@@ -201,7 +201,7 @@ class Cause:
         if self.on and self.kind.startswith('gc'):
             gc.disable()
             self.heap = [[i, {}] for i in range(30000)]  # walked by each collection
-        if self.on and self.kind == 'neighbour':
+        for _ in range(job.amount if self.on and self.kind == 'neighbour' else 0):
             neighbour()
 
     def before(self, number, x):

@@ -80,8 +80,8 @@ TEST(overlap_is_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank=0 window_ns=155 compute_ns=70 comm_ns=90 memory_ns=58 overlap_ns=35 "
         "overlap_pct=38.88888889 exposed_comm_ns=55 exposed_memory_ns=10 busy_ns=135 "
-        "idle_ns=20" RATIOS("1.285714286", "0.3548387097"),
-        "rank=1 " NO_TIMES,
+        "idle_ns=20" RATIOS("1.285714286", "0.3548387097") " before_ns=20",
+        "rank=1 " NO_TIMES " before_ns=null",
     };
     static const char *const steps[] = {
         "rank=0 step=1 begin_ns=1700000000000000000 partial=false window_ns=100 compute_ns=40 "
@@ -191,7 +191,7 @@ TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
     static const char *const ranks[] = {
         "rank=3 window_ns=130 compute_ns=120 comm_ns=30 memory_ns=0 overlap_ns=20 "
         "overlap_pct=66.66666667 exposed_comm_ns=10 exposed_memory_ns=0 busy_ns=130 "
-        "idle_ns=0" RATIOS("0.25", "0.07692307692")};
+        "idle_ns=0" RATIOS("0.25", "0.07692307692") " before_ns=null"};
     static const char *const steps[] = {
         "rank=3 step=0 begin_ns=0 partial=false window_ns=200 compute_ns=120 comm_ns=30 "
         "memory_ns=0 overlap_ns=20 overlap_pct=66.66666667 exposed_comm_ns=10 exposed_memory_ns=0 "
@@ -278,10 +278,12 @@ TEST(a_ratio_without_a_denominator_is_null) {
     };
     static const char *const ranks[] = {
         "rank=0 window_ns=10 compute_ns=10 comm_ns=0 memory_ns=0 overlap_ns=0 overlap_pct=null "
-        "exposed_comm_ns=0 exposed_memory_ns=0 busy_ns=10 idle_ns=0" RATIOS("0", "0"),
+        "exposed_comm_ns=0 exposed_memory_ns=0 busy_ns=10 idle_ns=0" RATIOS("0",
+                                                                            "0") " before_ns=null",
         "rank=1 window_ns=10 compute_ns=0 comm_ns=10 memory_ns=0 overlap_ns=0 overlap_pct=0 "
-        "exposed_comm_ns=10 exposed_memory_ns=0 busy_ns=10 idle_ns=0" RATIOS("null", "1"),
-        "rank=2 " NO_TIMES,
+        "exposed_comm_ns=10 exposed_memory_ns=0 busy_ns=10 idle_ns=0" RATIOS("null",
+                                                                             "1") " before_ns=null",
+        "rank=2 " NO_TIMES " before_ns=null",
     };
     small_job b = open_job();
     add_rank(&b, 0, computes, 1);

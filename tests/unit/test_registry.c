@@ -171,7 +171,7 @@ static const struct {
     {"overlap.rank", " rank window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
                      "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns "
                      "exposed_wait_ns exposed_transfer_ns exposed_unmatched_ns "
-                     "exposed_least_wait_ns comm_to_compute exposed_to_window "},
+                     "exposed_least_wait_ns comm_to_compute exposed_to_window before_ns "},
     {"overlap.step",
      " rank step begin_ns partial window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
      "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns exposed_wait_ns "

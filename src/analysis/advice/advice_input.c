@@ -10,7 +10,7 @@
 void tm_look_input(const tm_facts *f, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "input.rank");
     int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
-    int64_t steps = tm_facts_sum_others(f, "input.rank", "step_ns");
+    int64_t steps = tm_facts_sum(f, "input.rank", "step_ns");
     int64_t waits = tm_facts_sum_others(f, "input.rank", "waits");
     const int64_t mean = waits > 0 ? stall / waits : 0;
     char time[TM_ADVICE_TIME], each[32];

@@ -124,9 +124,10 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "First aligned start over all ranks, since the epoch. If the times of some ranks "
                  "count from 0 and those of others since the epoch, only the latter are used."},
-    [J_DURATION] = {"duration_ns", TM_INT, "ns",
-                    "Last end over all ranks minus begin_ns; null if the times of only some ranks "
-                    "count from 0."},
+    [J_DURATION] =
+        {"duration_ns", TM_INT, "ns",
+         "Last end over all ranks minus begin_ns; null if some times count from 0 and others "
+         "since the epoch."},
     [J_RECORDINGS] = {"recordings", TM_INT, "",
                       "Number of recordings of the rank that has the most; recordings are "
                       "separated by gaps. Null if duration_ns is null."},
@@ -442,7 +443,8 @@ static void set_range(const tm_table *ranks, tm_cell *row) {
     int64_t first = begin[1] < INT64_MAX ? begin[1] : begin[0];
     if (first < INT64_MAX)
         tm_cell_set_int(&row[J_BEGIN], first);
-    if (first < INT64_MAX && (begin[0] == INT64_MAX || begin[1] == INT64_MAX))
+    const bool mixed = begin[0] < INT64_MAX && end >= TM_FIRST_DAY_NS;
+    if (first < INT64_MAX && !mixed)
         tm_cell_set_int(&row[J_DURATION], end - first);
 }
 

@@ -164,17 +164,27 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
  * shares of the window leave out. Empty if it is little. */
 static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
-    const int64_t steps_ns = number(job, 0, "step_ns"), n = number(job, 0, "steps");
-    tm_shown_text times[2];
+    const int64_t steps_ns = number(job, 0, "step_ns"), outside_ns = steps_ns - window_ns;
+    const int64_t before_ns = number(tm_tables_find(tables, "overlap.rank"), 0, "before_ns");
+    const int64_t after_ns = outside_ns - before_ns;
+    const char *device = tm_words_device(tables);
+    tm_shown_text t[4];
+    char where[192];
     *out = '\0';
-    if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 ||
-        steps_ns - window_ns < steps_ns / 10)
+    if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 || outside_ns < steps_ns / 10)
         return;
-    tm_shown_durations((const int64_t[]){steps_ns, steps_ns - window_ns}, 2, times);
-    snprintf(out, size,
-             "%s of the step%s %s (%s) is before its first recorded %s work or after its last",
-             times[1].text, n == 1 ? "'s" : "s'", times[0].text,
-             share(steps_ns - window_ns, steps_ns).text, tm_words_device(tables));
+    tm_shown_durations((const int64_t[]){steps_ns, outside_ns, before_ns, after_ns}, 4, t);
+    if (after_ns < outside_ns / 10)
+        snprintf(where, sizeof where, "before its first recorded %s work", device);
+    else if (before_ns < outside_ns / 10)
+        snprintf(where, sizeof where, "after its last recorded %s work", device);
+    else
+        snprintf(where, sizeof where,
+                 "before its first recorded %s work (%s) or after its last (%s)", device, t[2].text,
+                 t[3].text);
+    snprintf(out, size, "%s of the step%s %s (%s) is %s", t[1].text,
+             number(job, 0, "steps") == 1 ? "'s" : "s'", t[0].text,
+             share(outside_ns, steps_ns).text, where);
 }
 
 bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
@@ -186,7 +196,7 @@ bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
     if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0 ||
         tm_steps_all_capture(tm_tables_find(tables, "steps.mark")))
         return false;
-    char beside[128] = "", window[32], whose[WHOSE_TEXT], each[256], outside[192];
+    char beside[128] = "", window[32], whose[WHOSE_TEXT], each[256], outside[384];
     char inside[TM_ALONE_MAX];
     const bool several = whose_text(tables, whose, each, sizeof each);
     const part *rest = largest_beside(tables, several, &ns);

@@ -71,9 +71,15 @@ enum {
         "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
     }
 
-static const tm_column rank_columns[] = {
+enum { R_TIMES = 1, R_BEFORE = R_TIMES + N_TIMES, N_RANK_COLUMNS };
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     TIME_COLUMNS,
+    {"before_ns", TM_INT, "ns",
+     "Time from the start of the first step to the start of the window, which begins with the "
+     "first "
+     "GPU work. Null if the trace marks no steps."},
 };
 
 enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
@@ -114,9 +120,9 @@ static const tm_table_def rank_def = {
         "A row for each rank: its GPU time, and how much of its communication, computation and "
         "copies overlap. All devices of the rank are combined; overlap.device has them one by one.",
     .columns = rank_columns,
-    .n_columns = 1 + N_TIMES,
+    .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
-    .top = 1 + T_EXPOSED_COMM,
+    .top = R_TIMES + T_EXPOSED_COMM,
     .form = TM_FORM_BARS,
 };
 
@@ -418,6 +424,15 @@ static tm_status overlap_devices(const tm_rank_view *view, tm_tables *out, tm_er
     return TM_OK;
 }
 
+static void set_before(tm_cell *cell, const tm_rank_view *view) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_interval *window = view->busy->window.data;
+    if (timeline->n_steps == 0 || !timeline->steps[0].annotated || view->busy->window.n == 0)
+        return;
+    const int64_t ns = window[0].begin_ns - timeline->steps[0].begin_ns;
+    tm_cell_set_int(cell, ns > 0 ? ns : 0);
+}
+
 static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(out, rank_def.name));
     wait_sum *waits = sum_waits(view->timeline);
@@ -425,9 +440,10 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     if (status == TM_OK) {
         tm_busy_times t = tm_busy_rank(view->busy);
         tm_cell_set_int(&row[0], view->timeline->rank);
-        set_times(row + 1, view->busy, &t);
-        set_ratios(row + 1, view->busy, &t);
-        set_waits(row + 1, view, waits, &t);
+        set_times(row + R_TIMES, view->busy, &t);
+        set_ratios(row + R_TIMES, view->busy, &t);
+        set_waits(row + R_TIMES, view, waits, &t);
+        set_before(&row[R_BEFORE], view);
         status = add_unmarked(view, &t, tm_tables_find(out, unmarked_def.name), err);
     }
     if (status == TM_OK)

@@ -165,7 +165,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
 /* Counts the found ranks of a place; returns 0 if one of them is late by many times more than
  * another, because then no common cause explains both. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
-    enum { ALIKE = 4 };
+    enum { ALIKE = 3 };
     int64_t least_ns = INT64_MAX, most_ns = 0;
     size_t found = 0;
     for (size_t k = first; k < end; k++)

@@ -87,9 +87,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "100 excess_ns / the sum over steps of the longest window of a rank."},
     [R_VERDICT] = {"verdict", TM_TEXT, "",
-                   "straggler if the rank, its host or its group is named; otherwise ok. unknown "
-                   "if the verdict is inconclusive, an event or a bubble, or if less than 90 % of "
-                   "the communication could be compared."},
+                   "straggler if the rank, its host or its group is named; otherwise not named, "
+                   "which does not mean that the rank is fast. unknown if the verdict is "
+                   "inconclusive, an event or a bubble, or if less than 90 % of the communication "
+                   "could be compared."},
 };
 
 static const tm_table_def rank_def = {
@@ -309,7 +310,7 @@ static tm_status add_rank(const tm_blames *t, const tm_judgement *j, size_t i, t
     }
     bool cleared = j->matched_share >= TM_MATCHED_CLEARED && j->kind != TM_VERDICT_INCONCLUSIVE &&
                    j->kind != TM_VERDICT_EVENT && j->kind != TM_VERDICT_BUBBLE;
-    const char *word = j->among[i] ? "straggler" : cleared ? "ok" : "unknown";
+    const char *word = j->among[i] ? "straggler" : cleared ? "not named" : "unknown";
     return tm_table_set_text(table, &row[R_VERDICT], word, err);
 }
 

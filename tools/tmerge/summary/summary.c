@@ -46,7 +46,8 @@ static void write_when(const tm_table *job, char *out, size_t size) {
         snprintf(out + strlen(out), size - strlen(out), "%s", all);
         append_date(number(job, 0, "begin_ns"), out, size);
     } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
-        snprintf(out, size, "the total length is not known: the times of some ranks count from 0");
+        snprintf(out, size,
+                 "the total length is not known: some times count from 0, others since 1970");
     }
 }
 
@@ -310,8 +311,8 @@ static int64_t cleared_rank(const tm_tables *tables) {
         named |= has_verdict(ranks, i, "straggler");
     }
     const tm_cell *excess = named ? tm_table_cell(ranks, most, "excess_pct") : NULL;
-    const bool slow =
-        !excess || excess->null || excess->value.r > much_pct || !has_verdict(ranks, most, "ok");
+    const bool slow = !excess || excess->null || excess->value.r > much_pct ||
+                      has_verdict(ranks, most, "straggler") || has_verdict(ranks, most, "unknown");
     return slow ? -1 : number(ranks, most, "rank");
 }
 
