@@ -1,6 +1,6 @@
 """Records real PyTorch jobs of 4 ranks on gloo that hang: hangs.py FOLDER [NAME...].
 
-Needs root and a Python with PyTorch. Each job sums tensors a few times before something goes wrong.
+Needs root and a Python with PyTorch. Each job sums tensors in three groups before something goes wrong.
 FOLDER/NAME/trace_rank_R is the dump of rank R's flight recorder 6 s later; a rank whose process has ended
 or is stopped by then has no dump. FOLDER/NAME/truth.json says what was done, which ranks tmerge must name,
 and which reasons (hang.job.reason) are right.
@@ -27,7 +27,7 @@ ALL = list(range(RANKS))
 
 class Groups:
     def __init__(self):
-        self.a, self.b = dist.new_group(ALL), dist.new_group(ALL)
+        self.a, self.b, self.c, self.d = (dist.new_group(ALL) for _ in range(4))
         self.low, self.high = dist.new_group([0, 1]), dist.new_group([2, 3])
 
 
@@ -104,6 +104,11 @@ def another_order(rank, groups):
 
 def two_orders(rank, groups):
     for group in (groups.b, groups.a) if rank > 1 else (groups.a, groups.b):
+        reduce(group)
+
+
+def first_order(rank, groups):
+    for group in (groups.d, groups.c) if rank == 3 else (groups.c, groups.d):
         reduce(group)
 
 
@@ -187,8 +192,9 @@ HANGS = [
     (another_operation, 'rank 3 calls broadcast, the others all_reduce', [3], DIFFER),
     (another_size, 'rank 1 sums more elements', [1], DIFFER),
     (another_type, 'rank 2 sums doubles, the others floats', [2], DIFFER),
-    (another_order, 'rank 3 uses two groups in another order; no dump lists their ranks', [], [None]),
-    (two_orders, 'ranks 2 and 3 use two groups in another order; no dump lists their ranks', [], [None]),
+    (another_order, 'rank 3 uses two groups in another order', [3], CIRCLE),
+    (two_orders, 'ranks 2 and 3 use two groups in another order', ALL, CIRCLE),
+    (first_order, 'rank 3 uses two groups in another order at first; no dump lists their ranks', [], [None]),
     (send_without_receive, 'rank 0 sends to rank 1, which does not receive', [0], CIRCLE + ISSUED),
     (receive_without_send, 'rank 2 receives from rank 1, which does not send', [2], CIRCLE + ISSUED),
     (loader, "rank 0's data loader never returns", [0], ISSUED),
@@ -217,8 +223,8 @@ def run(job, rank, folder):
     torch.set_num_threads(1)
     dist.init_process_group('gloo')
     groups = Groups()
-    for _ in range(3):
-        reduce()
+    for group in (None, groups.a, groups.b):
+        reduce(group)
     dist.barrier()
     threading.Thread(target=dump, args=(folder, rank)).start()
     try:
