@@ -21,7 +21,7 @@ function inView(operation: Operation, input: JoinInput): Member[] {
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
-  if (input.inOrder !== false) return operation.members;
+  if (input.inOrder) return operation.members;
   let kept = sorted.get(input.rows);
   if (!kept) sorted.set(input.rows, (kept = new WeakMap()));
   let members = kept.get(operation);
