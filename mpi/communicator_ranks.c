@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "match/communicators.h"
 #include "match/joined.h"
+#include "match/transfer_peers.h"
 #include "shuffle.h"
 
 static int owner_of(const void *record, int n_processes) {
@@ -89,6 +90,25 @@ static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
         loaded->world_size = least;
 }
 
+/* Finds the peers of host transfers that were recorded without their group. */
+static tm_status find_peers(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
+    tm_vec own = TM_VEC(tm_transfers), all = TM_VEC(tm_transfers);
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++)
+        if (!tm_transfers_list(&loaded->timelines[i], loaded->names, &own))
+            status = tm_fail_memory(err);
+    status = tm_mpi_agree(comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(comm, &own, &all, err);
+    if (status == TM_OK)
+        tm_transfers_resolve(&all);
+    for (size_t i = 0; i < loaded->n_timelines && status == TM_OK && all.n > 0; i++)
+        status = tm_transfers_apply(&all, &loaded->timelines[i], loaded->names, err);
+    tm_vec_free(&own);
+    tm_vec_free(&all);
+    return tm_mpi_agree(comm, status, err);
+}
+
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
     tm_vec own = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = TM_OK;
@@ -112,5 +132,6 @@ tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *
             tm_memberships_apply(&answers, all_told, &loaded->timelines[i], loaded->names, err);
     tm_vec_free(&own);
     tm_vec_free(&answers);
-    return tm_mpi_agree(comm, status, err);
+    TM_TRY(tm_mpi_agree(comm, status, err));
+    return find_peers(comm, loaded, err);
 }

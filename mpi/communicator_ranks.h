@@ -8,7 +8,7 @@
 
 /**
  * Finds the ranks of the communicators that the loaded timelines identify by a hash, and sets them
- * in their kernels (match/communicators.h).
+ * in their kernels (match/communicators.h). Also finds peers of transfers (match/transfer_peers.h).
  * Collective: over comm.
  * @return  TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -1,5 +1,7 @@
 #include "host_comm.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -321,4 +323,25 @@ bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *com
     tm_vec_free(&waits);
     tm_vec_free(&hidden);
     return ok;
+}
+
+static const char peer_prefix[] = "peer ", peer_separator[] = " or ";
+
+void tm_peers_text(const int64_t *peers, size_t n, char out[TM_PEERS_TEXT_MAX]) {
+    size_t at = (size_t)snprintf(out, TM_PEERS_TEXT_MAX, "%s", peer_prefix);
+    for (size_t i = 0; i < n && at < TM_PEERS_TEXT_MAX; i++)
+        at += (size_t)snprintf(out + at, TM_PEERS_TEXT_MAX - at, "%s%" PRId64,
+                               i > 0 ? peer_separator : "", peers[i]);
+}
+
+size_t tm_peers_read(const char *text, int64_t peers[TM_PEERS_MAX]) {
+    size_t n = 0;
+    if (strncmp(text, peer_prefix, sizeof peer_prefix - 1) != 0)
+        return 0;
+    for (const char *p = text + sizeof peer_prefix - 1; p && n < TM_PEERS_MAX;) {
+        peers[n++] = strtoll(p, NULL, 10);
+        p = strstr(p, peer_separator);
+        p = p ? p + sizeof peer_separator - 1 : NULL;
+    }
+    return n;
 }

@@ -57,4 +57,14 @@ bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *com
 /** Sets the GPU ranges of such a rank's spans: it works throughout each recording. */
 void tm_timeline_set_cpu_spans(tm_timeline *timeline);
 
+/** Maximum number of ranks that may be the peer of a transfer whose group is unknown. */
+enum { TM_PEERS_MAX = 8, TM_PEERS_TEXT_MAX = 24 * TM_PEERS_MAX };
+
+/** Writes the name of the unknown group, which lists these ranks: "peer 1 or 2".
+ * @param n  at most TM_PEERS_MAX */
+void tm_peers_text(const int64_t *peers, size_t n, char out[TM_PEERS_TEXT_MAX]);
+
+/** Reads such a name. Returns how many ranks it lists; 0 if it is another name. */
+size_t tm_peers_read(const char *text, int64_t peers[TM_PEERS_MAX]);
+
 #endif

@@ -101,6 +101,33 @@ def test_an_operation_on_the_threads_own_track_takes_no_time_from_its_operators(
     equal([(k['kind'], k['count']) for k in rows('tmerge.h5', 'collectives.kind')], [('sendrecv', 1)])
 
 
+def test_the_peer_of_a_transfer_is_found_though_its_group_is_not_recorded():
+    # A call has its peer's place in a group that is not recorded: 1 of [0, 1, 2, 3], [0, 1] or [0, 2].
+    world = list(range(4))
+    lines = {0: [0, 2], 1: [1, 3], 2: [0, 2], 3: [1, 3]}
+    first, second = [('send', 1), ('send', 1), ('recv_', 1)], [('recv_', 0), ('recv_', 0), ('send', 0)]
+    pairs = {r: [world, lines[r], [r & 2, r | 1]] for r in world}
+    star = {0: [world, [0, 1], [0, 2]], 1: [world, [0, 1]], 2: [world, [0, 2]], 3: [world, [1, 3]]}
+    for calls, groups, expected in (
+            # Ranks 0 and 1 of two pipelines send to 2 and 3, which answer once.
+            ({0: first, 1: first, 2: second, 3: second}, pairs, {'0,2': 3, '1,3': 3}),
+            # Rank 3 lacks a receive.
+            ({0: first[:2], 1: first[:2], 2: second[:2], 3: second[:1]}, pairs, {'0,2': 2}),
+            # Rank 0 sends once, but 1 and 2 both receive from it.
+            ({0: first[:1], 1: second[:1], 2: second[:1]}, star, {})):
+        for rank in world:
+            events = steps(1)
+            for k, (kind, place) in enumerate(calls.get(rank, [])):
+                at = 10 + 20 * k
+                events += [asked(f'c10d::{kind}', at, [10], 2, place),
+                           gloo(kind.rstrip('_'), at + 3, at + 15, [10], tid=MAIN)]
+            write(rank, events + [op('aten::mm', 90, 5)], world=4,
+                  groups={str(i): ranks for i, ranks in enumerate(groups[rank])})
+        merged('job', '--force')
+        equal({row['members']: row['complete'] for row in rows('tmerge.h5', 'groups.group') if row['complete']},
+              expected)
+
+
 def test_a_reduce_scatter_is_one_though_it_is_recorded_as_an_all_reduce():
     # The threads alternate differently on the ranks: the order is that of the calls to c10d.
     for rank in (0, 1):

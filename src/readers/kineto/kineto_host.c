@@ -289,6 +289,10 @@ static int by_thread(const void *a, const void *b) {
     return tm_order_i64(((const worker *)a)->thread, ((const worker *)b)->thread);
 }
 
+static bool is_transfer(const tm_collective_attr *row) {
+    return row->kind == TM_COLL_SEND || row->kind == TM_COLL_RECV;
+}
+
 /* Lists the threads that run collectives. Transfers run on the requesting thread. */
 static bool list_workers(finisher *f) {
     const part *operations = f->operations.data;
@@ -298,7 +302,7 @@ static bool list_workers(finisher *f) {
         const tm_raw_event *event = event_of(f, operations[i].row);
         worker *workers = f->workers.data;
         size_t w = 0;
-        if (row->kind == TM_COLL_SEND || row->kind == TM_COLL_RECV)
+        if (is_transfer(row))
             continue;
         while (w < f->workers.n && workers[w].track != event->track)
             w++;
@@ -393,24 +397,54 @@ static uint32_t threads_of_track(const finisher *f, uint32_t track) {
     return tm_names_intern_string(f->names, text);
 }
 
+/* Returns the name of the unknown group of a transfer: the members at the peer's place in all
+ * groups. TM_NO_NAME if there are none or too many. */
+static uint32_t peers_of_place(const finisher *f, int32_t place) {
+    int64_t peers[TM_PEERS_MAX];
+    size_t n = 0;
+    char text[TM_PEERS_TEXT_MAX];
+    const group *groups = f->groups.data;
+    for (size_t g = 0; g < f->groups.n; g++) {
+        const int64_t peer = member(&groups[g], place);
+        size_t k = 0;
+        while (k < n && peers[k] != peer)
+            k++;
+        if (peer < 0 || k < n)
+            continue;
+        if (n == TM_PEERS_MAX)
+            return TM_NO_NAME;
+        peers[n++] = peer;
+    }
+    tm_peers_text(peers, n, text);
+    return n > 0 ? tm_names_intern_string(f->names, text) : TM_NO_NAME;
+}
+
+/* Sets the peer and the group of an operation, or a name that describes its unknown group. */
+static void set_group(const finisher *f, const group *g, tm_collective_attr *row, uint32_t track) {
+    const int32_t place = row->kind == TM_COLL_SEND ? row->dst_rank : row->src_rank;
+    row->src_rank = member(g, row->src_rank);
+    row->dst_rank = member(g, row->dst_rank);
+    row->group = g                  ? g->name
+                 : is_transfer(row) ? peers_of_place(f, place)
+                                    : threads_of_track(f, track);
+}
+
 static bool set_groups(finisher *f) {
     const part *operations = f->operations.data;
     const size_t n_clusters = find_clusters(f);
     for (size_t i = 0; i < f->operations.n; i++) {
         tm_collective_attr *row = &f->rows[operations[i].row];
         const group *g = group_of_track(f, n_clusters, event_of(f, operations[i].row)->track);
-        row->src_rank = member(g, row->src_rank);
-        row->dst_rank = member(g, row->dst_rank);
-        row->group = g ? g->name : threads_of_track(f, event_of(f, operations[i].row)->track);
+        set_group(f, g, row, event_of(f, operations[i].row)->track);
         if (row->group == TM_NAME_FAILED)
             return false;
+        if (row->out_elements < 0 && (g || is_transfer(row)))
+            set_elements(row, g ? (int64_t)g->list.ranks.n : 2);
         if (!g)
             continue;
         row->group_description = g->description;
         row->group_ranks = g->ranks;
         row->group_size = (int32_t)g->list.ranks.n;
-        if (row->out_elements < 0) /* not set by an export, whose groups may have fewer ranks */
-            set_elements(row, row->group_size);
     }
     return true;
 }

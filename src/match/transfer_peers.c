@@ -1,0 +1,172 @@
+#include "transfer_peers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "timeline/host_comm.h"
+
+/* Whether a row is a transfer with several possible peers, and which. */
+static bool is_open(const tm_timeline *timeline, const tm_names *names,
+                    const tm_collective_attr *row, tm_transfers *out) {
+    *out = (tm_transfers){.rank = timeline->rank, .n = 1, .sends = row->kind == TM_COLL_SEND};
+    if ((row->kind != TM_COLL_SEND && row->kind != TM_COLL_RECV) || row->group == TM_NO_NAME ||
+        row->group_ranks != TM_NO_NAME)
+        return false;
+    const size_t n = tm_peers_read(tm_names_text(names, row->group).bytes, out->peers);
+    for (size_t i = 0; i < n; i++)
+        out->alive |= out->peers[i] == out->rank ? 0 : UINT32_C(1) << i;
+    return n > 0;
+}
+
+static bool is_same(const tm_transfers *a, const tm_transfers *b) {
+    return a->rank == b->rank && a->sends == b->sends &&
+           memcmp(a->peers, b->peers, sizeof a->peers) == 0;
+}
+
+bool tm_transfers_list(const tm_timeline *timeline, const tm_names *names, tm_vec *out) {
+    const tm_collective_attr *rows = timeline->attrs[TM_ATTR_COLLECTIVE];
+    const size_t first = out->n;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        tm_transfers one, *v = out->data;
+        size_t k = first;
+        if (!is_open(timeline, names, &rows[i], &one))
+            continue;
+        while (k < out->n && !is_same(&v[k], &one))
+            k++;
+        if (k < out->n)
+            v[k].n++;
+        else if (!tm_vec_append(out, &one, 1))
+            return false;
+    }
+    return true;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const tm_transfers *x = a, *y = b;
+    int order = tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->sends, y->sends);
+    return order ? order : memcmp(x->peers, y->peers, sizeof x->peers);
+}
+
+/* Returns the index of the first element of a rank, or of a higher one. */
+static size_t first_of(const tm_vec *all, int64_t rank) {
+    const tm_transfers *v = all->data;
+    size_t low = 0, high = all->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (v[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns the bit of a rank among the possible peers; 0 if it is none. */
+static uint32_t bit_of(const tm_transfers *of, int64_t rank) {
+    uint32_t bit = 0;
+    for (size_t i = 0; i < TM_PEERS_MAX; i++)
+        bit |= of->alive >> i & 1 && of->peers[i] == rank ? UINT32_C(1) << i : 0;
+    return bit;
+}
+
+/* Returns the only other side of transfers with @p peer; NULL if there is none or several. */
+static tm_transfers *other_side(const tm_vec *all, const tm_transfers *of, int64_t peer,
+                                size_t *n) {
+    tm_transfers *v = all->data, *found = NULL;
+    *n = 0;
+    for (size_t i = first_of(all, peer); i < all->n && v[i].rank == peer; i++)
+        if (v[i].sends != of->sends && v[i].n == of->n && bit_of(&v[i], of->rank)) {
+            found = &v[i];
+            ++*n;
+        }
+    return *n == 1 ? found : NULL;
+}
+
+static bool is_one(uint32_t bits) {
+    return bits != 0 && (bits & (bits - 1)) == 0;
+}
+
+/* Whether a rank other than @p peer has only @p of as the other side of its transfers. */
+static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) {
+    const tm_transfers *v = all->data;
+    bool claimed = false;
+    size_t n;
+    for (size_t p = 0; p < TM_PEERS_MAX; p++)
+        for (size_t i = first_of(all, of->peers[p]);
+             of->alive >> p & 1 && i < all->n && v[i].rank == of->peers[p]; i++)
+            claimed |= v[i].rank != peer && is_one(v[i].alive) &&
+                       other_side(all, &v[i], of->rank, &n) == of;
+    return claimed;
+}
+
+/* Excludes peers without an other side. If one peer is left, its only other side has no further
+ * possible peers, unless another rank needs it, too. Returns whether anything changed. */
+static bool exclude(const tm_vec *all, tm_transfers *own) {
+    const uint32_t before = own->alive;
+    size_t n;
+    for (size_t i = 0; i < TM_PEERS_MAX; i++) {
+        const uint32_t bit = own->alive & UINT32_C(1) << i;
+        tm_transfers *other = bit ? other_side(all, own, own->peers[i], &n) : NULL;
+        if (bit && n == 0)
+            own->alive &= ~bit;
+        if (!other || own->alive != bit || is_one(other->alive) ||
+            is_claimed(all, other, own->rank))
+            continue;
+        other->alive = bit_of(other, own->rank);
+        return true;
+    }
+    return own->alive != before;
+}
+
+void tm_transfers_resolve(tm_vec *all) {
+    tm_transfers *v = all->data;
+    bool changed = all->n > 0;
+    if (all->n > 1)
+        qsort(all->data, all->n, all->size, by_rank);
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < all->n; i++)
+            changed |= exclude(all, &v[i]);
+    }
+}
+
+/* Returns the peer of transfers if both sides agree on it; -1 if it is unknown. */
+static int64_t peer_of(const tm_vec *all, const tm_transfers *one) {
+    const tm_transfers *v = all->data;
+    size_t k = first_of(all, one->rank), bit = 0, n;
+    while (k < all->n && !is_same(&v[k], one))
+        k++;
+    if (k == all->n || !is_one(v[k].alive))
+        return -1;
+    while (!(v[k].alive >> bit & 1))
+        bit++;
+    const tm_transfers *other = other_side(all, &v[k], v[k].peers[bit], &n);
+    return other && is_one(other->alive) ? v[k].peers[bit] : -1;
+}
+
+static bool set_peer(int64_t own, int64_t peer, tm_names *names, tm_collective_attr *row) {
+    char text[64];
+    snprintf(text, sizeof text, "[%" PRId64 ", %" PRId64 "]", own < peer ? own : peer,
+             own < peer ? peer : own);
+    *(row->kind == TM_COLL_SEND ? &row->dst_rank : &row->src_rank) = (int32_t)peer;
+    row->group = TM_NO_NAME;
+    row->group_size = 2;
+    row->group_ranks = tm_names_intern_string(names, text);
+    return row->group_ranks != TM_NAME_FAILED;
+}
+
+tm_status tm_transfers_apply(const tm_vec *all, tm_timeline *timeline, tm_names *names,
+                             tm_error *err) {
+    tm_collective_attr *rows = timeline->attrs[TM_ATTR_COLLECTIVE];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        tm_transfers one;
+        const int64_t peer = is_open(timeline, names, &rows[i], &one) ? peer_of(all, &one) : -1;
+        if (peer >= 0 && !set_peer(timeline->rank, peer, names, &rows[i]))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
