@@ -26,7 +26,7 @@ def boxes():
         holds(box['because'] is None or box['result'] == 'fail', box)
     own, unknown = ([box['box'] for box in found if box['result'] == what and not box['because']]
                     for what in ('fail', 'unknown'))
-    because = {box['box']: re.match(r'the same fault as (\w+):', box['because']).group(1)
+    because = {box['box']: re.match(r'fails because of (\w+):', box['because']).group(1)
                for box in found if box['because']}
     # A straggler fails these boxes, too; they are attributed to the same fault.
     return own, unknown, {box: because.get(cause, cause) for box, cause in because.items()

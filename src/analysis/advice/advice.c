@@ -93,9 +93,9 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 
 #define NEVER HUGE_VAL
 
-/* Thresholds marked * are from the guides of PyTorch, TensorBoard and the vendors, those marked +
- * from XProf. XProf's apply only to its jobs, and replace the others there. Without a comment the
- * measure is a share of the job's GPU time. */
+/* Thresholds marked * are from the guides of PyTorch, TensorBoard and the vendors; those marked +
+ * are from XProf. Rules of XProf apply only to jobs with XProf's traces, and replace rules of the
+ * guides there. The measure of a rule without a comment is a share of the job's GPU time. */
 static const struct {
     const char *name;
     /* NEVER disables a severity */
@@ -252,14 +252,15 @@ static const struct {
                                  "limit",
                                  "transfer",
                                  TM_OF_XLA_GPU},
-    [TM_RULE_TPU_COLLECTIVES] = {"collectives", /* + of the steps: all-reduces, all collectives */
-                                 {NEVER, 6, 30},
-                                 tm_look_xla_collectives,
-                                 "pod.rank, pod.collective",
-                                 "limit",
-                                 "transfer",
-                                 TM_OF_XLA_TPU},
-    [TM_RULE_XLA_ASYNC] = {"asynchronous", /* + of XLA's operations */
+    [TM_RULE_TPU_COLLECTIVES] =
+        {"collectives", /* + share of steps: all-reduces or all collectives */
+         {NEVER, 6, 30},
+         tm_look_xla_collectives,
+         "pod.rank, pod.collective",
+         "limit",
+         "transfer",
+         TM_OF_XLA_TPU},
+    [TM_RULE_XLA_ASYNC] = {"asynchronous", /* + share of the time of XLA's operations */
                            {NEVER, 10, NEVER},
                            tm_look_xla_async,
                            "hlo.work",
@@ -273,7 +274,7 @@ static const struct {
                              NULL,
                              NULL,
                              TM_OF_XLA},
-    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* + of the steps, without concurrent computation */
+    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* + share of the steps without computation */
                             {NEVER, 10, NEVER},
                             tm_look_xla_sparse,
                             "pod.rank, pod.step",
@@ -294,13 +295,14 @@ static const struct {
                                "limit",
                                "transfer",
                                TM_OF_OTHERS},
-    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* * idle: 80, 70, 50 % in use */
-                                 {20, 30, 50},
-                                 tm_look_gpu_utilization,
-                                 "idle.rank, idle.gap, overview.rank",
-                                 "limit",
-                                 "host",
-                                 TM_OF_OTHERS},
+    [TM_RULE_GPU_UTILIZATION] =
+        {"gpu_utilization", /* * idle; the guides give 80, 70, 50 % in use */
+         {20, 30, 50},
+         tm_look_gpu_utilization,
+         "idle.rank, idle.gap, overview.rank",
+         "limit",
+         "host",
+         TM_OF_OTHERS},
     [TM_RULE_XLA_OTHER] = {"other_time", /* + of the steps */
                            {NEVER, 3, 15},
                            tm_look_xla_other,
@@ -336,7 +338,7 @@ static const struct {
                            NULL,
                            NULL,
                            TM_OF_OTHERS},
-    [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + of computation: not in 16 bits */
+    [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + share of computation that is not in 16 bits */
                           {90, NEVER, NEVER},
                           tm_look_xla_bits,
                           "pod.rank, hlo.work",
@@ -357,28 +359,28 @@ static const struct {
                         NULL,
                         NULL,
                         TM_OF_ANY},
-    [TM_RULE_MEMORY_ROOM] = {"memory_room", /* * of the device's memory: free */
+    [TM_RULE_MEMORY_ROOM] = {"memory_room", /* * free share of the device's memory */
                              {50, NEVER, NEVER},
                              tm_look_memory_room,
                              "memory.device, memory.step",
                              NULL,
                              NULL,
                              TM_OF_ANY},
-    [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of free memory, in 1,000 steps */
+    [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* share of free memory that 1,000 steps use up */
                                {0.01, 0.1, 100},
                                tm_look_memory_growth,
                                "memory.step, memory.live, memory.owner",
                                NULL,
                                NULL,
                                TM_OF_ANY},
-    [TM_RULE_MEMORY_SPIKE] = {"memory_spike", /* above the other steps */
+    [TM_RULE_MEMORY_SPIKE] = {"memory_spike", /* excess of the peak over that of the other steps */
                               {10, NEVER, NEVER},
                               tm_look_memory_spike,
                               "memory.step, memory.live",
                               NULL,
                               NULL,
                               TM_OF_ANY},
-    [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* of collectives: violate causality */
+    [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* share of collectives that violate causality */
                                {NEVER, 1, 10},
                                tm_look_clock_quality,
                                "clock.rank, clock.check",
@@ -401,7 +403,7 @@ typedef struct item {
     tm_facts_saving saving;
 } item;
 
-/* A step of a rank. */
+/* The exposed communication of a rank in a step. */
 typedef struct rank_step {
     int64_t step, exposed_ns;
     bool partial;
@@ -411,7 +413,7 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const rank_step *)a)->step, ((const rank_step *)b)->step);
 }
 
-/* Collects the rows of overlap.step, which are sorted by rank, sorted by step. */
+/* Collects the rows of overlap.step, which is sorted by rank, and sorts them by step. */
 static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -426,8 +428,9 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
     return TM_OK;
 }
 
-/* Finds partial steps, and the communication that would be exposed if no rank waited for another:
- * in each step, the least of any rank, as that rank arrived last or nearly last. */
+/* Finds the partial steps. Sums the communication that would be exposed if no rank waited for
+ * another: in each step every rank counts with the minimum over the ranks, as the rank with the
+ * minimum arrived last or nearly last. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
@@ -453,7 +456,7 @@ static int severity_of(const double at[N_SEVERITIES], double measure) {
     return severity;
 }
 
-/* Returns the time that a rank loses, at most the job's time. */
+/* Returns the time lost by each affected rank, at most the job's time. */
 static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
     int64_t n = advice->n_lost > 0 ? advice->n_lost : facts->n_gpu;
     int64_t cost = advice->cost_ns < 0 ? -1 : advice->cost_ns / (n > 0 ? n : 1);
@@ -461,7 +464,7 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
 }
 
 /* Thresholds for the saving of a step, in percent. Time that GPUs wait is not always saved: steps
- * may wait for other work meanwhile. A finding that saves less than the first is dropped. */
+ * may wait for other work meanwhile. A finding below the first threshold is dropped. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
 /* Returns whether an item is about some ranks only, and has a saving. */
@@ -470,7 +473,7 @@ static bool is_of_some(const item *i) {
            strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
 }
 
-/* Returns the savings of the plan without those of ranks that have an item of their own. */
+/* Subtracts from the saving of the plan what an item on named ranks already saves. */
 static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_saving plan) {
     if (plan.share.null)
         return plan;
@@ -481,7 +484,7 @@ static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_savi
     return plan;
 }
 
-/* Returns `what` of the whatif.item for the saving. */
+/* Returns the value of whatif.item's column `what` that gives the item's saving. */
 static const char *item_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->item ? advice->item : rules[rule].item;
 }
@@ -490,8 +493,8 @@ static const char *limit_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->limit ? advice->limit : rules[rule].of;
 }
 
-/* Returns whether the saving is a bound: the replay gives a whole kind of work no time, but a fix
- * removes only a part of it. */
+/* Returns whether the saving is only an upper bound: the replay gives a whole kind of work no time,
+ * but a fix removes only a part of that work. */
 static bool is_bound(const item *i) {
     return !i->saving.share.null &&
            (i->advice.at_most_ns > 0 || strcmp(item_of(&i->advice, i->rule), "limit") == 0);
@@ -513,9 +516,9 @@ static tm_facts_saving saving_of(const tm_facts *facts, const tm_advice *advice,
 /* Returns the severity by saving. A bound may lower the severity by cost, but not raise it. */
 static int by_saving(const item *i) {
     if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
-        return -1; /* no fix of it can be worth naming */
+        return -1; /* even the bound is too small to be worth naming */
     const int severity = severity_of(worth, i->saving.share.value.r);
-    /* Micro-batches have other costs, such as memory. */
+    /* More micro-batches also cost memory, so this saving makes no item critical. */
     const int most = i->advice.at_most_ns > 0 && i->severity > 1 ? 1 : i->severity;
     return is_bound(i) && severity > most ? most : severity;
 }
@@ -536,8 +539,8 @@ static bool rests_on_devices(tm_rule_id rule) {
     }
 }
 
-/* Applies the rules in the order of tm_rule_id. Later rules subtract the cost of earlier findings,
- * even if fixing these saves nothing. */
+/* Applies the rules in the order of tm_rule_id. A rule subtracts the costs of all earlier findings,
+ * also of findings that are dropped because fixing them saves nothing. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     const bool doubted = tm_doubt_of_job(facts->tables);
     tm_facts_saving named = {.time = {.value.i = 0}, .share = {.value.r = 0.0}};
@@ -563,25 +566,26 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         if (found->severity < 0)
             continue;
         if (r == TM_RULE_STRAGGLER)
-            /* that rule's text has one rank */
+            /* the straggler rule names exactly one rank */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);
         n++;
     }
     return n;
 }
 
-/* Returns the sort class: known saving, bound of the saving, only a cost, no known cost. */
+/* Returns the sort class: 0 for a known saving, 1 for a bound of the saving, 2 for a known cost
+ * only, 3 if the cost is unknown. */
 static int class_of(const item *i) {
     return i->advice.cost_ns < 0 ? 3 : i->saving.share.null ? 2 : is_bound(i);
 }
 
-/* Returns whether it may stop the job. */
+/* Returns whether the problem may stop the job. */
 static bool stops(const item *i) {
     return i->advice.cost_ns < 0 && i->severity == N_SEVERITIES - 1;
 }
 
-/* Returns the time by which items of a class are ordered [ns]. Waiting for batches can be removed
- * entirely. Of other upper bounds a fix removes a part: half of it, as a rule of thumb. */
+/* Returns the time by which items of a class are ordered [ns]. A fix can remove all waiting for
+ * batches. Of other upper bounds it removes only a part: half, as a rule of thumb. */
 static double removable(const item *i) {
     const char *limit = limit_of(&i->advice, i->rule);
     const double ns = (double)(class_of(i) < 2 ? i->saving.time.value.i : i->advice.cost_ns);
@@ -598,13 +602,13 @@ static int worst_first(const void *a, const void *b) {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
-        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* it leads the first screen, too */
+        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* the first screen also names it first */
     if (removable(x) != removable(y))
         return removable(x) > removable(y) ? -1 : 1;
-    return (int)x->rule - (int)y->rule; /* a cause before its effect */
+    return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */
 }
 
-/* Returns the work that takes no time in the replay for a bound. */
+/* Returns words for the kind of work that takes no time in the replay that gives a bound. */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;
@@ -621,7 +625,7 @@ static const char *left_out(const char *limit) {
 /* Writes "Fixing it saves 11.3 % of a step (1.15 ms).", or for a bound "Saves at most 52.6 % of a
  * step (38.8 ms), if hosts took no time.". */
 static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_MAX]) {
-    const double nearly_all = 95.0; /* a bound this large says nothing */
+    const double nearly_all = 95.0; /* a larger bound says nothing */
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
@@ -676,7 +680,7 @@ static void set_times(tm_facts *facts) {
     facts->job_ns = tm_facts_int(facts, "job.job", 0, "duration_ns");
     for (size_t i = 0; i < ranks->n_rows; i++) {
         int64_t window = tm_facts_int(facts, "overlap.rank", i, "window_ns");
-        /* Shares of device time are relative to ranks that show it. */
+        /* Shares of GPU time are relative to the ranks whose computation is known. */
         if (!tm_table_cell(ranks, i, "compute_ns")->null) {
             facts->window_ns += window;
             facts->n_gpu += window > 0;
@@ -699,7 +703,7 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
         set_times(&facts);
         tm_facts_program(&facts);
         size_t n = apply_rules(&facts, items);
-        /* No two are equal: each has its own rule. */
+        /* No two items are equal, since each is from a different rule. */
         qsort(items, n, sizeof *items, worst_first);
         for (size_t i = 0; i < n && status == TM_OK; i++)
             status = add_item(&facts, tm_tables_find(out, item_def.name), &items[i], err);

@@ -11,7 +11,7 @@
 /* Use of the pipeline, from stragglers.pipeline. */
 typedef struct use {
     int64_t stages, passes; /* passes: forward passes of a rank in a step; 0: unknown */
-    double bubble;          /* share of the GPU time in which waiting keeps GPUs from computing */
+    double bubble;          /* share of the GPU time in which GPUs wait and do not compute */
 } use;
 
 static use read_use(const tm_facts *f) {
@@ -35,8 +35,8 @@ void tm_facts_bubble(const tm_facts *f, tm_advice *out) {
             "more micro-batches would save.");
         return;
     }
-    /* Equal passes leave GPUs idle for (p - 1) / m of the time in which they compute. If all
-     * passes are half as long, so is this time; the rest of the bubble has other causes. */
+    /* With equal passes, GPUs are idle for (p - 1) / m of the time in which they compute. Passes of
+     * half the length halve this idle time. The rest of the bubble has other causes. */
     const double ideal = (1.0 - u.bubble) * (double)(u.stages - 1) / (double)u.passes;
     out->at_most_ns = llround(fmin(ideal, u.bubble) / 2.0 * step_ns);
     snprintf(

@@ -13,7 +13,7 @@
 /* If more communication is unmatched, a replay without transfers is unreliable. */
 static const double UNMATCHED_PCT = 5.0;
 
-/* Returns the sum of a column without one rank's rows; rank -1: of all rows. */
+/* Returns the sum of a column without the rows of one rank, or over all rows if the rank is -1. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
     int64_t sum = 0;
@@ -86,7 +86,8 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
-/* Returns a saving whose cells may be null: 0 if it was not worth replaying. */
+/* Returns a saving. Null cells count as 0: the replay that would give the saving was not worth its
+ * time. */
 static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     tm_facts_saving found = {*time, *share};
     if (found.time.null) {
@@ -96,8 +97,8 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     return found;
 }
 
-/* Returns the saving of a row of whatif.item. For a limit, which is a bound, returns the larger
- * saving. */
+/* Returns the saving of a row of whatif.item. The row of a limit has two savings; the larger one is
+ * returned, because the result is used as a bound. */
 static tm_facts_saving saving_at(const tm_facts *facts, const tm_table *items, size_t row) {
     tm_facts_saving found =
         saving_of(tm_table_cell(items, row, "saved_ns"), tm_table_cell(items, row, "saved_pct"));
@@ -118,13 +119,13 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return (tm_facts_saving){none, none};
-    /* Unmatched communication has no transfer that a replay could leave out. */
+    /* The replay knows no transfers of unmatched communication, so it cannot leave them out. */
     const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");
     if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};
     if (strcmp(what, "named") == 0)
         return saving_of(tm_table_cell(job, 0, "fix_ns"), tm_table_cell(job, 0, "fix_pct"));
-    /* Work without a row is not on the critical path. */
+    /* whatif.item has no row for work that is not on the critical path: it saves 0. */
     tm_facts_saving found = saving_of(&none, &none);
     for (size_t i = 0; i < items->n_rows; i++)
         if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
@@ -218,14 +219,14 @@ static void write_run(tm_rank_text *text) {
     int size = snprintf(run, sizeof run,
                         text->last > text->first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
                         text->used ? ", " : "", text->first, text->last);
-    /* After each run there must be room for ", ...". */
+    /* After each range of ranks, there must be room for ", ...". */
     text->full = text->used + (size_t)size + sizeof more > TM_ADVICE_RANKS;
     memcpy(text->out + text->used, text->full ? more : run,
            text->full ? sizeof more : (size_t)size + 1);
     text->used += (size_t)size;
 }
 
-/* A run is written once the next rank is known. */
+/* A range is written only when a later rank shows that it is complete. */
 void tm_rank_text_add(tm_rank_text *text, int64_t rank) {
     text->n++;
     if (text->last >= text->first && rank == text->last + 1) {

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns whether one gap of each rank has most of the idle time: then it is not due to many
- * kernels. */
+/* Returns whether a single gap of each rank makes up most of its idle time. Such idle time is not
+ * due to the number of kernels. */
 static bool is_one_gap(const tm_facts *f) {
     return tm_facts_sum_others(f, "idle.rank", "longest_ns") >
            tm_facts_sum_others(f, "idle.rank", "idle_ns") / 2;
@@ -50,10 +50,11 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "short_events"), events);
     double behind =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
-    /* A few small kernels among large ones cost little, whatever causes the gaps. */
+    /* A few short kernels among long ones cost little, whatever the cause of the gaps. */
     if (small < 50.0 || f->captures)
         return;
-    /* Gaps between kernels, and waits for the next launch if launching is slower than running. */
+    /* Counts gaps between kernels. If launching is slower than running, also counts waits for
+     * launches. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     const bool besides = host_bound && is_one_gap(f);
@@ -61,7 +62,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
     if (besides)
         lost -= tm_facts_sum_others(f, "idle.rank", "longest_ns");
-    out->apart = besides; /* a replay without host time has no such gap, either */
+    out->apart = besides; /* a replay without host time also removes the longest gap */
     char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
     out->limit = host_bound ? "host" : "launch";
@@ -85,11 +86,12 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
 typedef struct host_copies {
     int64_t n, bytes;
     int64_t union_ns;                   /* summed over kinds and ranks */
-    int64_t alone_ns, alone_to_host_ns; /* summed likewise, without concurrent computation */
-    int64_t exposed_ns;                 /* alone_ns, limited because kinds may run concurrently */
+    int64_t alone_ns, alone_to_host_ns; /* sums without concurrent computation */
+    int64_t exposed_ns;                 /* alone_ns, limited since kinds may be concurrent */
 } host_copies;
 
-/* Returns a rank's exposed time: at most all copies minus one kind's overlap with computation. */
+/* Returns a rank's exposed time: at most the time of all its copies minus that of one kind that
+ * overlaps computation. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -97,13 +99,15 @@ static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
     return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
 }
 
-/* Returns the infeed time in a rank's copies: it is waiting, and belongs to the rule for input. */
+/* Returns the time of infeed in a rank's copies. It is waiting for input, which another rule
+ * covers. */
 static int64_t infeed_of(const tm_facts *f, int64_t rank) {
     size_t i = tm_table_find_row(tm_tables_find(f->tables, "pod.rank"), &rank, 1);
     return tm_facts_int(f, "pod.rank", i, "infeed_ns");
 }
 
-/* Adds a rank's kinds from a row on; returns the row after. Unknown memory counts as pinned. */
+/* Adds the kinds of copies of one rank, from row i on. Returns the row after them. Copies of
+ * unknown host memory count as pinned. */
 static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *sum) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     int64_t rank = tm_table_cell(kinds, i, "rank")->value.i, most_beside = 0;
@@ -214,11 +218,12 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
         double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
         calls += in_steps;
         if (in_steps > 0)
-            /* The time of the calls in steps is unknown: estimated by their share of all calls. */
+            /* How long the calls in steps took is not recorded: they are assumed to take their
+             * share of all calls' time. */
             lost += total * (double)in_steps /
                     (double)tm_facts_int(f, "transfers.allocation", i, "calls");
     }
-    /* A few calls belong to the first step; a working allocator needs none afterwards. */
+    /* The calls of the first step are normal; a working allocator makes none afterwards. */
     if (calls == 0 || calls < steps)
         return;
     char time[TM_ADVICE_TIME];
@@ -246,7 +251,7 @@ static const struct {
     const char *column, *what, *text;
     const char *torch;  /* for programs known to run PyTorch; NULL: the general text */
     const char *serves; /* for inference engines; NULL: the general text */
-    const char *limit;  /* the kind of work in whatif.item that causes it */
+    const char *limit;  /* row of whatif.item with the saving if hosts, copies etc. took no time */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more work "
@@ -297,7 +302,7 @@ static bool has_no_launch(const tm_facts *f) {
            tm_facts_sum(f, "launches.rank", "events");
 }
 
-/* Names of code may be long. */
+/* Names in the program may be long, so they are cut. */
 enum { NAME_BYTES = 80 };
 #define QUOTED_NAME "\"%.80s%s\""
 
@@ -306,7 +311,7 @@ static const char *cut_mark(const char *name) {
 }
 
 /* Writes where the host waited until the GPU ran dry: " Most of it is in cudaStreamSynchronize of
- * aten::item in train.py(34): step, 24 calls a step."; nothing if no call was found. */
+ * aten::item in train.py(34): step, 24 calls a step."; writes nothing if no call was found. */
 static void say_call(const tm_facts *f, char *out, size_t size) {
     const tm_table *calls = tm_tables_find(f->tables, "sync.call");
     static const char *const columns[] = {"call", "operator", "inside"};
@@ -333,7 +338,8 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                      : "");
 }
 
-/* Returns whether a gap has a cause and is of a rank of a plan; without one, of any rank. */
+/* Returns whether a gap has the given cause, and its rank is one of the plan's; if there is no such
+ * row of the plan, any rank will do. */
 static bool is_gap_of(const tm_table *gaps, size_t row, const char *cause, const tm_table *items,
                       size_t plan) {
     return strcmp(tm_table_cell(gaps, row, "cause")->value.text, cause) == 0 &&
@@ -367,7 +373,7 @@ const char *tm_facts_host_in_gaps(const tm_facts *f, const char *cause, size_t p
                                                        : NULL;
 }
 
-/* Writes the host's activity while it launches too late, if recorded. */
+/* If recorded, writes what the host did while it launched too late. */
 static void say_gaps(const tm_facts *f, char *out, size_t size) {
     const char *call = tm_facts_host_in_gaps(f, "host_work", SIZE_MAX);
     *out = 0;
@@ -379,8 +385,8 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel that ends at least half of a cause's longest gaps, by time; NULL if none does.
- * Sets whether a single gap is more than half of that time. */
+/* Returns the kernel before which the GPU idled for at least half of the time of a cause's longest
+ * gaps; NULL if there is none. Sets whether a single gap has more than half of that time. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
@@ -442,7 +448,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
                    tm_facts_sum_others(f, "idle.rank", "turns_ns");
     int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS] -
                    f->costs[TM_RULE_SCHEDULER_GAPS];
-    /* Waits in communication that is not recorded look like idle time. */
+    /* Ranks that wait in communication that was not recorded seem idle. */
     if (used < 0.0 || f->captures || tm_facts_int(f, "clock.check", 0, "transfers_alone") > 0)
         return;
     int64_t most = -1;
@@ -508,12 +514,13 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     /* Only kernel names of GPUs show tensor cores. */
     if (strcmp(tm_words_device(f->tables), "GPU") != 0)
         return;
-    /* Some use of tensor cores shows that the precision was chosen deliberately. */
+    /* If some kernels use tensor cores, the precision of the others was chosen deliberately. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
     char time[TM_ADVICE_TIME];
-    /* No cost: the GPUs were computing, and the speedup is unknown. Durations are summed, and
-     * concurrent kernels sum to more than the time with computation. */
+    /* The finding has no cost: the GPUs were computing, and how much faster they would be is
+     * unknown. Durations are summed over kernels, so if kernels run concurrently the sum exceeds
+     * the time with computation. */
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns");
     int64_t summed = tm_facts_sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
@@ -529,9 +536,9 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
-/* Finds FP32 in jobs whose other products use tensor cores (otherwise the previous rule applies),
- * or TF32. Where both exist TF32 has half the peak of 16 bits, so it gains a third of what FP32
- * does. */
+/* Finds matrix products in FP32, in jobs whose other products use tensor cores (the previous rule
+ * covers jobs without any), or in TF32. TF32 has half the peak of 16 bits, so changing it to 16
+ * bits gains a third of what changing FP32 gains. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
@@ -598,7 +605,7 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");
     int64_t steps = tm_facts_sum(f, "phases.step", "step_ns");
     char time[TM_ADVICE_TIME];
-    /* An optimizer seen only on the host costs no GPU time: it has no recorded kernels. */
+    /* If the optimizer has no kernels, it was seen only on the host and costs no GPU time. */
     if (tm_facts_sum(f, "phases.step", "gpu_optimizer_ns") == 0)
         return;
     out->measure = tm_facts_percent(optimizer, steps);

@@ -6,21 +6,22 @@
 
 #include "table/levels.h"
 
-/* An operator and the function around it (either may be NULL); the kernels or ns they launch. */
+/* A place in the program: an operator and the function that calls it (either may be NULL), and how
+ * much it launches: a number of kernels, or their time in ns. */
 typedef struct place {
     const char *op, *inside;
     int64_t amount;
 } place;
 
-enum { PLACES_MAX = 128 }; /* rows descend in time, so further places launch little each */
+enum { PLACES_MAX = 128 }; /* rows descend in time: further places launch little */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? NULL : cell->value.text;
 }
 
-/* Returns the operator of a launch; NULL for PyTorch's own record of a collective and for reasons
- * why there is no operator. */
+/* Returns the operator of a launch; NULL for PyTorch's own record of a collective, and if the cell
+ * gives the reason why there is no operator. */
 static const char *operator_of(const tm_table *launchers, size_t row) {
     const char *name = text_of(launchers, row, "operator");
     return name && name[0] != '(' && strcmp(name, "record_param_comms") != 0 ? name : NULL;
@@ -30,7 +31,7 @@ static bool is_same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns what a row launches of the requested kernels; 0 for copies and sets. */
+/* Returns the number or time of the requested kernels of a row; 0 for copies and sets. */
 static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launched");
     const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
@@ -85,7 +86,7 @@ static place most_of(const tm_facts *f, tm_launched which, bool by_operator, boo
 
 void tm_facts_launcher(const tm_facts *f, tm_launched which, char *out, size_t size) {
     static const bool by[][2] = {{true, true}, {false, true}, {true, false}};
-    const double least = 10.0; /* percent; below it no place stands out */
+    const double least = 10.0; /* percent; with a smaller share no place stands out */
     double share = 0.0;
     place most = {NULL, NULL, 0};
     *out = '\0';

@@ -50,26 +50,27 @@ typedef enum tm_rule_id {
     TM_N_RULES
 } tm_rule_id;
 
-/** Jobs that a rule or checklist box applies to. Those of the guides apply to training with
- * PyTorch. Those of XProf apply to jobs whose traces are all XSpaces, some of them only to TPUs and
- * some only to other devices. */
+/** Jobs to which a rule or box of the checklist applies: OTHERS are jobs trained with PyTorch, to
+ * which the guides apply. XLA are jobs whose traces are all XSpaces, to which XProf's thresholds
+ * apply; some of these apply only to TPUs and some only to other devices. */
 typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF_XLA_GPU } tm_whose;
 
-/** Input of the rules. All borrowed. */
+/** Input of the rules. All pointers are borrowed. */
 typedef struct tm_facts {
     const tm_tables *tables;
     const tm_job *job;
-    const int64_t *partial_steps; /* [n_partial] ascending: not recorded as a whole */
+    const int64_t *partial_steps; /* [n_partial] ascending: steps recorded in part */
     size_t n_partial;
-    int64_t window_ns;         /* GPU time of the job: sum of the windows of overlap.rank */
-    int64_t job_ns;            /* wall time of the job */
-    int64_t n_gpu;             /* number of ranks with GPU events */
-    bool trains, torch, jax;   /* known to train, to run PyTorch, JAX; false if unknown */
-    bool serves;               /* an inference engine marks prefills or decodes */
-    bool captures;             /* ... or only graph captures, which run no kernels */
+    int64_t window_ns;       /* GPU time of the job: sum of the windows of overlap.rank */
+    int64_t job_ns;          /* wall time of the job */
+    int64_t n_gpu;           /* number of ranks with GPU events */
+    bool trains, torch, jax; /* known to train, to run PyTorch, to run JAX; false if unknown */
+    bool serves;             /* an inference engine marks prefills or decodes */
+    bool captures; /* an inference engine marks only graph captures, which run no kernels */
     int64_t least_exposed_ns;  /* exposed communication if all ranks had the minimum of each step */
     int64_t straggler;         /* rank of the straggler item; -1 if there is none */
-    int64_t costs[TM_N_RULES]; /* [ns] of the rules so far that found something; otherwise 0 */
+    int64_t costs[TM_N_RULES]; /* [ns], by rule; 0 for rules that found nothing or were not yet
+                                  applied */
 } tm_facts;
 
 enum { TM_ADVICE_TEXT = 640, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM_ADVICE_TIME = 32 };
@@ -80,11 +81,12 @@ typedef struct tm_advice {
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
     int64_t n_lost;  /* number of ranks that lose it; 0 for all ranks */
     bool exact; /* true: the time is lost only to this cause; false: the time is an upper bound */
-    bool apart; /* the rule's item of whatif fixes another cause, so it gives no saving */
+    bool apart; /* the rule's row of whatif.item also removes other causes, so it gives no saving */
     const char *item;    /* `what` of the whatif.item that gives the saving; NULL: the rule's */
     const char *limit;   /* `name` of that item, such as a kind of work; NULL: the rule's */
     const char *look_at; /* tables with details; NULL: the rule's */
-    int64_t at_most_ns;  /* bound of the saving of a step that no replay gives; 0: as by whatif */
+    int64_t at_most_ns;  /* bound of the saving of a step, computed without a replay; 0: use
+                            whatif.item */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* the advice */
     char evidence[TM_ADVICE_EVIDENCE]; /* the numbers that the advice is based on */
@@ -108,7 +110,7 @@ tm_rule_look tm_look_xla_input, tm_look_xla_input_host, tm_look_xla_input_transf
     tm_look_xla_collectives, tm_look_xla_async, tm_look_xla_other, tm_look_xla_bits,
     tm_look_xla_shuffle, tm_look_xla_sparse;
 
-/** Returns the cost of uneven work of stages and ranks, as found by the rules on it. */
+/** Returns the cost of uneven work, as found by the rules on uneven stages and uneven ranks. */
 static inline int64_t tm_facts_uneven(const tm_facts *facts) {
     return facts->costs[TM_RULE_UNEVEN_STAGES] + facts->costs[TM_RULE_IMBALANCE];
 }
@@ -130,15 +132,15 @@ bool tm_facts_speaks_xla(const tm_facts *facts);
 /** Returns a column's sum over pod.rank. If some ranks have steps, only these ranks count. */
 int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
 
-/** Returns whether any row of pod.rank has a value in a column. */
-bool tm_facts_pod_tells(const tm_facts *facts, const char *column);
+/** Returns whether any row of pod.rank has a value in the column. */
+bool tm_facts_pod_has(const tm_facts *facts, const char *column);
 
 /** Returns the time that XLA's operations wait for earlier asynchronous ones (-done). @p all is set
  * to the time of all operations; 0 if no categories are known. */
 int64_t tm_facts_sum_async(const tm_facts *facts, int64_t *all);
 
-/** Returns the share of computation in types of at most 16 bits, in percent of that with a known
- * type; NaN if less is known than unknown. */
+/** Returns the share of computation in types of at most 16 bits, in percent of the computation with
+ * a known type; NaN if less is known than unknown. */
 double tm_facts_bits(const tm_facts *facts);
 
 /** Returns a column's sum over the rows of classes.kernel of one class. */
@@ -168,11 +170,11 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
 /** Variation of whole steps of one kind, without the ranks' first steps. If there are several
- * kinds: of the one that spends the most time above its mean. */
+ * kinds, it is that of the kind with the most time above its mean. */
 typedef struct tm_facts_variation {
     const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */
-    double above_ns;  /* sum over all kinds of the time of steps above their kind's mean */
+    double above_ns;  /* sum over the steps of all kinds: time above the mean of the step's kind */
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 
@@ -183,8 +185,9 @@ typedef enum tm_facts_steps { TM_STEPS_ALL, TM_STEPS_BALANCED, TM_STEPS_CALM } t
 /** Returns false if there are fewer than three steps. */
 bool tm_facts_vary(const tm_facts *facts, tm_facts_steps which, tm_facts_variation *out);
 
-/** Returns how much shorter a step would be by whatif.item, in the last row for @p what plan; for
- * @p what named, if everyone in stragglers.finding were fixed. Both cells are null if unknown. */
+/** How much shorter a step would be if the work of the last row of whatif.item with this `what` and
+ * `name` were fixed; for @p what "named", if all ranks in stragglers.finding were fixed. Both cells
+ * are null if unknown. */
 typedef struct tm_facts_saving {
     tm_cell time, share; /* saved_ns and saved_pct */
 } tm_facts_saving;
@@ -198,12 +201,14 @@ bool tm_facts_marks_steps(const tm_facts *facts);
 bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
 
 /** Returns the call that hosts are in for most of the longest gaps of a cause in idle.gap; "" if
- * they are mostly in no recorded call; NULL if neither holds. Borrowed.
- * @param plan  row of whatif.item whose ranks are asked about; if there is none, all ranks */
+ * they are mostly in no recorded call; NULL if no call, and no unrecorded time, has most of them.
+ * Borrowed.
+ * @param plan  row of whatif.item that lists the ranks to look at; all ranks if there is no such
+ * row */
 const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
 
-/** For advice to make a pipeline's bubble smaller: adds to the evidence what twice as many
- * micro-batches would save, and sets at_most_ns; or says that it is unknown. */
+/** For advice on a pipeline's bubble: adds to the evidence what twice as many micro-batches would
+ * save, and sets at_most_ns. If this is unknown, the evidence says so. */
 void tm_facts_bubble(const tm_facts *facts, tm_advice *out);
 
 /** Returns the base of shares as a word: "steps", or "recording" if none are marked. */
@@ -212,20 +217,20 @@ const char *tm_facts_whole(const tm_facts *facts);
 /** Writes GPU time lost by all ranks as the mean over ranks with GPU events, "3.00 ms a rank". */
 void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]);
 
-/** Shorter kernels are short, as in kernels.kernel. */
+/** A kernel that takes less than this is short, as in kernels.kernel. */
 #define TM_SMALL_KERNEL_NS INT64_C(100000)
 
-/** Short compute kernels, by number; communication kernels, by time. */
+/** What is counted: the number of short compute kernels, or the time of communication kernels. */
 typedef enum tm_launched { TM_LAUNCHED_SHORT, TM_LAUNCHED_COMMUNICATION } tm_launched;
 
 /** Writes where in the program most of such kernels are launched: " 42 % of the short ones are
  * launched by "aten::add" in "train.py(34): step"."; "" if no recorded place has a tenth. */
 void tm_facts_launcher(const tm_facts *facts, tm_launched which, char *out, size_t size);
 
-/** Sets what is known of the program. Training is recognised by its backward pass, its optimizer,
- * or kernels named after them, inference by the marks of an engine, PyTorch by its operators or
- * kernels. If neither is known, texts must also fit programs that look like training, such as an
- * inference server with collectives. */
+/** Sets trains, serves, captures, torch and jax. Training is recognised by its backward pass, its
+ * optimizer, or kernels named after them, inference by the marks of an engine, PyTorch by its
+ * operators or kernels. If neither is known, texts must also fit programs that look like training,
+ * such as an inference server with collectives. */
 void tm_facts_program(tm_facts *facts);
 
 /** A readable list of ranks, "0, 4-7", cut with "...". */

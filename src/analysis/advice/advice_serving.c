@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the gap between two steps of a rank; 0 if there is none, or if it is at least ten steps
- * long: the engine may have had no requests. */
+/* Returns the gap between two steps of a rank; 0 if there is none. Gaps of ten steps or more also
+ * count as 0, because the engine may have had no requests. */
 static int64_t gap_after(const tm_table *steps, size_t i) {
     const int64_t begin = tm_table_cell(steps, i, "begin_ns")->value.i;
     const int64_t window = tm_table_cell(steps, i, "window_ns")->value.i;
@@ -44,7 +44,7 @@ void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, time, mean);
 }
 
-/* Means over half of the decodes: those with the smaller or those with the larger batches. */
+/* Means over the decodes in one half of the range of batch sizes. */
 typedef struct half {
     double n, batch, ns;
 } half;
@@ -55,7 +55,8 @@ static bool is_decode(const tm_table *marks, size_t i) {
            !tm_table_cell(marks, i, "batch")->null;
 }
 
-/* Splits the range of batch sizes in two halves, and sets the means of each. */
+/* Splits the decodes at the middle of the range of batch sizes, and sets the means of both
+ * halves. */
 static void find_halves(const tm_facts *f, half halves[2]) {
     const tm_table *marks = tm_tables_find(f->tables, "steps.mark");
     const tm_table *steps = tm_tables_find(f->tables, "overview.step");
@@ -84,8 +85,8 @@ static void find_halves(const tm_facts *f, half halves[2]) {
         }
 }
 
-/* Compares decodes of few and of many requests. A decode reads all weights regardless of its batch,
- * so further requests cost little if larger steps take hardly longer. */
+/* Compares decodes of small and of large batches. A decode reads all weights, however small its
+ * batch is, so a larger batch is efficient if it takes hardly longer. */
 void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
     enum { STEPS_MIN = 5 };
     half h[2] = {{.n = 0}, {.n = 0}};

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the last of the ranks' first steps: work from before the recording may lengthen these. */
+/* Returns the last of the steps with which recordings start. Work from before the recording may
+ * lengthen these steps. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -23,7 +24,7 @@ static int64_t last_begun(const tm_facts *f) {
     return last;
 }
 
-/* Selection of the steps to compare. */
+/* Which steps are compared. */
 typedef struct choice {
     int64_t begun;
     tm_facts_steps which;
@@ -45,7 +46,8 @@ static bool in_episode(const tm_facts *f, int64_t step) {
     return false;
 }
 
-/* Returns the longest rank's time of a step; -1 if the recorded step may be partial or too long. */
+/* Returns the time of a step on the rank where it takes longest; -1 if the recorded step may be
+ * partial or too long. */
 static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
@@ -118,10 +120,11 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_facts_variation v;
     if (!tm_facts_vary(f, TM_STEPS_ALL, &v))
         return;
-    /* Steps also differ because ranks are late, or have more work, only in some steps. */
+    /* Subtracts the variation that other rules explain: ranks that are late or have more work in
+     * some steps. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
-    /* Variation may cost little, as with short steps. */
+    /* Variation of short steps may cost little. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     tm_shown_text lengths[2];
@@ -140,7 +143,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
              out->measure, v.longest_step);
 }
 
-/* Returns the number of calls in steps by which a rank returns memory to its device. */
+/* Returns how often a rank returns memory to its device in steps. */
 static int64_t given_back(const tm_facts *f, int64_t rank) {
     static const char *const calls[] = {"cudaFree", "cuMemRelease", "hipFree", "hipMemRelease"};
     const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
@@ -212,8 +215,8 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
 
 /* Judges the peak, because a step that runs out of memory does so there. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
-    /* From here on the rule warns and names ranks. An inference engine fills its device with the KV
-     * cache on purpose, up to a configured share. */
+    /* From this percentage on the rule warns and names ranks. An inference engine fills its device
+     * with the KV cache on purpose, up to a configured share. */
     const double crowded = f->serves || f->captures ? 98.0 : 95.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -264,7 +267,8 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
              room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
 
-/* Returns the number of steps recorded of a rank's device; moves *at beyond them in memory.step. */
+/* Returns the number of recorded steps of a rank's device. Moves *at to the first row of
+ * memory.step after them. */
 static int64_t steps_of(const tm_table *steps, const tm_cell *rank, const tm_cell *device,
                         size_t *at) {
     int64_t n = 0;
@@ -293,10 +297,11 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
         int64_t capacity =
             limit > 0 ? limit : tm_facts_int(f, "memory.device", i, "capacity_bytes");
         int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
-        /* Memory must grow in all steps but the first: a step that shrinks releases it. */
+        /* Memory must grow in all steps after the first. A step in which it shrinks frees what the
+         * others kept. */
         if (growth <= 0 || growing < 3 || growing < n - 1)
             continue;
-        /* Share of free memory used up by 1,000 steps; a warning if unknown. */
+        /* Share of free memory that 1,000 steps would use up. If it is unknown, the rule warns. */
         double taken = capacity > held ? 1e5 * (double)growth / (double)(capacity - held) : 1.0;
         /* A rank with several devices is named once. */
         if (rank->value.i != before)
@@ -328,7 +333,8 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
 }
 
-/* Sets the peak of the device's spike step, and the highest peak of its other steps. */
+/* Sets the peak of the device's step with the highest peak, and the highest peak of its other
+ * steps. */
 static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64_t *other) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     const tm_table *steps = tm_tables_find(f->tables, "memory.step");
@@ -344,7 +350,8 @@ static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64
     }
 }
 
-/* Returns whether a step is of a kind less frequent than another: it may need more memory. */
+/* Returns whether another kind of step is more frequent than this step's kind. A rare kind may need
+ * more memory. */
 static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     const tm_step_kinds kinds = tm_step_kinds_find(f->tables);
     const tm_table *table = tm_tables_find(f->tables, "steps.kind");
@@ -413,10 +420,10 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* Measure for problems that no share of the collectives shows; the rule then warns. */
+    /* Measure for problems that are not a share of the collectives. It makes the rule warn. */
     const double poor = 1.0;
     const int64_t noise_ns =
-        10000; /* normal difference between ends of one operation on good clocks */
+        10000; /* usual difference of the ends of one operation on good clocks */
     size_t kinds = tm_tables_find(f->tables, "collectives.kind")->n_rows;
     int64_t matched = tm_facts_int(f, "clock.check", 0, "matched"), skew = -1;
     int64_t broken = tm_facts_int(f, "clock.check", 0, "violations_after");
@@ -429,7 +436,8 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     }
     if (lead >= noise_ns)
         out->measure = tm_facts_percent(broken, matched);
-    /* The joint uncertainty of two clocks exceeds the difference of their arrivals. */
+    /* Ranks arrive closer together than the joint uncertainty of two clocks, so their order is
+     * unknown. */
     bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
     if (set || blind)
         out->measure = fmax(out->measure, poor);
@@ -446,7 +454,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
              set ? "; a clock was changed during the recording" : "");
 }
 
-/* A job in doubt gets no other advice based on device events. */
+/* If the recordings of a job are doubtful, it gets no other advice based on device events. */
 void tm_look_recording(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "job.integrity");
     char what[TM_DOUBT_TEXT];

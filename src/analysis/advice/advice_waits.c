@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* GPUs below this relative speed are slow, as in the verdict's sentence. */
+/* GPUs below this relative speed count as slow; the verdict's sentence uses the same limit. */
 static const double SLOW = 0.95;
 /* If an operation takes this many times as long as a larger one, size is not the cause. */
 enum { FAR_LONGER = 4 };
@@ -160,7 +160,7 @@ static const char *verdict_text(const tm_facts *f, const char *column) {
     return none ? "" : tm_table_cell(job, 0, column)->value.text;
 }
 
-/* Copies the verdict's sentence, which lacks its full stop. */
+/* Copies the verdict's sentence, and adds the full stop that it lacks. */
 static void copy_evidence(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%.*s.", TM_ADVICE_EVIDENCE - 2,
              verdict_text(f, "evidence"));
@@ -184,7 +184,7 @@ static bool is_named(const tm_facts *f, int64_t rank) {
     return row < ranks->n_rows && text_is(ranks, row, "verdict", "straggler");
 }
 
-/* Returns the time lost by waits hidden behind computation, which delay later work. Each waiting
+/* Returns the time lost by waits during which the GPU computes: they delay later work. Each waiting
  * rank loses its wait, but at most the largest excess of a finding. */
 static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
@@ -208,7 +208,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     tm_rank_text names = tm_rank_text_begin(out->ranks);
     name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
-    /* The other ranks wait for them, and the job ends at most that much sooner. */
+    /* Ranks other than those named wait. How much sooner the job can end is limited by the largest
+     * excess. */
     int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
@@ -254,8 +255,8 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%s.", transfers);
 }
 
-/* Writes advice for one rank that computes most. Kernels that all ranks run show whether its work
- * or its GPU is the cause. */
+/* Writes advice for a rank that computes more than the others. Its speed in kernels that all ranks
+ * run shows whether its work or its GPU is the cause. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
     const int64_t few = 3; /* with two ranks and two steps, one rank leads both steps in half of all
                             * jobs by chance */
@@ -294,8 +295,9 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, the ranks of a plan. Which of its ranks computes most is chance,
- * and the durations of its operations do not show why it is slow. */
+/* Writes advice on a slow stage, whose ranks are those of a plan. It names no single rank: which of
+ * them computes most is chance. It gives no reason, which the durations of operations do not
+ * show. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -320,8 +322,8 @@ static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice 
              others);
 }
 
-/* Sets the saving of an item on one rank: what fixing it alone saves. Returns false if that is
- * known not to be worth it. */
+/* Sets the saving of an item on one rank: what fixing it alone saves. Returns false if that saving
+ * is known and too small. */
 static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     char name[24];
@@ -334,10 +336,11 @@ static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
     return tm_fixes_saved_pct(items, row) >= TM_FIX_LEAST_PCT;
 }
 
-/* Imbalance summed over whole steps. A rank leads the steps in which it computes most. */
+/* Imbalance summed over whole steps. A rank leads a step if it computes most in it. */
 typedef struct uneven {
     int64_t mean_ns, above_ns, n, rank, led;
-    int64_t most_ns, most_rank, most_step; /* of the most uneven step */
+    /* excess, leading rank and number of the most uneven step */
+    int64_t most_ns, most_rank, most_step;
 } uneven;
 
 static uneven sum_uneven(const tm_facts *f) {
@@ -362,7 +365,8 @@ static uneven sum_uneven(const tm_facts *f) {
     return u;
 }
 
-/* Writes advice if one step has most of the imbalance, which no even distribution would fix. */
+/* Writes advice if most of the imbalance is in a single step: dividing all work evenly would not
+ * help. */
 static void write_one_step(const uneven *u, tm_advice *out) {
     char time[32];
     tm_shown_duration(u->most_ns, time, sizeof time);
@@ -379,16 +383,18 @@ static void write_one_step(const uneven *u, tm_advice *out) {
 
 void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     const uneven u = sum_uneven(f);
-    /* What the other ranks lose shows as waiting, if known, minus the straggler's part. */
+    /* The other ranks lose time by waiting: known waits and unmatched communication, minus the
+     * straggler's part. */
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
-    /* Otherwise the product would overflow, and exceed the loss anyway. */
+    /* If this fails, the product would overflow. It then also exceeds the loss, so the loss
+     * stays. */
     if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
         lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
-    /* If one rank has the most work in half of the steps, its share is the problem, not the
-     * batches. Ranks that the verdict names have their own item. */
+    /* If one rank has the most work in half of the steps, the problem is its share of the work, not
+     * uneven batches. Ranks that the verdict names have their own item. */
     bool one = 2 * u.led >= u.n,
          one_step = u.n > 2 && 2 * u.most_ns > u.above_ns && !(one && u.most_rank == u.rank);
     if (f->costs[TM_RULE_UNEVEN_STAGES] > 0 || f->job->n_ranks < 2 ||
@@ -408,7 +414,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     if (one && stage < items->n_rows && tm_fixes_lists(items, plan, u.rank)) {
         write_stage(f, plan, stage, out);
     } else if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
-        /* The whole stage has more work; which of its ranks has the most is chance. */
+        /* The whole stage has more work; which of its ranks has most of it is chance. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
     } else if (one && take_saving(f, u.rank, out)) {
@@ -462,8 +468,8 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
     }
 }
 
-/* Returns the kind of host work in the first screen's headline, "host", "stall" or "gc"; NULL if it
- * is another kind or there is none. */
+/* Returns the kind of work in the first screen's headline if hosts do that work: "host", "stall" or
+ * "gc"; otherwise NULL. */
 static const char *leading_host_work(const tm_facts *f) {
     static const char *const kinds[] = {"host", "stall", "gc"};
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -479,7 +485,7 @@ static const char *leading_host_work(const tm_facts *f) {
 }
 
 /* Writes advice for the case that no rank is named and host work saves most: look at the hosts, and
- * the ranks with the most of it. */
+ * at the ranks with most of that work. */
 static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     const bool event = tm_facts_verdict_is(f, "event");
     const char *ranks = tm_savings_ranks(f->tables);
@@ -487,7 +493,7 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
                                             tm_savings_lead(f->tables).kind);
     const char *call = tm_facts_host_in_gaps(f, "host_work", tm_savings_plan(f->tables));
     char whose[160] = "", inside[128] = "";
-    out->measure = fmax(out->measure, saved); /* hidden waits delay later work, too */
+    out->measure = fmax(out->measure, saved); /* waits during computation also delay later work */
     out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
@@ -510,8 +516,9 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
             : "");
 }
 
-/* Finds waiting that neither a straggler nor uneven work explains; it is not caused by
- * communication. In a pipeline's bubble it includes exposed transfers between stages. */
+/* Finds waiting that is not due to communication itself, and that neither a straggler nor uneven
+ * work explains. If the verdict is a pipeline's bubble, this includes exposed transfers between
+ * stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     bool bubble = tm_facts_verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
     char behind[96], time[TM_ADVICE_TIME];
@@ -556,12 +563,12 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
         tm_facts_bubble(f, out);
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
- * kind of transfer between ranks is also chosen if it exceeds the worst other kind less @p
- * waiting_ns: the waiting for late ranks is not in transfers, and may all be in that other kind. A
- * bubble's transfers are left out: they have their own item. */
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. The
+ * waits for late ranks, @p waiting_ns, are not in transfers between two ranks, but may all be in
+ * one other kind. So a kind of transfer is also returned if its time exceeds that of every other
+ * kind minus @p waiting_ns. The transfers of a bubble are left out, as they have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
-    /* exceeds the number of kinds */
+    /* more than there are kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
     const char *kinds[KINDS];
@@ -590,8 +597,9 @@ static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *ex
     return n > 0 ? kinds[worst] : "none";
 }
 
-/* Returns the excess time of a row's operations over larger ones of the same kind and group, over
- * all ranks; sets the row they are compared with. Rows of a group are adjacent. */
+/* For the operations of a row of collectives.kind: returns the sum over all ranks of their time
+ * above that of larger operations of the same kind and group. Sets the row of the larger
+ * operations. Rows of a group are adjacent. */
 static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
@@ -613,15 +621,16 @@ static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
                         : 0;
 }
 
-/* Returns whether every rank of the job has a trace; false if no trace records the world size. */
+/* Returns whether every rank of the job has a trace; false if the number of the job's ranks is
+ * unknown. */
 static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }
 
-/* Writes advice if operations whose size does not explain their time take most of it: they wait for
- * something, so making them faster does not help. */
+/* Writes advice for the case that most of the time is in operations that take longer than larger
+ * ones. They wait for something, so making them faster does not help. */
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
-    out->apart = true; /* the replay takes all of it for transfers */
+    out->apart = true; /* the replay takes these waits for transfers */
     snprintf(out->text, sizeof out->text,
              "Find what the slowest %ss wait for after all ranks%s have arrived: %s.", kind,
              has_all_ranks(f) ? "" : " here",
@@ -630,8 +639,8 @@ static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
                  : "ranks without a trace (add their traces), or the set-up of their group");
 }
 
-/* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
- * @p rest_ns: size does not explain them. */
+/* Adds a sentence on operations that take far longer than larger ones, so that size does not
+ * explain their time. They must make up a tenth of @p rest_ns. */
 static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     size_t worst = 0, larger = 0, used = strlen(out->evidence);
@@ -668,8 +677,9 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
         write_excess(f, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), out);
 }
 
-/* Adds a sentence on unmatched or non-blocking operations, whose waits are unknown. Only pairs show
- * how long receivers waited, hidden or not. */
+/* Adds a sentence if the waits of much communication are unknown, as it is unmatched or
+ * non-blocking. Only matched sends and receives show how long receivers waited, also during
+ * computation. */
 static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const size_t used = strlen(out->evidence);
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
@@ -699,22 +709,24 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share, least);
 }
 
-/* Sets cost, measure and evidence for the rules on poorly hidden and on too much communication.
- * Returns the kind with the most exposed time; NULL if the other rule applies. */
+/* Sets cost, measure and evidence for two rules: communication that is poorly hidden, and too much
+ * communication. Returns the kind with the most exposed time; NULL if the other of the two rules
+ * applies. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =
         f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
     int64_t overlap = tm_facts_sum(f, "overlap.rank", "overlap_ns"), of_kind;
-    /* Waiting ranks have no work left to hide transfers, so much waiting also enlarges the rest. */
+    /* A rank that waited long has no work left to hide its transfers, so they are exposed because
+     * of the wait. If there is much waiting, count only the minimum of each step. */
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, waiting, &of_kind);
     const bool rest_alone = waiting > 0 && is_transfer(kind) && of_kind <= rest;
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
-    /* If half is hidden already, or computation could hide less than half of the rest, hiding helps
-     * little; less communication does. */
+    /* If half of the communication is hidden already, or the remaining computation could hide less
+     * than half of the rest, hiding more gains little. Less communication would help. */
     const int64_t bare = tm_facts_sum(f, "overlap.rank", "compute_ns") - overlap;
     if (rest <= 0 || (hidden >= 50.0 || bare < rest / 2) != well_hidden)
         return NULL;
@@ -736,8 +748,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
-/* Returns the text before advice on communication if at least half of it is unmatched and ranks of
- * the job gave no trace; else "". */
+/* Returns text that precedes advice on communication; "" unless at least half of it is unmatched
+ * and some ranks of the job have no trace. */
 static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;
@@ -752,7 +764,8 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     if (out->apart)
         return;
     const char *before = ranks_first(f, out);
-    out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers do not remove a bubble */
+    out->apart = kind && strcmp(kind, "recv") ==
+                             0; /* faster transfers, which the replay shows, remove no bubble */
     if (out->apart) {
         snprintf(out->text, sizeof out->text,
                  "Make receives wait less for their senders: more micro-batches, interleaved "

@@ -58,7 +58,7 @@ int64_t tm_facts_sum_pod(const tm_facts *f, const char *column) {
     return sum;
 }
 
-bool tm_facts_pod_tells(const tm_facts *f, const char *column) {
+bool tm_facts_pod_has(const tm_facts *f, const char *column) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     size_t i = 0;
     while (i < ranks->n_rows && tm_table_cell(ranks, i, column)->null)
@@ -83,22 +83,22 @@ int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
     return waits;
 }
 
-/* Few CPUs compute faster in 16 bits. */
+/* Returns NaN for CPUs: few compute faster in 16 bits. */
 double tm_facts_bits(const tm_facts *f) {
     bool cpu = strcmp(tm_words_device(f->tables), "CPU device") == 0;
     int64_t low = tm_facts_sum_pod(f, "compute_16_ns");
     int64_t known = low + tm_facts_sum_pod(f, "compute_32_ns");
-    bool told = known > 0 && known >= tm_facts_sum_pod(f, "compute_untyped_ns");
-    return told && !cpu ? tm_facts_percent(low, known) : (double)NAN;
+    bool enough = known > 0 && known >= tm_facts_sum_pod(f, "compute_untyped_ns");
+    return enough && !cpu ? tm_facts_percent(low, known) : (double)NAN;
 }
 
-/* Time in the steps as text. */
+/* A time, and its share of the steps, as text. */
 typedef struct spent {
     char share[32], time[TM_ADVICE_TIME];
     const char *whole;
 } spent;
 
-/* Sets cost and measure from @p ns of all steps that count. */
+/* Sets cost and measure of @p ns, the sum over the rows of pod.rank that count. */
 static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     tm_rank_text text = tm_rank_text_begin(out->ranks);
@@ -123,7 +123,8 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     return found;
 }
 
-/* Sentences that end the evidence of these rules: their bounds are not those of the guides. */
+/* Sentences that end the evidence of these rules. They give XProf's bounds, which differ from those
+ * of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
 /* Returns XProf's bounds for GPUs; TPUs have one for all idle time except waits for input. */
@@ -175,7 +176,7 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* Returns the waiting explained by the rules on late ranks. */
+/* Returns the waiting that the rules on late ranks and uneven work explain. */
 static int64_t explained(const tm_facts *f) {
     return f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
 }
@@ -238,7 +239,8 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
                             "subtracts nothing and counts no time twice."));
 }
 
-/* Exposed copies and collectives have their own items. */
+/* The costs of the rules on copies and collectives are subtracted, as these have their own
+ * items. */
 void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     int64_t rest = waits - f->costs[TM_RULE_EXPOSED_COPIES] - f->costs[TM_RULE_XLA_COLLECTIVES] -
@@ -271,8 +273,8 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* XProf requires that neither matrix units nor memory be half used; here time with concurrent
- * computation is excluded instead. */
+/* XProf requires that matrix units and memory are both less than half used. This rule instead
+ * counts only time without concurrent computation. */
 void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "sparse_core_ns"), out);
     snprintf(out->text, sizeof out->text,
@@ -284,7 +286,8 @@ void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* Without marked steps this is mostly time before and after the work. */
+/* If no steps are marked, the other time is mostly before and after the work, so it is no
+ * finding. */
 void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     if (tm_facts_int(f, "job.job", 0, "steps") == 0)
         return;
@@ -303,7 +306,8 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
              bounds_3_15(f, IDLE_TPU));
 }
 
-/* The measure is the share not in 16 bits. XProf asks for a tenth, and exactly that is enough. */
+/* The measure is the share of computation that is not in 16 bits. XProf advises 16 bits if less
+ * than 10 % of it is in 16 bits; exactly 10 % is enough. */
 void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
     double bits = tm_facts_bits(f);
     int64_t compute = tm_facts_sum_pod(f, "compute_16_ns") + tm_facts_sum_pod(f, "compute_32_ns") +

@@ -49,7 +49,7 @@ static const tm_table_def *const defs[] = {&box_def};
 /* In percent. */
 #define USED_LEAST 80.0
 #define WAITS_MOST 10.0
-/* Result of a consequence when out of memory; no figure is negative. */
+/* Result of a figure in `consequences` when out of memory; no real figure is negative. */
 #define OUT_OF_MEMORY (-1.0)
 
 static double share(int64_t part, int64_t whole) {
@@ -87,7 +87,8 @@ static int64_t or_zero(const tm_cell *cell) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns a part of the exposed communication: of the ranks' steps, or of the recording if none. */
+/* Returns the sum of a column as a share of the time of steps; of the recording if no steps are
+ * marked. */
 static double part_of_steps(const tm_facts *f, const char *column) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t part_ns = 0, window_ns = 0;
@@ -106,7 +107,7 @@ static double part_of_steps(const tm_facts *f, const char *column) {
 static double gpu_utilization(const tm_facts *f) {
     double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
     if (strcmp(tm_words_device(f->tables), "CPU") == 0)
-        return UNKNOWN; /* a CPU also works between operators */
+        return UNKNOWN; /* a CPU also works outside of operators */
     double surely = used - part_of_steps(f, "exposed_unmatched_ns");
     return used >= USED_LEAST && surely < USED_LEAST ? UNKNOWN : fmax(used, 0.0);
 }
@@ -205,7 +206,7 @@ static double balance(const tm_facts *f) {
     return mean > 0.0 ? 100.0 * above / mean : UNKNOWN;
 }
 
-/* Returns gpu_utilization if no GPU idled for data. */
+/* Returns gpu_utilization as it would be if no GPU idled for data. */
 static double utilization_fed(const tm_facts *f) {
     double step_ns = (double)tm_facts_sum(f, "input.rank", "step_ns");
     double stall_ns = (double)tm_facts_sum(f, "input.rank", "stall_ns");
@@ -243,7 +244,8 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* Returns waits minus imbalance: the mean rank waits for the busiest rank's extra computation. */
+/* Returns waits minus imbalance, because ranks wait on average as long as the busiest rank computes
+ * beyond the mean. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),
@@ -258,12 +260,13 @@ static double exposed_balanced(const tm_facts *f) {
     return exposed_without_waits(f) + waits_balanced(f);
 }
 
-/* Loads of one step. */
+/* Computation of the ranks in one step: sum, maximum, and number of ranks. */
 typedef struct loads {
     double sum, most, n;
 } loads;
 
-/* Adds a rank's rows [first, end) of overlap.step to the loads of imbalance.step, both by step. */
+/* Adds a rank's rows [first, end) of overlap.step to the loads, which are by row of imbalance.step.
+ * Both tables are sorted by step. */
 static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -291,8 +294,8 @@ static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     }
 }
 
-/* Returns balance without named stragglers that have more work than the mean. A straggler with less
- * work stays: it does not explain why others have more. */
+/* Returns balance without stragglers that compute more than the mean. A straggler that computes
+ * less is kept, because it does not explain why others compute more. */
 static double balance_of_others(const tm_facts *f) {
     const size_t n = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -316,8 +319,8 @@ static double balance_of_others(const tm_facts *f) {
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
-/* Returns the number of findings with a p-value; bubbles and events have none, as no single rank
- * causes them. UNKNOWN if the verdict is inconclusive. */
+/* Returns the number of findings with a p-value. Findings on bubbles and events have none, because
+ * no single rank causes them. Returns UNKNOWN if the verdict is inconclusive. */
 static double stragglers(const tm_facts *f) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double named = 0.0;
@@ -339,7 +342,8 @@ static double short_kernels(const tm_facts *f) {
     return share(kernels.under_100_us, kernels.calls);
 }
 
-/* Covers work that tensor cores could do, if most of it has a known number format. */
+/* Returns the share of low precision in work that tensor cores could do; unknown unless most of
+ * this work has a known number format. */
 static double low_precision(const tm_facts *f) {
     int64_t low = tm_facts_sum(f, "classes.kernel", "bits8_ns") +
                   tm_facts_sum(f, "classes.kernel", "bits16_ns") +
@@ -351,7 +355,7 @@ static double low_precision(const tm_facts *f) {
     return 2 * known >= all ? share(low, known) : UNKNOWN;
 }
 
-/* Attention that writes its scores shows as a separate softmax within it. */
+/* Unfused attention writes its scores, and a separate kernel computes the softmax. */
 static double fused_attention(const tm_facts *f) {
     return share(tm_facts_sum(f, "classes.kernel", "flash_ns"),
                  tm_facts_of_class(f, "attention", "total_ns") +
@@ -485,8 +489,8 @@ static const struct box {
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
-/* Boxes that fail because of another box, with their figure without that fault. The first that
- * explains a failure is reported. */
+/* Boxes that fail because of another box, and the figure that the box would have without that
+ * cause. If several causes explain a failure, the first is reported. */
 static const struct consequence {
     const char *box, *cause, *without;
     tm_box_measure *measure;
@@ -507,7 +511,7 @@ static const struct consequence {
 enum { N_CONSEQUENCES = sizeof consequences / sizeof *consequences };
 
 static bool fails(const struct box *box, double value) {
-    return value < box->least || value > box->most; /* false for an unknown value */
+    return value < box->least || value > box->most; /* unknown is NaN, for which this is false */
 }
 
 static const struct box *box_named(const char *name) {
@@ -527,8 +531,8 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
             return tm_fail_memory(err);
         if (isnan(value) || fails(box, value) || !fails(cause, cause->measure(f)))
             continue;
-        snprintf(text, sizeof text, "the same fault as %s: %s it is %.4g %s", c->cause, c->without,
-                 value, box->unit);
+        snprintf(text, sizeof text, "fails because of %s: %s, it would be %.4g %s", c->cause,
+                 c->without, value, box->unit);
         return tm_table_set_text(table, &row[BECAUSE], text, err);
     }
     return TM_OK;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Returns the share of the time of steps. */
+/* Returns @p ns as a share of the time of all steps, in percent. */
 static double of_steps(const tm_facts *f, int64_t ns) {
     int64_t step_ns = tm_facts_sum_pod(f, "step_ns");
     return step_ns > 0 ? tm_facts_percent(ns, step_ns) : (double)NAN;
@@ -43,7 +43,7 @@ double tm_box_xla_async(const tm_facts *f) {
 }
 
 static double of_told(const tm_facts *f, const char *column) {
-    return tm_facts_pod_tells(f, column) ? of_steps(f, tm_facts_sum_pod(f, column)) : (double)NAN;
+    return tm_facts_pod_has(f, column) ? of_steps(f, tm_facts_sum_pod(f, column)) : (double)NAN;
 }
 
 double tm_box_xla_shuffle(const tm_facts *f) {
