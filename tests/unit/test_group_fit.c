@@ -74,8 +74,8 @@ TEST(a_line_is_found_where_sizes_and_times_show_one) {
         const char *told = cases[c].line.told;
         assert_int_equal(line.found, *told != '\0');
         if (line.found && *told != '?') {
-            assert_int_equal(line.tells_latency, strchr(told, 'l') != NULL);
-            assert_int_equal(line.tells_bandwidth, strchr(told, 'b') != NULL);
+            assert_int_equal(line.shows_latency, strchr(told, 'l') != NULL);
+            assert_int_equal(line.shows_bandwidth, strchr(told, 'b') != NULL);
         }
         if (cases[c].line.latency_ns > 0)
             assert_near(line.latency_ns, cases[c].line.latency_ns);

@@ -66,8 +66,8 @@ const tm_table_def tm_bubble_pair_def = {
     .top = TM_BUBBLE_T_TRANSFER,
 };
 
-/* Two ranks may share groups that different processes own, so the job adds up their rows, in any
- * order. */
+/* Two ranks may be in several groups, which different processes own. So the job adds up the rows of
+ * a pair, which may be in any order. */
 const tm_table_def tm_bubble_pair_part_def = TM_INTERNAL_TABLE(
     "bubble.pair_part", "A row for each process and pair of ranks: its part of bubble.pair.",
     pair_columns, TM_BUBBLE_T_N, TM_BUBBLE_T_N);
@@ -84,7 +84,7 @@ typedef struct pair {
     int64_t from, to;
 } pair;
 
-/* Totals of a pair. */
+/* Sums over the transfers from one rank to another. */
 typedef struct sums {
     int64_t count, bytes, late_sender_ns, late_receiver_ns, transfer_ns;
     bool unsized, unknown;

@@ -4,7 +4,7 @@
 
 #include "tmerge/analysis.h"
 
-/* bubble.part: a pass of a rank. */
+/* Columns of bubble.part: a row for each pass of a rank. */
 enum {
     TM_BUBBLE_P_RANK,
     TM_BUBBLE_P_STEP,
@@ -15,10 +15,10 @@ enum {
     TM_BUBBLE_P_N
 };
 
-/* bubble.place: the stage of a rank. */
+/* Columns of bubble.place: a row for each rank, with its stage. */
 enum { TM_BUBBLE_R_RANK, TM_BUBBLE_R_STAGE, TM_BUBBLE_R_N };
 
-/* bubble.pair: transfers from one rank to another. */
+/* Columns of bubble.pair: the transfers from one rank to another. */
 enum {
     TM_BUBBLE_T_FROM,
     TM_BUBBLE_T_TO,

@@ -15,13 +15,13 @@ enum { PART_OF_LONGEST = 10 };
 
 typedef enum what { FORWARD, BACKWARD, EITHER, BORDER, N_WHAT } what;
 
-/* A kernel, in the order in which the host launched them. */
+/* A kernel. Kernels are sorted by launch. */
 typedef struct item {
     int64_t asked_ns, begin_ns, end_ns;
     uint32_t row;
     int32_t step;
     uint8_t what;
-    bool whole; /* the trace records the pass as one event */
+    bool whole; /* the event is a whole pass */
 } item;
 
 /* Work in one direction between two transfers. */
@@ -29,7 +29,7 @@ typedef struct pass {
     int64_t begin_ns, end_ns, kernels_ns;
     int32_t step;
     uint8_t what;
-    bool apart; /* a transfer or another whole pass separates it from the pass before */
+    bool apart; /* a transfer or a recorded pass separates it from the pass before it */
 } pass;
 
 static bool exchanges(const tm_collective_attr *attr) {
@@ -37,7 +37,8 @@ static bool exchanges(const tm_collective_attr *attr) {
            attr->kind == TM_COLL_SENDRECV;
 }
 
-/* Returns whether a transfer separates passes. Context and sequence rings send within a pass. */
+/* Returns whether a kernel is a transfer between stages, which separates passes. In context and
+ * sequence rings, ranks also send within a pass. */
 static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     char dimension[TM_DIMENSION_MAX];
     const uint32_t texts[] = {attr->group_description, attr->group};

@@ -113,13 +113,13 @@ const tm_table_def tm_bubble_pass_def = {
     .top = -1,
 };
 
-/* A rank in a step: its rows of bubble.part are [first, end). */
+/* The passes of a rank in a step: rows [first, end) of bubble.part. */
 typedef struct run {
     int64_t pipeline, step, rank, stage;
     size_t first, end;
     int64_t forward, backward; /* number of passes */
     int64_t begin_ns, end_ns, busy_ns;
-    int64_t span_ns; /* of the pipeline in the step; 0 if the step is not whole */
+    int64_t span_ns; /* duration of the pipeline's step; 0 if the step is not whole */
 } run;
 
 /* Duration of a pass, for medians. */
@@ -130,7 +130,7 @@ typedef struct length {
 typedef struct survey {
     tm_tables *tables;
     const tm_table *places, *parts;
-    int64_t *pipeline; /* by row of places; owned */
+    int64_t *pipeline; /* number of each rank's pipeline, by row of places; owned */
     tm_vec runs;       /* of run */
 } survey;
 
@@ -180,7 +180,8 @@ static int64_t root_of(int64_t *pipeline, int64_t at) {
     return at;
 }
 
-/* Groups ranks that send to one another into pipelines, each numbered by its lowest rank's row. */
+/* Groups ranks that send to one another into pipelines, each numbered by the row of its lowest
+ * rank. */
 static void find_pipelines(survey *s) {
     const tm_table *pairs = tm_tables_find(s->tables, tm_bubble_pair_def.name);
     for (size_t i = 0; i < s->places->n_rows; i++)
@@ -381,7 +382,7 @@ static void set_received(const survey *s, int64_t stage, tm_cell *row) {
     }
 }
 
-/* Sets the sums over the runs of a stage. `scratch` has room for one number a run. */
+/* Sets the sums over the runs of a stage. `scratch` has room for one number for each run. */
 static void set_sums(const survey *s, int64_t stage, int64_t *scratch, tm_cell *row) {
     const run *r = s->runs.data;
     int64_t span = 0, busy = 0, ranks = 0;

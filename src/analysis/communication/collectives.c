@@ -262,7 +262,7 @@ static const tm_table_def *const defs[] = {&kind_def,      &worst_def,         &
                                            &instance_def,  &tm_pair_def,       &tm_pair_part_def,
                                            &unmatched_def, &unmatched_part_def};
 
-/* Sorts complete operations first: only these are shown. */
+/* Sorts complete operations first, because only these are shown. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int order = tm_order_i64(x->state, y->state);
@@ -272,7 +272,8 @@ static int by_class(const void *a, const void *b) {
     return order ? order : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
-/* Sets the medians of a class. `scratch` has room for n of int64_t or double (equal sizes). */
+/* Sets the medians of a class. `scratch` is for n values, which are int64_t or double, of equal
+ * size. */
 static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void *scratch) {
     int64_t *values = scratch;
     double *rates = scratch;
@@ -280,8 +281,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
         values[i] = v[i].bytes;
     if (v->bytes >= 0)
         tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
-    /* Operations of kinds that do not synchronise, or whose clocks cannot be compared, have no L
-     * and so none of the following. */
+    /* Operations that do not synchronise, or whose clocks cannot be compared, have no known last
+     * start (L). They have none of the following figures. */
     size_t n_timed = 0, n_skews = 0, n_rates = 0;
     for (size_t i = 0; i < n; i++)
         if (v[i].transfer_ns >= 0)
@@ -304,7 +305,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
-/* Sets the weakest evidence of a class: each stream of the same ranks has its own. */
+/* Sets the weakest evidence of the matches in a class. It may differ, because each stream of the
+ * same ranks is matched separately. */
 static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     int32_t bits = v->evidence_bits;
     bool at_least = false;
@@ -316,7 +318,8 @@ static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     tm_cell_set_int(&row[K_AT_LEAST], at_least);
 }
 
-/* Adds the row of complete operations [n] of one kind, group and size class. */
+/* Adds the row of complete operations [n] of one kind, group and size class (a class, for
+ * short). */
 static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     int64_t *scratch = malloc(n * sizeof *scratch);
@@ -338,7 +341,7 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
     return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
 }
 
-/* Adds the rows of this process's groups. No other process has operations of them. */
+/* Adds the rows of the groups that this process owns: it has all of their operations. */
 static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, kind_def.name);
     tm_instance_value *v = own->values.data;
@@ -353,7 +356,7 @@ static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error
     return TM_OK;
 }
 
-/* Adds when each member arrived and left, for operations that are drawn singly. */
+/* For operations that are listed singly, adds when each member arrived and left. */
 static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
                               int64_t place, tm_table *table, tm_error *err) {
     for (size_t i = 0; i < instance->n; i++) {
@@ -368,7 +371,8 @@ static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *
     return TM_OK;
 }
 
-/* Returns the last rank to arrive; -1 if another may be as late, within clock uncertainty. */
+/* Returns the last rank to arrive; -1 if another rank may be as late, given the uncertainty of the
+ * clocks. */
 static int64_t last_rank(const tm_comm_record *members, const tm_instance *instance) {
     const tm_comm_record *last = members;
     for (size_t i = 1; i < instance->n; i++)
@@ -381,7 +385,7 @@ static int64_t last_rank(const tm_comm_record *members, const tm_instance *insta
     return last->rank;
 }
 
-/* Adds an operation of this process that is among the job's worst; its position is known. */
+/* Adds an operation that is among the worst of the job; @p place is its position among them. */
 static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,
                            int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -412,7 +416,7 @@ static tm_status add_worst(const tm_comm_record *members, const tm_instance *ins
     return tm_table_set_text(table, &row[W_GROUP], members->group_text, err);
 }
 
-/* Sets sums and the largest value over the members of an operation. */
+/* Sets the sums over the members of an operation, and the member with the most exposed time. */
 static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_instance *instance) {
     int64_t begin = members->begin_ns, exposed = 0, comm = 0, wait = 0;
     const tm_comm_record *longest = members;
@@ -432,8 +436,8 @@ static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_in
         tm_cell_set_int(&row[I_WAIT], wait);
 }
 
-/* Sets the size. Calls give the size of the input; an all-gather's output is that times the number
- * of ranks, if all ranks are known. */
+/* Sets the size. Calls give the size of the input. The output of an all-gather is that size times
+ * the number of ranks; it is unknown unless all ranks are known. */
 static void set_size(tm_cell *row, const tm_comm_record *members) {
     const bool inferred = members->bytes < 0;
     int64_t bytes = inferred ? members->call_bytes : members->bytes;
@@ -447,7 +451,7 @@ static void set_size(tm_cell *row, const tm_comm_record *members) {
     tm_cell_set_bool(&row[I_INFERRED], inferred);
 }
 
-/* Adds an operation of this process that is among the job's most exposed. */
+/* Adds an operation of this process that is among those of the job with the most exposed time. */
 static tm_status add_exposed(const tm_comm_record *members, const tm_instance *instance,
                              int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -536,7 +540,8 @@ static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *tab
     return tm_table_set_text(table, &row[U_REASON], from[U_REASON].value.text, err);
 }
 
-/* Adds up equal rows of kernels without an operation, which are adjacent as the parts are sorted.
+/* Merges rows with equal keys of kernels without an operation. They are adjacent, because the parts
+ * are sorted.
  */
 static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;

@@ -81,22 +81,23 @@ enum {
 };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    {"name", TM_INT, "", "Name id."},
-    {"grid_x", TM_INT, "", "Blocks."},
-    {"grid_y", TM_INT, "", "Blocks."},
-    {"grid_z", TM_INT, "", "Blocks."},
-    {"block_x", TM_INT, "", "Threads."},
-    {"block_y", TM_INT, "", "Threads."},
-    {"block_z", TM_INT, "", "Threads."},
+    {"name", TM_INT, "", "Name id of the kernel."},
+    {"grid_x", TM_INT, "", "Number of thread blocks in x."},
+    {"grid_y", TM_INT, "", "Number of thread blocks in y."},
+    {"grid_z", TM_INT, "", "Number of thread blocks in z."},
+    {"block_x", TM_INT, "", "Threads per block in x."},
+    {"block_y", TM_INT, "", "Threads per block in y."},
+    {"block_z", TM_INT, "", "Threads per block in z."},
     {"rank", TM_INT, "", "Global rank."},
-    {"beside_calls", TM_INT, "", "Kernels beside communication."},
-    {"alone_calls", TM_INT, "", "Kernels alone."},
-    {"beside_ns", TM_INT, "ns", "Median duration beside communication."},
-    {"alone_ns", TM_INT, "ns", "Median duration alone."},
-    {"extra_ns", TM_INT, "ns", "Time lost by the rank."},
+    {"beside_calls", TM_INT, "", "Number of kernels beside communication."},
+    {"alone_calls", TM_INT, "", "Number of kernels alone."},
+    {"beside_ns", TM_INT, "ns", "Median duration of kernels beside communication."},
+    {"alone_ns", TM_INT, "ns", "Median duration of kernels alone."},
+    {"extra_ns", TM_INT, "ns", "Time that the rank lost to the slowdown."},
 };
 
-/* Merged over ranks by name and shape. Medians are per rank, since ranks may differ in speed. */
+/* The merge combines the rows of all ranks by name and shape. Medians are per rank, since ranks may
+ * differ in speed. */
 static const tm_table_def part_def =
     TM_PART_TABLE("contention.kernel_part",
                   "A row for each kernel, shape and rank: its part of contention.kernel.",
@@ -104,26 +105,27 @@ static const tm_table_def part_def =
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
-/* Number of kernels of a shape, and the position of their durations. */
+/* A shape: how many of its kernels ran alone and beside communication, and where their durations
+ * are. */
 typedef struct shape {
     size_t n[2];     /* alone, beside communication */
-    size_t first[2]; /* index of the first duration, same order */
+    size_t first[2]; /* index of the first duration: alone, beside */
 } shape;
 
-/* A kernel that counts as alone or beside communication. */
+/* A kernel that ran alone or beside communication. */
 typedef struct sample {
     int64_t duration_ns;
     uint32_t shape;
-    uint32_t beside; /* 1 beside communication, 0 alone */
+    uint32_t beside; /* 1: beside communication, 0: alone */
 } sample;
 
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *alike; /* of shapes with one grid and block */
-    tm_keys keys;    /* of tm_named_shape: durations of other shapes cannot be compared */
+    uint32_t *alike; /* numbers of the shapes that share grid and block */
+    tm_keys keys;    /* of tm_named_shape; only kernels of one such shape are compared */
     tm_vec shapes;   /* of shape, in the order of keys */
     tm_vec samples;  /* of sample */
-    size_t next;     /* first communication interval that may still overlap */
+    size_t next;     /* first communication interval that may overlap later kernels */
     int64_t last_ns; /* start of the previous kernel */
 } survey;
 
@@ -165,7 +167,7 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     return true;
 }
 
-/* Groups the durations by shape and kind: a counting sort. */
+/* Groups the durations by shape, and by alone or beside, with a counting sort. */
 static void arrange(survey *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;
@@ -247,7 +249,7 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ratios are computed per rank, so that a rank that is always slow does not count. */
+/* Each rank's ratio is computed by itself, so a rank that is always slow does not affect it. */
 static tm_status set_slowdown(tm_cell *cell, const tm_rank_rows *rows, tm_error *err) {
     const size_t n = rows->end - rows->first;
     double *ratios = malloc(n * sizeof *ratios);

@@ -7,10 +7,10 @@
 enum { TM_DIMENSION_MAX = 64 };
 
 /**
- * Finds the dimensions that a text names in whole words ("mesh_dp", "TENSOR_MODEL_PARALLEL_GROUP"):
- * data, tensor, pipeline, expert, context, sequence. Several are joined with +.
+ * Finds the parallel dimensions that a text names in whole words ("mesh_dp",
+ * "TENSOR_MODEL_PARALLEL_GROUP"): data, tensor, pipeline, expert, context, sequence.
  *
- * @param out  terminated; set only if the text names a dimension
+ * @param out  dimensions, joined with +; set only if the text names one
  * @return     false if it names none
  */
 bool tm_dimension_of(const char *text, char out[TM_DIMENSION_MAX]);

@@ -6,18 +6,19 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Sizes up to this many times the smallest size of a run belong to the run. */
+/* A run is a set of operations of similar size: no size exceeds the smallest by more than this
+ * factor. */
 #define RUN_RATIO 1.25
 
-/* Upper bound of the number of runs from half a byte to 2^63 bytes. */
+/* Sizes range from half a byte to 2^63 bytes, which gives at most this many runs. */
 enum { RUNS_MAX = 208 };
 
-/* The largest size must be at least this many times the smallest. */
+/* Minimum of the largest size divided by the smallest. */
 #define SPAN_MIN 4.0
 
 typedef struct run {
-    double x, y;   /* medians of moved bytes and of time */
-    double weight; /* weight of its relative deviation */
+    double x, y;   /* medians of the operations' moved bytes and times [ns] */
+    double weight; /* of the run's deviation from the line */
 } run;
 
 static int by_size(const void *a, const void *b) {
@@ -26,7 +27,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_real(x->time_ns, y->time_ns);
 }
 
-/* Makes a run of transfers [n], ascending in size. `scratch` has room for n numbers. */
+/* Makes a run of transfers, [n] ascending in size. `scratch` has room for n numbers. */
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     run made = {.weight = sqrt((double)n)};
     for (size_t i = 0; i < n; i++)
@@ -38,8 +39,8 @@ static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     return made;
 }
 
-/* Returns the weighted sum of deviations. They are relative to the time so that small sizes, which
- * determine the latency, count as much as large ones. */
+/* Returns the weighted sum of the deviations from a line. Each deviation is relative to the run's
+ * time, so that small sizes, which determine the latency, count as much as large ones. */
 static double cost_of(const run *runs, size_t n, double latency, double slope) {
     double cost = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -56,7 +57,7 @@ static tm_transfer_line best_line(const run *runs, size_t n) {
         for (size_t k = i + 1; k < n; k++) {
             double slope = (runs[k].y - runs[i].y) / (runs[k].x - runs[i].x);
             double latency = runs[i].y - slope * runs[i].x;
-            /* No network has a negative latency, or moves more bytes in less time. */
+            /* No network has a negative latency, and no network moves more bytes in less time. */
             if (slope <= 0.0 || latency < 0.0)
                 continue;
             double cost = cost_of(runs, n, latency, slope);
@@ -88,9 +89,10 @@ tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *o
     if (n_runs > 1 && runs[n_runs - 1].x >= SPAN_MIN * runs[0].x)
         line = best_line(runs, n_runs);
     if (line.found) {
-        /* A latency or bandwidth that makes up a small part of all times is lost in noise. */
-        line.tells_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
-        line.tells_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
+        /* If the latency is a small part of the time of all sizes, it is lost in noise; so is the
+         * bandwidth if the bytes take a small part. */
+        line.shows_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
+        line.shows_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
     }
     *out = line;
     return TM_OK;

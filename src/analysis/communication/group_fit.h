@@ -9,7 +9,7 @@
 
 /** One operation. */
 typedef struct tm_transfer {
-    double moved_bytes; /* size times bus factor; above 0 */
+    double moved_bytes; /* size times bus factor (as for busbw of nccl-tests); above 0 */
     double time_ns;     /* above 0 */
 } tm_transfer;
 
@@ -17,9 +17,9 @@ typedef struct tm_transfer {
 typedef struct tm_transfer_line {
     double latency_ns;
     double bandwidth_gbps;
-    bool found;           /* false if sizes are too alike, or times do not grow with size */
-    bool tells_latency;   /* latency is at least a tenth of the time of the smallest size */
-    bool tells_bandwidth; /* moving takes at least half of the time of the largest size */
+    bool found;           /* false if sizes are too similar, or if times do not grow with size */
+    bool shows_latency;   /* latency is at least a tenth of the time of the smallest size */
+    bool shows_bandwidth; /* moving takes at least half of the time of the largest size */
 } tm_transfer_line;
 
 /**

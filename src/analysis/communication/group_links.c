@@ -82,21 +82,24 @@ const tm_table_def tm_group_link_def = {
     .top = L_SLOWER,
 };
 
-/* With a single peer either link may be the unusual one, and one slow operation is not a slow link.
+/* A link needs two peers: with one, either of the two may be the unusual link. It needs three
+ * operations: one slow operation does not make a slow link.
  */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
-/* A class of operations of one group, or of transfers of one pair. */
+/* A link: the operations of one group, or the transfers between one pair of ranks, of one kind and
+ * size class. */
 typedef struct link {
     tm_group_whole *group;
-    const tm_cell *class; /* its row of groups.class */
+    const tm_cell *class; /* the link's row of groups.class */
     int64_t n_hosts;
     size_t ranks;
     bool pair;
 } link;
 
-/* Sorts peers together; returns 0 for two peers. Groups without a dimension are not compared with
- * each other, only their own pairs are: their purposes may differ. */
+/* Sorts peers together; returns 0 for two links that are peers. Groups without a known dimension
+ * may serve different purposes, so they are not compared with one another; only the pairs within
+ * one group are. */
 static int by_peers(const link *x, const link *y) {
     const char *p = x->group->dimension, *q = y->group->dimension;
     int found = strcmp(p ? p : "", q ? q : "");
@@ -104,7 +107,7 @@ static int by_peers(const link *x, const link *y) {
     if (!found && !p)
         found = tm_order_i64(x->group->part[TM_GP_ID].value.i, y->group->part[TM_GP_ID].value.i);
     found = found ? found : tm_order_i64((int64_t)x->ranks, (int64_t)y->ranks);
-    /* one host, several, unknown */
+    /* number of hosts: unknown, one, or several */
     found = found ? found
                   : tm_order_i64(x->n_hosts < 2 ? x->n_hosts : 2, y->n_hosts < 2 ? y->n_hosts : 2);
     found =
@@ -113,7 +116,7 @@ static int by_peers(const link *x, const link *y) {
                  : tm_order_i64(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
 }
 
-/* Sorts peers by time; the final comparison only makes the order unique. */
+/* Sorts the links that are peers by time. The final comparison only makes the order unique. */
 static int by_time(const void *a, const void *b) {
     const link *x = a, *y = b;
     int found = by_peers(x, y);
@@ -122,7 +125,7 @@ static int by_time(const void *a, const void *b) {
     return found ? found : (x->class > y->class) - (x->class < y->class);
 }
 
-/* Returns the median time of [n > 1] sorted peers without the one at `own`. */
+/* Returns the median time of the sorted peers [n], n > 1, without the link at `own`. */
 static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     int64_t middle[2];
     for (size_t k = 0; k < 2; k++) {
@@ -132,7 +135,8 @@ static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     return tm_median(middle, 2);
 }
 
-/* Compares a link with its peers. Including the link would bias the median of few peers. */
+/* Compares a link with its peers. If the link itself counted, it would bias the median of few
+ * peers. */
 static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own) {
     const tm_cell *class = peers[own].class;
     int64_t time = class[TM_GC_TIME].value.i, usual = median_of_others(peers, n, own);
@@ -144,7 +148,7 @@ static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own
                                        class[TM_GC_COUNT].value.i >= COUNT_MIN);
 }
 
-/* Adds the row of one of [n] peers, and counts it in its group. */
+/* Adds the row of the link peers[own], and counts the link in its group. */
 static tm_status add_link(const link *peers, size_t n, size_t own, tm_table *table, tm_error *err) {
     const link *it = &peers[own];
     tm_cell *row = tm_table_add_row(table);
@@ -177,7 +181,7 @@ static size_t collect(const tm_group_survey *s, link *links) {
     for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
         const tm_cell *class = tm_table_row(classes, i);
         int64_t ends[2] = {class[TM_GC_FROM].value.i, class[TM_GC_TO].value.i}, scratch[2];
-        /* Both ascend in id, and every class belongs to a group. */
+        /* Groups and classes ascend in id, and every class belongs to a group. */
         while (s->groups[g].part[TM_GP_ID].value.i < class[TM_GC_ID].value.i)
             g++;
         link it = {&s->groups[g], class, s->groups[g].n_hosts, s->groups[g].n_ranks, ends[0] >= 0};

@@ -12,7 +12,7 @@
 static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_ID] = {"id", TM_INT, "", "Id of the process group."},
     [TM_GP_GROUP] = {"group", TM_TEXT, "", "As in groups.group."},
-    [TM_GP_DESCRIPTION_ID] = {"description_id", TM_INT, "", "Name id of its description."},
+    [TM_GP_DESCRIPTION_ID] = {"description_id", TM_INT, "", "Name id of the group's description."},
     [TM_GP_DESCRIPTION] = {"description", TM_TEXT, "", "As in groups.group."},
     [TM_GP_DIMENSION] = {"dimension", TM_TEXT, "",
                          "Dimension named by the group's description or name."},
@@ -31,15 +31,17 @@ static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "", "Whether the group only sends and receives."},
 };
 
-/* The process that owns a group has the values of all its operations, so each id has one row. */
+/* One process owns a group and has the values of all its operations, so each id has one row. */
 const tm_table_def tm_group_part_def =
     TM_INTERNAL_TABLE("groups.part", "A row for each process group: what its own operations show.",
                       part_columns, TM_N_GP, 1);
 
 static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_ID] = {"id", TM_INT, "", "Id of the process group."},
-    [TM_GC_FROM] = {"from_rank", TM_INT, "", "Sender; -1 if the row is not for two ranks."},
-    [TM_GC_TO] = {"to_rank", TM_INT, "", "Receiver; -1 if the row is not for two ranks."},
+    [TM_GC_FROM] = {"from_rank", TM_INT, "",
+                    "Sending rank; -1 if the row is not for a pair of ranks."},
+    [TM_GC_TO] = {"to_rank", TM_INT, "",
+                  "Receiving rank; -1 if the row is not for a pair of ranks."},
     [TM_GC_KIND] = {"kind", TM_INT, "", "Kind of collective, as a number."},
     [TM_GC_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B", "As in groups.link."},
     [TM_GC_COUNT] = {"count", TM_INT, "", "As in groups.link."},
@@ -49,12 +51,13 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
-/* Made by the same process. The job compares the classes of all groups to find links. */
+/* Made by the process that owns the group. The job compares the classes of all groups to find slow
+ * links. */
 const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
     "groups.class", "A row for each process group, pair of ranks, kind and size class.",
     class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);
 
-/* The operations of one process group, and the figures derived from them. */
+/* One process group: its operations [n], and figures derived from them. */
 typedef struct portrait {
     const tm_instance_value *v;
     size_t n;
@@ -64,7 +67,7 @@ typedef struct portrait {
     double busbw; /* 0 if no operation is large */
 } portrait;
 
-/* Sorts by group, then complete operations first, then by class. */
+/* Sorts by group. Within a group, complete operations come first, sorted by class. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int found = tm_order_u64(x->process_group, y->process_group);
@@ -119,7 +122,8 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* As in links: clocks cannot resolve short times, for which a factor is not enough. */
+        /* The excess must also exceed a fixed time, as for links: clocks cannot resolve shorter
+         * times. */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }
@@ -128,7 +132,7 @@ static tm_status fit(portrait *p, tm_error *err) {
     return status;
 }
 
-/* Sets the sums. The transfer time covers only kernels with a known wait. */
+/* Sets the sums. The time of transfers is summed only over kernels with a known wait. */
 static void set_sums(tm_cell *row, const portrait *p) {
     int64_t states[] = {0, 0, 0}, bytes = 0, comm = 0, wait = 0, synced = 0;
     bool waits = false, sized = false;
@@ -158,15 +162,15 @@ static void set_sums(tm_cell *row, const portrait *p) {
     }
 }
 
-/* Adds the group's row. The description's text is set in the merge, which has the names. */
+/* Adds the group's row. The merge sets the text of the description, because it has the names. */
 static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
     uint32_t description = TM_NO_NAME;
     for (size_t i = 0; i < p->n; i++)
-        /* Any rank may lack a description; TM_NO_NAME is below every id. The maximum makes the
-         * choice independent of order. */
+        /* Any rank may lack a description. The maximum is taken, which does not depend on the
+         * order; TM_NO_NAME is below every id. */
         description = p->v[i].description > description ? p->v[i].description : description;
     tm_cell_set_int(&row[TM_GP_ID], (int64_t)p->v->process_group);
     tm_cell_set_int(&row[TM_GP_DESCRIPTION_ID], description);
@@ -175,12 +179,12 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     set_sums(row, p);
     if (p->busbw > 0.0)
         tm_cell_set_real(&row[TM_GP_BUSBW], p->busbw);
-    /* A line may be found and still not determine latency or bandwidth. */
+    /* A line may be found, but determine neither latency nor bandwidth. */
     if (p->line.found)
         tm_cell_set_int(&row[TM_GP_SLOW], p->n_slow);
-    if (p->line.tells_latency)
+    if (p->line.shows_latency)
         tm_cell_set_int(&row[TM_GP_LATENCY], (int64_t)(p->line.latency_ns + 0.5));
-    if (p->line.tells_bandwidth)
+    if (p->line.shows_bandwidth)
         tm_cell_set_real(&row[TM_GP_BANDWIDTH], p->line.bandwidth_gbps);
     return tm_table_set_text(table, &row[TM_GP_GROUP], p->v->group_text, err);
 }

@@ -40,9 +40,10 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
     [G_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the group, with or without kernels."},
     [G_DIMENSION] =
         {"dimension", TM_TEXT, "",
-         "Parallel dimension: data, tensor, pipeline, expert, context or sequence, by a word (dp, "
-         "TENSOR, ...) in the group's description or else in its name. Several dimensions are "
-         "joined with +. Without such a word it is pipeline if the group only sends and receives "
+         "Parallel dimension: data, tensor, pipeline, expert, context or sequence, found from a "
+         "word (dp, TENSOR, ...) in the group's description or, if it has none, in its name. "
+         "Several dimensions are joined with +. If neither has such a word, it is pipeline if the "
+         "group only sends and receives "
          "and its pairs of ranks form no ring. Otherwise it is null, because experts, embeddings "
          "and sequences use the same kinds of collectives."},
     [G_DESCRIPTION] = {"description", TM_TEXT, "",
@@ -184,7 +185,8 @@ static const struct {
     {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
 };
 
-/* Numbers are copied as cells; texts belong to their table and are set again. */
+/* Numbers are copied as cells. Texts belong to the table that they are from, so they are set
+ * again. */
 static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -205,7 +207,7 @@ static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *
                                  description->null ? NULL : description->value.text, err));
         TM_TRY(tm_table_set_text(table, &row[G_REACH], tm_group_reach(group->n_hosts), err));
     }
-    /* Groups are in order of their ids, rows are sorted by name and members. */
+    /* Groups are in order of their ids, but rows are shown by name and members. */
     tm_table_sort(table);
     return TM_OK;
 }
@@ -218,7 +220,7 @@ static int by_dimension(const void *a, const void *b) {
     return order ? order : strcmp(p ? p : "", q ? q : "");
 }
 
-/* Adds a number to a sum; either may be null. */
+/* Adds a number to a sum. Null counts as no number; the sum of none is null. */
 static void add_cell(tm_cell *sum, const tm_cell *cell) {
     if (!cell->null)
         tm_cell_set_int(sum, sum->null ? cell->value.i : tm_sum(sum->value.i, cell->value.i));

@@ -10,11 +10,11 @@
 
 static const tm_column member_columns[] = {
     {"id", TM_INT, "", "Id of the process group."},
-    {"rank", TM_INT, "", "Global rank of a kernel in its operations."},
+    {"rank", TM_INT, "", "Global rank that has a kernel in the group's operations."},
 };
 
-/* Each process knows some of a group's operations, and so some of its ranks. The merge keeps each
- * pair of group and rank once, in groups.member. */
+/* Each process knows some operations of a group, and so only some of its ranks. The merge keeps one
+ * row for each group and rank, in groups.member. */
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",
     .doc = "A row for each process, process group and rank.",
@@ -115,14 +115,14 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
     }
 }
 
-/* Returns whether a group has fewer pairs of ranks, in either direction, than ranks, so that the
+/* Returns whether fewer pairs of ranks of a group exchange data than the group has ranks. Such
  * pairs form no ring. `scratch` has room for one number for each row of groups.class. */
 static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group, int64_t *scratch,
                            size_t *next) {
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
     size_t n = 0, pairs = 0;
     int64_t id = group->part[TM_GP_ID].value.i;
-    /* Groups and classes both ascend in id. */
+    /* Groups and classes ascend in id. */
     while (*next < classes->n_rows && tm_table_row(classes, *next)[TM_GC_ID].value.i < id)
         (*next)++;
     for (size_t i = *next; i < classes->n_rows; i++) {
@@ -138,8 +138,8 @@ static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group
     return pairs > 0 && pairs < group->n_ranks;
 }
 
-/* Sets the dimension. Pipeline stages send to the next and back to the previous stage, so they have
- * one pair fewer than stages; a context or sequence ring has as many pairs as ranks. */
+/* Sets the dimension. Pipeline stages send to the next and back to the previous stage, so there is
+ * one pair fewer than stages. In a context or sequence ring there are as many pairs as ranks. */
 static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
     size_t next = 0;
     for (size_t g = 0; g < s->n_groups; g++) {

@@ -4,7 +4,7 @@
 
 #include "tmerge/table.h"
 
-/* Internal tables it reads, besides those of group_parts.h. */
+/* Internal tables that are read, besides those of group_parts.h. */
 extern const tm_table_def tm_group_member_part_def;
 extern const tm_table_def tm_group_member_def;
 
@@ -12,8 +12,9 @@ enum { TM_MEMBERS_MAX = 256 };
 
 /** A process group of the job. */
 typedef struct tm_group_whole {
-    const tm_cell *part;   /* the group's row of groups.part; borrowed */
-    const int64_t *ranks;  /* [n_ranks] ascending, ranks with kernels in its operations; borrowed */
+    const tm_cell *part; /* the group's row of groups.part; borrowed */
+    /* [n_ranks] ascending: ranks with kernels in the group's operations; borrowed */
+    const int64_t *ranks;
     const char *dimension; /* NULL if unknown; borrowed */
     size_t n_ranks;
     int64_t n_hosts; /* hosts of these ranks; 0 if any host is unknown */
@@ -27,7 +28,7 @@ typedef struct tm_group_survey {
     tm_tables *tables;
     tm_group_whole *groups; /* [n_groups] ascending in id */
     size_t n_groups;
-    int64_t *members; /* backs `ranks` of the groups */
+    int64_t *members; /* memory that the groups' `ranks` point into */
     int64_t *hosts;   /* [rows of job.rank] number of the rank's host; -1 if unknown */
 } tm_group_survey;
 

@@ -9,7 +9,8 @@
 #include "base/sums.h"
 #include "timeline/metadata.h"
 
-/* PyTorch cuts lists after 30 ranks. The limit bounds the rows of traces that do not cut them. */
+/* PyTorch cuts lists after 30 ranks. These limits bound the rows from traces that do not cut
+ * them. */
 enum { PAIRS_MOST = 5000, GROUP_MOST = 64 };
 
 enum { FROM, TO, COUNT, EVEN, UNKNOWN, BYTES, EXPECTED, SHARE, TIMES_EVEN, N_COLUMNS };
@@ -64,8 +65,11 @@ static const tm_column part_columns[N_P] = {
     [P_EVEN] = {"even_count", TM_INT, "", "As in collectives.pair."},
     [P_UNKNOWN] = {"unknown_count", TM_INT, "", "As in collectives.pair."},
     [P_BYTES] = {"bytes", TM_INT, "B", "As in collectives.pair."},
-    [P_EACH] = {"each_bytes", TM_REAL, "B", "What every rank would get of the same operations."},
-    [P_TOLD] = {"expected_count", TM_INT, "", "Operations that expected_bytes covers."},
+    [P_EACH] = {"each_bytes", TM_REAL, "B",
+                "Bytes that to_rank would get if each of the operations sent the same amount to "
+                "every rank."},
+    [P_TOLD] = {"expected_count", TM_INT, "",
+                "Number of operations that expected_bytes sums over."},
     [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
 };
 
@@ -78,33 +82,33 @@ typedef struct pair {
     int64_t from, to;
 } pair;
 
-/* The data on a pair in the trace of a rank. */
-typedef struct told {
+/* What the trace of a rank records about a pair. */
+typedef struct pair_record {
     int64_t count, even, unknown, bytes, expected_count, expected_bytes;
     double each_bytes;
-} told;
+} pair_record;
 
-/* The data on all pairs in the trace of a rank. */
-typedef struct teller {
+/* What the trace of a rank records about all pairs. */
+typedef struct rank_records {
     const tm_rank_view *view;
-    tm_keys lists; /* of uint32_t: name ids of lists of ranks */
-    tm_vec groups; /* of tm_rank_list: one per list */
-    tm_keys pairs; /* of pair */
-    tm_vec told;   /* of told: one per pair */
-} teller;
+    tm_keys lists;  /* of uint32_t: name ids of lists of ranks */
+    tm_vec groups;  /* of tm_rank_list: one per list */
+    tm_keys pairs;  /* of pair */
+    tm_vec records; /* of pair_record: one per pair */
+} rank_records;
 
 /* One side of an operation: what its rank sends to, or receives from, the ranks of its group. */
 typedef struct side {
     bool sends, known, even;
-    int64_t bytes;             /* of all ranks together */
-    size_t n;                  /* ranks of the group */
-    int64_t rows, row_bytes;   /* sum of the split sizes, and bytes per unit of these; rows 0:
-                                  nothing is sent */
+    int64_t bytes; /* to or from all ranks together */
+    size_t n;      /* ranks of the group */
+    /* sum of the split sizes, and bytes per row; no rows: nothing is sent */
+    int64_t rows, row_bytes;
     int64_t split[GROUP_MOST]; /* [n] */
 } side;
 
-/* Reads "[3, 0]", with or without quotes. False if the text has another form or does not have n
- * numbers, such as a list that was cut ("..."). */
+/* Reads a list like "[3, 0]", with or without quotes. Returns false for other texts, and for lists
+ * that do not have s->n numbers, such as a list that was cut ("..."). */
 static bool read_split(const char *text, side *s) {
     const char *p = text + (*text == '"');
     size_t n = 0;
@@ -119,8 +123,9 @@ static bool read_split(const char *text, side *s) {
     return *p == ']';
 }
 
-/* Whether an operation sends the same to every rank. Without a list it does, unless its name says
- * that sizes vary: then the profiler left the list out. An empty list stands for equal sizes. */
+/* Whether an operation sends the same amount to every rank. An empty list means that it does. If
+ * the list is missing, it does too, unless the name shows that sizes vary: then the profiler left
+ * the list out. */
 static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_text list) {
     const char *name = tm_names_text(names, attr->name).bytes;
     if (list.size == 0)
@@ -128,7 +133,7 @@ static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_te
     return strcmp(list.bytes, "[]") == 0 || strcmp(list.bytes, "\"[]\"") == 0;
 }
 
-/* PyTorch's split sizes count rows of a tensor, of equal size, and not elements. */
+/* PyTorch's split sizes count rows of a tensor, which have equal size, not elements. */
 static void split_side(const tm_names *names, const tm_collective_attr *attr, side *s) {
     const tm_text list = tm_names_text(names, s->sends ? attr->in_split : attr->out_split);
     const int64_t elements = s->sends ? attr->in_elements : attr->out_elements;
@@ -147,7 +152,7 @@ static void split_side(const tm_names *names, const tm_collective_attr *attr, si
     s->row_bytes = s->known && s->rows > 0 ? elements / s->rows * size : 0;
 }
 
-static void add_share(const side *s, size_t i, told *t) {
+static void add_share(const side *s, size_t i, pair_record *t) {
     const int64_t bytes = s->split[i] * s->row_bytes;
     if (!s->sends) {
         t->expected_count += s->known;
@@ -161,13 +166,14 @@ static void add_share(const side *s, size_t i, told *t) {
     t->each_bytes += s->known ? (double)s->bytes / (double)s->n : 0.0;
 }
 
-static bool add_side(teller *t, const tm_collective_attr *attr, const tm_vec *ranks, bool sends) {
+static bool add_side(rank_records *t, const tm_collective_attr *attr, const tm_vec *ranks,
+                     bool sends) {
     const int64_t own = t->view->timeline->rank, *members = ranks->data;
     side s = {.sends = sends, .n = ranks->n};
     split_side(t->view->names, attr, &s);
     for (size_t i = 0; i < s.n; i++) {
         const pair key = sends ? (pair){own, members[i]} : (pair){members[i], own};
-        told *found = tm_keys_value(&t->pairs, &t->told, &key);
+        pair_record *found = tm_keys_value(&t->pairs, &t->records, &key);
         if (!found)
             return false;
         add_share(&s, i, found);
@@ -176,7 +182,7 @@ static bool add_side(teller *t, const tm_collective_attr *attr, const tm_vec *ra
 }
 
 /* Adds an operation if the ranks of its group are known and include this one. */
-static bool add_operation(teller *t, const tm_collective_attr *attr) {
+static bool add_operation(rank_records *t, const tm_collective_attr *attr) {
     tm_rank_list *group = tm_keys_value(&t->lists, &t->groups, &attr->group_ranks);
     const int64_t rank = t->view->timeline->rank;
     if (!group || (!group->read &&
@@ -190,7 +196,7 @@ static bool add_operation(teller *t, const tm_collective_attr *attr) {
     return add_side(t, attr, ranks, true) && add_side(t, attr, ranks, false);
 }
 
-static bool add_operations(teller *t) {
+static bool add_operations(rank_records *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++)
@@ -200,10 +206,10 @@ static bool add_operations(teller *t) {
     return true;
 }
 
-static bool add_parts(const teller *t, tm_table *table) {
+static bool add_parts(const rank_records *t, tm_table *table) {
     const pair *pairs = t->pairs.keys.data;
-    const told *found = t->told.data;
-    for (size_t i = 0; i < t->told.n; i++) {
+    const pair_record *found = t->records.data;
+    for (size_t i = 0; i < t->records.n; i++) {
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return false;
@@ -222,11 +228,11 @@ static bool add_parts(const teller *t, tm_table *table) {
 }
 
 tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    teller t = {.view = view,
-                .lists = TM_KEYS(uint32_t),
-                .groups = TM_VEC(tm_rank_list),
-                .pairs = TM_KEYS(pair),
-                .told = TM_VEC(told)};
+    rank_records t = {.view = view,
+                      .lists = TM_KEYS(uint32_t),
+                      .groups = TM_VEC(tm_rank_list),
+                      .pairs = TM_KEYS(pair),
+                      .records = TM_VEC(pair_record)};
     const bool ok = add_operations(&t) && add_parts(&t, tm_tables_find(out, tm_pair_part_def.name));
     tm_rank_list *groups = t.groups.data;
     for (size_t i = 0; i < t.groups.n; i++)
@@ -234,7 +240,7 @@ tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err)
     tm_keys_free(&t.lists);
     tm_vec_free(&t.groups);
     tm_keys_free(&t.pairs);
-    tm_vec_free(&t.told);
+    tm_vec_free(&t.records);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

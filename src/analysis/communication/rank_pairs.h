@@ -7,7 +7,7 @@
 
 extern const tm_table_def tm_pair_def;
 
-/** Internal table: the data of one rank on a pair. */
+/** Internal table: what the trace of one rank records about a pair. */
 extern const tm_table_def tm_pair_part_def;
 
 /** Adds the bytes that a rank sends and receives. Returns TM_OK; TM_ERR_FAULT. */
