@@ -4,12 +4,13 @@
 
 #include "analysis/shared/xla_ops.h"
 
-/* Operations with the same key share one tm_work. */
+/* Amounts of work. Operations with the same amounts share one tm_work. */
 typedef struct work_key {
     int64_t flop, bytes;
 } work_key;
 
-/* Only compute: collectives also add numbers and would count as covered. */
+/* Counts only compute operations. Collectives add numbers too, but would count as covered
+ * computation. */
 static bool is_counted(const tm_timeline *timeline, const tm_xla_op *op) {
     return op->part == TM_XLA_WHOLE && op->flop >= 0 &&
            timeline->role[op->attr->event] == TM_ROLE_COMPUTE;

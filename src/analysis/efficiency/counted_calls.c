@@ -5,7 +5,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
 
-/* Name ids of everything that determines the work of a call. */
+/* Name ids of a call's name and inputs, which determine its work. */
 typedef struct signature {
     uint32_t name, shapes, types, concrete;
 } signature;
@@ -16,8 +16,8 @@ typedef struct finding {
     tm_keys signatures;
     tm_vec work_of; /* of uint32_t, by signature: 1 + index into works; 0: unknown */
     tm_vec works;   /* of tm_work */
-    tm_vec list;    /* of tm_counted_call; `work` is set at the end, when `works` no longer moves */
-    tm_vec places;  /* of uint32_t, by list: index into works */
+    tm_vec list;    /* of tm_counted_call; `work` is set last, when `works` no longer moves */
+    tm_vec places;  /* of uint32_t: index into works of each call in list */
     uint32_t *of_operator;
 } finding;
 
@@ -26,7 +26,7 @@ static tm_text text_of(const finding *f, uint32_t id) {
 }
 
 /* Returns the index into f->works for these inputs; TM_NO_KEY if they do not determine the work, or
- * if out of memory (*ok is false). */
+ * when out of memory (then *ok is false). */
 static uint32_t find_work(finding *f, const signature *s, bool *ok) {
     uint32_t known = tm_keys_find(&f->signatures, s);
     if (known == TM_NO_KEY) {
@@ -83,8 +83,8 @@ static bool add_call(finding *f, uint32_t call, const tm_inputs_attr *inputs, ui
     return tm_vec_append(&f->list, &own, 1) && tm_vec_append(&f->places, &place, 1);
 }
 
-/* All inputs are ascending in their event. Uncounted calls belong to the counted call around
- * them. */
+/* Calls, inputs and shapes are all in the order of their events. Calls that are not counted belong
+ * to the counted call that encloses them. */
 static bool find_calls(finding *f) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_calls *operators = f->view->operators;
@@ -106,7 +106,7 @@ static bool find_calls(finding *f) {
     return ok;
 }
 
-/* FP32 multiplied on tensor cores is TF32. */
+/* The precision of a kernel shows whether FP32 was multiplied as TF32, on tensor cores. */
 static void tell_number(tm_counted_call *own, uint8_t precision) {
     if (own->number != TM_NUMBER_SINGLE)
         return;

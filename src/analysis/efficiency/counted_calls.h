@@ -11,17 +11,18 @@
 /** No counted call. */
 #define TM_NOT_COUNTED UINT32_MAX
 
-/** A call that owns kernels: the innermost counted operator open when they were launched. */
+/** A call of a counted operator. It owns the kernels that were launched while it was the innermost
+ * open counted call. */
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
     uint8_t number;        /* tm_number, refined by the names of its kernels */
-    bool forward; /* an operator used only in the forward pass, or nested in one, such as the matmul
-                     of a linear layer; a matmul by itself may be of either pass */
-    bool recomputed;    /* forward operator inside the backward pass */
-    uint32_t first;     /* event row of its first kernel; TM_NO_EVENT: owns none */
-    int64_t kernel_ns;  /* of all kernels it owns */
-    int64_t product_ns; /* of its kernels in classes that multiply; for XLA, of all */
+    bool forward;    /* an operator of the forward pass only, such as linear, or one called by it; a
+                        matmul called elsewhere may be of either pass */
+    bool recomputed; /* a forward operator that runs in the backward pass */
+    uint32_t first;  /* event row of its first kernel; TM_NO_EVENT: it has none */
+    int64_t kernel_ns;  /* duration of all its kernels */
+    int64_t product_ns; /* duration of its kernels that multiply; for XLA, of all */
 } tm_counted_call;
 
 typedef struct tm_counted_calls {
@@ -32,13 +33,13 @@ typedef struct tm_counted_calls {
     tm_work *works;        /* one for each different set of inputs; owned */
 } tm_counted_calls;
 
-/** Finds the counted calls of a rank. Free them with tm_counted_calls_free, also on failure. TM_OK;
- * TM_ERR_FAULT. */
+/** Finds the counted calls of a rank. Free them with tm_counted_calls_free, also on failure.
+ * Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_counted_calls_find(const tm_rank_view *view, tm_counted_calls *out,
                                 tm_error *err) TM_MUST_CHECK;
 
-/** The same for a rank with programs compiled by XLA: each run of a compute operation whose FLOP
- * the profile reports. Operations that only move memory have 0 FLOP. */
+/** The same for a rank that runs programs compiled by XLA. Each run of a compute operation with a
+ * known FLOP is a counted call. Operations that only move memory have 0 FLOP. */
 tm_status tm_compiled_calls_find(const tm_rank_view *view, tm_counted_calls *out,
                                  tm_error *err) TM_MUST_CHECK;
 void tm_counted_calls_free(tm_counted_calls *calls);

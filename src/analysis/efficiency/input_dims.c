@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A position in a text of any content. */
+/* A position in a text, which may have any content. */
 typedef struct place {
     const char *p, *end;
 } place;
@@ -36,7 +36,7 @@ static bool take_int(place *at, int64_t *out) {
     return at->p > first;
 }
 
-/* Moves past the bracket that closes one already passed. */
+/* Moves past the closing bracket of a list. The opening bracket has already been passed. */
 static bool skip_list(place *at) {
     for (int depth = 1; at->p < at->end; at->p++) {
         depth += (*at->p == '[') - (*at->p == ']');

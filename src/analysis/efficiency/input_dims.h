@@ -9,23 +9,25 @@
 
 enum { TM_INPUTS_MAX = 6, TM_DIMS_MAX = 8 };
 
-/** The dimensions of a tensor. */
+/** The dimensions of an input. */
 typedef struct tm_dims {
-    int n; /* 0: scalar or not a tensor; -1: list of tensors, or more than TM_DIMS_MAX */
+    int n; /* number of dimensions; 0: scalar or not a tensor; -1: list of tensors, or above
+              TM_DIMS_MAX */
     int64_t at[TM_DIMS_MAX];
 } tm_dims;
 
-/** Parses the first TM_INPUTS_MAX inputs of "[[8, 16], [], [[2], [3]]]". Missing inputs get n = 0.
- * False if the text is not such a list. */
+/** Parses the dimensions of the first TM_INPUTS_MAX inputs, such as "[[8, 16], [], [[2], [3]]]".
+ * Missing inputs get n = 0. Returns false if the text is not such a list. */
 bool tm_inputs_dims(tm_text text, tm_dims out[TM_INPUTS_MAX]);
 
-/** Returns item @p n of a list of texts without quotes: item 1 of ["a", "b"] is "b". Else empty. */
+/** Returns item @p n of a list of texts, without quotes: item 1 of ["a", "b"] is "b". Returns an
+ * empty text if there is no such item. */
 tm_text tm_inputs_item(tm_text list, int n);
 
-/** Parses "[1, 2]" or "1"; true if that is the whole text. */
+/** Parses a whole text like "[1, 2]" or "1". Returns false for any other text. */
 bool tm_inputs_ints(tm_text text, tm_dims *out);
 
-/** Whether the text is "True" or "1". */
+/** Returns whether the text is "True" or "1". */
 bool tm_inputs_true(tm_text text);
 
 #endif

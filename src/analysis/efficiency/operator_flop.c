@@ -30,7 +30,8 @@ static const struct {
     {"c10::Half", TM_NUMBER_FP16, 2},
     {"c10::BFloat16", TM_NUMBER_BF16, 2},
     {"c10::Float8_*", TM_NUMBER_FP8, 1},
-    {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4, 1}, /* two per byte; dimensions count bytes */
+    {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4,
+     1}, /* a byte has two numbers; dimensions count bytes */
     {"signed char", TM_NUMBER_INT8, 1},
     {"unsigned char", TM_NUMBER_INT8, 1},
 };
@@ -54,7 +55,7 @@ static tm_number number_of(const call *c, int input) {
     return t < 0 ? TM_NUMBER_UNKNOWN : (tm_number)types[t].number;
 }
 
-/* Product of a and b. -1 for negative factors or results above MOST; -1 propagates. */
+/* Product of a and b; -1 if one is negative (unknown), or if the product exceeds MOST. */
 static int64_t times(int64_t a, int64_t b) {
     return a < 0 || b < 0 || (b > 0 && a > MOST / b) ? -1 : a * b;
 }
@@ -93,7 +94,7 @@ static bool is_known(const tm_work *work) {
 }
 
 /* Matrix products of inputs a and a + 1 with @p n_dims dimensions: [B,] M x K and [B,] K x N.
- * Inputs before them are added to the product. */
+ * Inputs before input a are added to the product. */
 static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     const tm_dims *x = &c->d[a], *y = &c->d[a + 1];
     int last = n_dims - 1;
@@ -121,7 +122,7 @@ static bool scaled_matrices(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Products of 8-bit integers are summed in 32 bits. */
+/* Products of 8-bit integers are summed in 32 bits, so an element of the output has 4 bytes. */
 static bool int_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -144,7 +145,7 @@ static bool linear(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Item i of a list with one value per dimension, or one for all. */
+/* Item i of a list that has one value per dimension, or a single value for all dimensions. */
 static int64_t each(const tm_dims *list, int i) {
     return list->at[i < list->n ? i : list->n - 1];
 }
@@ -178,7 +179,7 @@ static bool convolution(const call *c, tm_work *out) {
     int64_t space = transposed ? product(x, 2) : output_space(c);
     out->flop = out->causal_flop = times(times(2, x->at[0]), times(product(weight, 0), space));
     out->number = number_of(c, 0);
-    /* the output size of a transposed one needs inputs that are not read here */
+    /* the output size of a transposed convolution depends on inputs that are not parsed */
     out->bytes = transposed ? -1 : moved(c, 3, times(times(x->at[0], weight->at[0]), space), 0);
     return is_known(out);
 }
@@ -219,12 +220,12 @@ static int causal_at(tm_counted op) {
         return 6;
     case TM_COUNTED_CUDNN_BACKWARD:
         return 14;
-    default: /* the other backward passes */
+    default: /* the other operators with a backward pass */
         return 11;
     }
 }
 
-/* Two matrix products forward (q k and scores v), five backward because scores are recomputed. q, k
+/* Two matrix products forward (q k and scores v), five backward, as the scores are recomputed. q, k
  * and v are consecutive inputs of shape [batch, heads, length, head size]. */
 static bool attention(const call *c, tm_counted op, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
@@ -246,7 +247,8 @@ static bool attention(const call *c, tm_counted op, bool backward, tm_work *out)
     return is_known(out);
 }
 
-/* The scalar inputs of a packed attention in the order of its signature; all others are tensors. */
+/* The scalar inputs of attention on concatenated sequences, in the order of its signature. All its
+ * other inputs are tensors. */
 enum { LONGEST_Q, LONGEST_K, SCALE, CAUSAL, BACK, AHEAD, N_VALUES };
 
 static bool packed_values(tm_text list, tm_text out[N_VALUES]) {
@@ -260,7 +262,8 @@ static bool packed_values(tm_text list, tm_text out[N_VALUES]) {
     return n == N_VALUES && (*out[CAUSAL].bytes == 'T' || *out[CAUSAL].bytes == 'F');
 }
 
-/* Maximum number of tokens attended to: all, or back + ahead + 1 in a window (-1: no limit). */
+/* Maximum number of tokens that a token attends to: all of them, or back + ahead + 1 in a window
+ * (-1: no limit). */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||
@@ -271,8 +274,8 @@ static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     return window < 0 || window > longest.at[0] ? longest.at[0] : window;
 }
 
-/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. Only the maximum
- * length is recorded, so the result is an upper bound. */
+/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. Of the lengths
+ * only the maximum is recorded, so the result is an upper bound. */
 static bool packed_attention(const call *c, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
     const tm_dims *q = &c->d[first], *k = q + 1;
@@ -319,7 +322,7 @@ static bool count(tm_counted op, const call *c, tm_work *out) {
     case TM_COUNTED_EFFICIENT_BACKWARD:
     case TM_COUNTED_CUDNN_BACKWARD:
         return attention(c, op, true, out);
-    default: /* TM_COUNTED_FLASH_3 and its backward pass */
+    default: /* the operators TM_COUNTED_FLASH_3 and its backward pass */
         return packed_attention(c, op == TM_COUNTED_FLASH_3_BACKWARD, out);
     }
 }

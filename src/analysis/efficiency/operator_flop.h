@@ -7,8 +7,8 @@
 #include "timeline/counted.h"
 #include "tmerge/names.h"
 
-/* Number types of multiplications: id and word. FP32 in memory may be multiplied as TF32: only the
- * kernel shows which. XLA's profile gives operations without their type (mixed). */
+/* Number types of multiplications: id and word. Numbers in FP32 may be multiplied as TF32, which
+ * only the kernel shows. XLA's profile gives operations without their type (mixed). */
 #define TM_NUMBER_LIST(X)                                                                          \
     X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
     X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \
@@ -32,12 +32,12 @@ typedef enum tm_number {
 const char *tm_number_word(tm_number number);
 
 typedef struct tm_work {
-    int64_t flop;        /* multiply and add count as two; attention: the full square */
-    int64_t causal_flop; /* flop with half of the square where attention is causal */
-    int64_t bytes;       /* inputs and output, each once: the minimum memory traffic; -1: unknown */
+    int64_t flop;        /* a multiply-add counts as two; attention counts all pairs of tokens */
+    int64_t causal_flop; /* the same, but causal attention counts half of the pairs */
+    int64_t bytes;       /* size of inputs and output, the minimum memory traffic; -1: unknown */
     tm_number number;
     tm_counted op;
-    bool at_most; /* only an upper bound is known */
+    bool at_most; /* flop is only an upper bound */
 } tm_work;
 
 /**

@@ -5,18 +5,20 @@
 #include "analysis/shared/device_facts.h"
 #include "operator_flop.h"
 
-/** Peak rates [10^12 operations/s]; a multiply-add is two; without sparsity; 0 if unknown. */
+/** Peak rates [10^12 operations/s], without sparsity. A multiply-add counts as two operations. 0 if
+ * unknown. */
 typedef struct tm_peaks {
     double tflops[TM_N_NUMBERS];
 } tm_peaks;
 
-/** Returns the peaks of a device from its trace (XLA) and from a table by name, which applies only
- * if the number of multiprocessors matches or is unknown: fewer mean a slice or another product. */
+/** Returns the peaks of a device from its trace (XLA), otherwise from a table by name. A row of the
+ * table applies only if its number of multiprocessors equals the device's, or that is unknown. A
+ * device with fewer is a slice or another product. */
 tm_peaks tm_peaks_of(const tm_device *device);
 
 /**
  * Parses "bf16=989.4,fp8=1978.9", with the words of tm_number_word.
- * @param out  types not in the text keep their value; set only on TM_OK
+ * @param out  set only on TM_OK; types that are not in the text keep their value
  * @return     TM_OK; TM_ERR_USAGE
  */
 tm_status tm_peaks_parse(const char *text, tm_peaks *out, tm_error *err) TM_MUST_CHECK;

@@ -8,11 +8,11 @@
 #include "analysis/shared/busy.h"
 #include "base/sums.h"
 
-/* Minimum coverage [%] for an MFU: below, uncounted work would decide. */
+/* Minimum coverage [%] for an MFU. With less, uncounted work would decide the result. */
 #define LEAST_COVERAGE 20.0
-/* Maximum window / step time: above, the devices do not work within the marks of the steps. */
+/* Maximum window / step time. With more, the devices do not work within the steps as marked. */
 #define MOST_AHEAD 1.5
-/* Maximum share of operations without a known peak that an MFU may leave out. */
+/* Maximum share of operations that an MFU may leave out because their peak is unknown. */
 #define MOST_WITHOUT_PEAK 0.01
 
 enum {
@@ -31,14 +31,15 @@ enum {
 static const tm_column number_columns[N_COLUMNS] = {
     [N_RANK] = {"rank", TM_INT, "", "Global rank."},
     [N_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [N_NUMBER] = {"number", TM_INT, "", "tm_number."},
+    [N_NUMBER] = {"number", TM_INT, "", "Number type, a tm_number."},
     [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Peak rate of the rank's device; 0 if unknown."},
-    [N_COUNTED] = {"counted_ns", TM_INT, "ns", "Time of kernels with known operations."},
-    [N_FLOP] = {"flop", TM_INT, "FLOP", "Operations of the kernels with known operations."},
+    [N_COUNTED] = {"counted_ns", TM_INT, "ns",
+                   "Time of the kernels whose number of operations is known."},
+    [N_FLOP] = {"flop", TM_INT, "FLOP", "Number of operations of these kernels."},
     [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP",
                   "flop without recomputation, with causal attention counted as half."},
     [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP",
-                   "Upper bound of operations that are not in flop."},
+                   "Upper bound of further operations, which are not in flop."},
     [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Part of flop that is recomputation."},
 };
 
@@ -46,7 +47,7 @@ const tm_table_def tm_efficiency_number_part =
     TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
                       number_columns, N_COLUMNS, 3);
 
-/* Columns that follow the keys in both tables. */
+/* Columns that follow the keys, both in the table by rank and in that by step. */
 enum {
     E_STEP,
     E_WINDOW,
@@ -104,7 +105,8 @@ enum {
         {"mfu_window_pct", TM_REAL, "%",                                                           \
          "Model FLOP utilisation over window_ns, the devices' time: 100 ideal_ns / (window_ns x "  \
          "devices). In a short recording it differs from mfu_pct."},                               \
-        {"mfu_at_most_pct", TM_REAL, "%", "mfu_pct with at_most_flop included."},                  \
+        {"mfu_at_most_pct", TM_REAL, "%",                                                          \
+         "mfu_pct with the operations of at_most_flop included."},                                 \
         {"mfu_causal_pct", TM_REAL, "%",                                                           \
          "mfu_pct with causal attention counted as half, because half of its scores are masked."}, \
     {                                                                                              \
@@ -217,7 +219,7 @@ static void sum_compute(rank_sums *s) {
     }
 }
 
-/* Marks are bits, nearly all 0, so whole bytes are skipped. */
+/* Marks of steps are bits. Nearly all are 0, so bytes that are 0 are skipped. */
 static void sum_marks(rank_sums *s) {
     const tm_timeline *timeline = s->timeline;
     for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {
@@ -329,16 +331,17 @@ tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *c
     return status;
 }
 
-/* Totals of a rank or of one step. */
+/* Totals of a rank, or of one step of it. */
 typedef struct figures {
     int64_t step_ns, window_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
     int64_t by_number[TM_N_NUMBERS];
     double peaks[TM_N_NUMBERS];
-    double ideal_ns, at_most_ns, causal_ns, recomputed_ns; /* time at the peaks */
-    double without_peak; /* operations of types without a known peak */
+    double ideal_ns, at_most_ns, causal_ns,
+        recomputed_ns;   /* times if all operations ran at the peak rates */
+    double without_peak; /* number of operations whose type has no known peak */
 } figures;
 
-/* [ns]; 10^12 operations per second are 10^3 per nanosecond. */
+/* Returns the time at the peak rate [ns]; 10^12 operations per second are 10^3 per nanosecond. */
 static double at_peak(int64_t flop, double tflops) {
     return tflops > 0.0 ? (double)flop / (tflops * 1e3) : 0.0;
 }
@@ -393,7 +396,8 @@ static bool is_ahead(const figures *f) {
 }
 
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
-    double all = (double)f->step_ns * (double)devices / 100.0; /* divided by 100 to give percent */
+    double all = (double)f->step_ns * (double)devices /
+                 100.0; /* divided by 100, so that ratios are in percent */
     tm_cell_set_int(&row[E_STEP], f->step_ns);
     tm_cell_set_int(&row[E_WINDOW], f->window_ns);
     tm_cell_set_int(&row[E_COMPUTE], f->compute_ns);
@@ -450,7 +454,7 @@ static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_er
     return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
 }
 
-/* A peak is common only if all ranks have the same one; else 0. */
+/* Finds the peaks that all ranks share; 0 for types whose peaks differ. */
 static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *common) {
     bool seen[TM_N_NUMBERS] = {false}, differ[TM_N_NUMBERS] = {false};
     *common = (tm_peaks){{0}};
@@ -469,7 +473,7 @@ static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *c
     }
 }
 
-/* All three tables are sorted by rank; two of them also by step. */
+/* The part and both tables are sorted by rank; two of these three also by step. */
 tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks *common,
                                  tm_error *err) {
     const tm_table *part = tm_tables_find(out, tm_efficiency_number_part.name);

@@ -5,25 +5,26 @@
 #include "counted_calls.h"
 #include "peaks.h"
 
-/** The shown table by operator and inputs, kernel, and place, and the part it is merged from. */
+/** The table by operator and inputs, by kernel, and by place, and the part table that it is merged
+ * from. */
 extern const tm_table_def tm_work_table, tm_work_part;
 
-/** Adds a rank's rows to the part. TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's rows to the part. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, tm_tables *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Merges the part into the shown table. TM_OK; TM_ERR_FAULT. */
+/** Merges the part into the table. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Keeps the rows of each level with the largest total time; compares them with peaks that all
- * ranks share. */
+/** Keeps the rows of each level with the largest total time. Compares their rates with the peaks
+ * that all ranks share. */
 void tm_work_order(const tm_peaks *peaks, tm_tables *out);
 
-/** Tables by rank, and by rank and step. */
+/** The tables by rank, and by rank and step, and the part table by rank and number type. */
 extern const tm_table_def tm_efficiency_rank_table, tm_efficiency_step_table;
 extern const tm_table_def tm_efficiency_number_part;
 
-/** Adds a rank's rows; columns that need peaks are filled later. TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's rows. Columns that need peaks are filled later. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *calls,
                              tm_tables *out, tm_error *err) TM_MUST_CHECK;
 

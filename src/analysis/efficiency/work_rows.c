@@ -13,11 +13,11 @@
 /* Maximum number of rows of a level. */
 enum { LISTED = 1000 };
 
-/* Flag in the type's key for upper bounds. */
+/* Flag that is added to the key's number type if the work is only an upper bound. */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 
-/* What a row is a sum for, in the order of the words. */
+/* What a row sums over, in the order of the words. */
 enum { BY_KERNEL, BY_OPERATOR, BY_PLACE };
 
 static const char *const level_words[] = {"kernel", "operator", "place"};
@@ -38,15 +38,16 @@ enum {
 
 static const tm_column part_columns[N_PART] = {
     [P_LEVEL] = {"level", TM_INT, "", "Number of the level."},
-    [P_NAME] = {"name", TM_INT, "", "Id of the name."},
-    [P_SHAPES] = {"shapes", TM_INT, "", "Id of the shapes."},
-    [P_NUMBER] = {"number", TM_INT, "", "tm_number, plus 32 for an upper bound."},
+    [P_NAME] = {"name", TM_INT, "", "Name id of the kernel, operator or place."},
+    [P_SHAPES] = {"shapes", TM_INT, "", "Id of the text of the shapes."},
+    [P_NUMBER] = {"number", TM_INT, "",
+                  "Number type, a tm_number; plus 32 if flop is an upper bound."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_CALLS] = {"calls", TM_INT, "", "Calls."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Time of their kernels."},
-    [P_FLOP] = {"flop", TM_INT, "FLOP", "Operations of the calls."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of the calls."},
-    [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Calls with an unknown number of bytes."},
+    [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Time of the kernels that the calls launched."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "Floating-point operations of the calls."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of the inputs and outputs of the calls."},
+    [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Number of calls whose bytes are unknown."},
 };
 
 const tm_table_def tm_work_part =
@@ -249,7 +250,9 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     tm_cell_set_int(&row[S_TOTAL], total.sum);
     tm_cell_set_real(&row[S_FLOP], flop);
     tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
-    tm_cell_set_real(&row[S_RATE], flop / ns / 1e3); /* per nanosecond; 0 / 0 gives null */
+    tm_cell_set_real(&row[S_RATE],
+                     flop / ns /
+                         1e3); /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
     if (known) {
         tm_cell_set_real(&row[S_BYTES], bytes);
         tm_cell_set_real(&row[S_INTENSITY], flop / bytes);

@@ -11,14 +11,14 @@
 enum { P_NAME, P_RANK, P_CALLS, P_TOTAL, P_MAX, N_PART_COLUMNS };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    [P_NAME] = {"name", TM_INT, "", "Name id."},
+    [P_NAME] = {"name", TM_INT, "", "Name id of the call."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_CALLS] = {"calls", TM_INT, "", "Calls of the rank."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
+    [P_CALLS] = {"calls", TM_INT, "", "Number of calls of the rank."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of these calls."},
     [P_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
 };
 
-/* Merged by name: the rows of all ranks make one row of launches.api. */
+/* The merge combines the rows of all ranks with one name into a row of launches.api. */
 const tm_table_def tm_api_part_table = TM_PART_TABLE(
     "launches.api_part", "A row for each call's name and rank: its part of launches.api.",
     part_columns, N_PART_COLUMNS, 1);

@@ -10,7 +10,7 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Sums of a class, in the part and in both tables. */
+/* Columns with the sums of a class, in the part and in both tables. */
 enum {
     CALLS,
     TOTAL,
@@ -122,7 +122,7 @@ static const tm_table_def rank_def = {
 enum { P_CLASS, P_RANK, P_SUMS };
 
 static const tm_column part_columns[] = {
-    {"class", TM_INT, "", "Class, as in tm_class."},
+    {"class", TM_INT, "", "Class of work, a tm_class."},
     {"rank", TM_INT, "", "Global rank."},
     SUM_COLUMNS,
 };
@@ -139,7 +139,7 @@ typedef struct counting {
     int64_t sums[TM_N_CLASSES][N_SUMS];
 } counting;
 
-/* Returns whether the optimizer's step was open on the thread that launched a kernel. */
+/* Returns whether a kernel was launched during the optimizer's step, on the same thread. */
 static bool in_optimizer(const tm_rank_view *view, uint32_t row) {
     const tm_calls *open = view->annotations;
     uint32_t call = open->above[row];
@@ -265,7 +265,8 @@ static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_erro
     return tm_over_ranks_merge(&part_def, &kernel_def, names, tables, set_class, err);
 }
 
-/* Sets the number of names of a class and its top name, which is first in kernels.kernel. */
+/* Sets how many kernel names a class has, and its top name, which is the first in
+ * kernels.kernel. */
 static tm_status set_names(const tm_table *kernels, tm_table *table, tm_cell *row, tm_error *err) {
     int64_t names = 0;
     for (size_t k = 0; k < kernels->n_rows; k++) {

@@ -12,7 +12,7 @@ typedef struct open_call {
     uint32_t name;
 } open_call;
 
-/* Key of the time in calls of one name within one gap. */
+/* Key of the time that a thread spent in calls of one name within one gap. */
 typedef struct part_key {
     uint32_t gap, name;
 } part_key;
@@ -20,12 +20,12 @@ typedef struct part_key {
 /* State of the walk over a thread. */
 typedef struct walk {
     const tm_gap *gaps; /* [n] */
-    const bool *wanted; /* [n] whether this thread ended the gap */
-    size_t n, gap;      /* index of the first gap that ends after at_ns */
+    const bool *wanted; /* [n] whether the event that ends the gap was launched by this thread */
+    size_t n, gap;      /* number of gaps; index of the first gap that ends after at_ns */
     int64_t at_ns;
     tm_vec open;   /* of open_call, innermost last */
     tm_keys parts; /* of part_key */
-    tm_vec times;  /* of int64_t, time of each part */
+    tm_vec times;  /* of int64_t: the time of each key in parts */
 } walk;
 
 static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
@@ -36,7 +36,7 @@ static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
     return sum != NULL;
 }
 
-/* Accounts the time until until_ns to one call, or to no call. */
+/* Adds the time until until_ns to one call, or to no call, in each gap that it overlaps. */
 static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     bool ok = true;
     while (w->gap < w->n && w->gaps[w->gap].end_ns <= w->at_ns)
@@ -63,13 +63,14 @@ static bool advance(walk *w, int64_t until_ns) {
         ok = stay(w, top->name, top->end_ns);
         w->open.n--;
     }
-    /* After inner calls end, the thread is in the enclosing call. */
+    /* When the inner calls have ended, the thread is in the enclosing call. */
     uint32_t inside =
         w->open.n > 0 ? ((const open_call *)w->open.data)[w->open.n - 1].name : NOWHERE;
     return ok && stay(w, inside, until_ns);
 }
 
-/* Returns whether an event counts as a call. Steps and the profiler's spans enclose everything. */
+/* Returns whether an event counts as a call. Steps and the profiler's own events do not, because
+ * they enclose everything. */
 static bool tells(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION && timeline->category[row] != TM_CAT_TRACE &&
            timeline->category[row] != TM_CAT_OVERHEAD && !tm_timeline_is_step(timeline, row);
@@ -77,17 +78,17 @@ static bool tells(const tm_timeline *timeline, uint32_t row) {
 
 static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk *w) {
     int64_t last_ns = w->gaps[w->n - 1].end_ns;
-    size_t next = 0; /* first wanted gap that ends after the call's start */
+    size_t next = 0; /* first of this thread's gaps that ends after the call's start */
     bool ok = true;
     w->at_ns = INT64_MIN;
     for (uint32_t row = track->first; ok && row < track->first + track->count; row++) {
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
         while (next < w->n && (!w->wanted[next] || w->gaps[next].end_ns <= begin))
             next++;
-        /* Starts ascend: no later call overlaps a gap. */
+        /* Calls are sorted by start, so no later call overlaps a gap. */
         if (next == w->n)
             break;
-        /* A call between two gaps overlaps neither. */
+        /* The call ends before the gap begins. */
         if (end <= w->gaps[next].begin_ns || !tells(timeline, row))
             continue;
         const open_call call = {end, timeline->name[row]};
@@ -96,7 +97,8 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
     return ok && advance(w, last_ns);
 }
 
-/* Sets the longest call of each gap. Parts are in order of time, so the first of equals is kept. */
+/* Sets the longest call of each gap. Parts are in the order in which calls occurred; of equal
+ * times, the first is kept. */
 static void collect(const walk *w, tm_gap_host *out) {
     const part_key *keys = w->parts.keys.data;
     const int64_t *times = w->times.data;
@@ -111,8 +113,8 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
-/* Returns the thread that was late: the one that enqueued the work after the gap started, otherwise
- * the one that launched the event that ended the gap. */
+/* Returns the thread that kept the GPU idle: the thread that enqueued the next work, if it did so
+ * after the gap started; otherwise the thread that launched that work. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)
         return NULL;
@@ -130,7 +132,8 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     for (size_t i = 0; i < n; i++)
         out[i] = (tm_gap_host){.known = thread_of(timeline, &gaps[i]) != NULL};
     bool ok = true;
-    /* Each thread is walked once for all gaps that it ended; there are few such threads. */
+    /* Each thread is walked once, for all gaps that its launches ended. There are few such
+     * threads. */
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {

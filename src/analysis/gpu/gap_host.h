@@ -4,17 +4,19 @@
 
 #include "analysis/shared/gaps.h"
 
-/** What the thread that ended a gap did during it. */
+/** What the host thread that launched the event after a gap did during the gap. */
 typedef struct tm_gap_host {
-    int64_t longest_ns;    /* 0 if the thread was in no recorded call */
-    int64_t unrecorded_ns; /* time in no recorded call */
-    uint32_t longest;      /* name id of the innermost calls that took longest in total */
-    bool known;            /* whether the launch of the next event, and so the thread, is known */
+    int64_t longest_ns; /* time in calls of the name `longest`; 0 if the thread was in no recorded
+                           call */
+    int64_t unrecorded_ns; /* time outside of all recorded calls */
+    /* name id of the calls that took longest in total, counting innermost calls */
+    uint32_t longest;
+    bool known; /* whether the thread is known, because the launch of the next event is */
 } tm_gap_host;
 
 /**
- * Finds the calls, during each gap, of the thread that launched the event after it. Walks each
- * thread once.
+ * For each gap, finds the calls during it on the thread that launched the event after it. Walks
+ * each thread once.
  *
  * @param gaps  [n] ascending, without overlap
  * @param out   [n] set only on TM_OK

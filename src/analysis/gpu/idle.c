@@ -117,12 +117,13 @@ static const tm_column stream_columns[N_STREAM_COLUMNS] = {
                 "streams may have been busy."},
     [S_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
-         "Gaps whose next event was launched after the gap began, however long afterwards it "
-         "started. This is the definition of HTA; idle.rank is stricter."},
+         "Gaps whose next event was launched after the gap began, even if that event started much "
+         "later. This is HTA's definition; that of idle.rank is stricter."},
     [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was already queued."},
-    [S_OTHER] = {"other_ns", TM_INT, "ns",
-                 "All other gaps. Mostly the stream waited for an event of another stream."},
+    [S_OTHER] =
+        {"other_ns", TM_INT, "ns",
+         "All other gaps. In most of them, the stream waited for an event of another stream."},
 };
 
 static const tm_table_def stream_def = {
@@ -195,7 +196,8 @@ static int64_t length_of(const tm_gap *gap) {
     return gap->end_ns - gap->begin_ns;
 }
 
-/* Adds the rank's row. Its sums add up to idle_ns of overlap.rank: gaps complement busy time. */
+/* Adds the rank's row. The sums of all causes equal idle_ns of overlap.rank, because gaps are all
+ * time that is not busy. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     const int64_t *sums = gaps->sums;
@@ -232,8 +234,8 @@ typedef struct place {
     size_t next, end;
 } place;
 
-/* Returns the next row of a stream's tracks in time, the first track's on a tie; TM_NO_EVENT at the
- * end. A stream mostly has one track. */
+/* Returns the next row in time on the tracks of a stream; TM_NO_EVENT at the end. If starts are
+ * equal, the first track comes first. Most streams have one track. */
 static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     place *first = NULL;
     for (size_t i = 0; i < n; i++)
@@ -243,8 +245,8 @@ static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     return first ? first->next++ : TM_NO_EVENT;
 }
 
-/* Adds the row of one stream [n tracks], regardless of other streams. Its events may overlap, so
- * gaps start at the latest end so far. */
+/* Adds the row of one stream, which has n tracks. Other streams are ignored. Events may overlap, so
+ * a gap starts at the latest end so far. */
 static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, place *places,
                             size_t n, tm_table *table, tm_error *err) {
     int64_t sums[TM_N_IDLE_CAUSES] = {0}, events = 0, ended = 0;
@@ -275,7 +277,8 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     return TM_OK;
 }
 
-/* Returns whether two tracks are one stream; false without a stream number. */
+/* Returns whether two tracks are of one stream. If a track has no stream number, this is unknown:
+ * false. */
 static bool same_stream(const tm_track *a, const tm_track *b) {
     return b->kind == TM_TRACK_GPU && a->stream >= 0 && a->stream == b->stream &&
            a->device == b->device;
@@ -296,8 +299,9 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
     return status;
 }
 
-/* Chooses the longest gaps of at least @p least_ns, as indices in order of time, as required by
- * tm_gap_hosts; returns their number. A longer gap replaces the shortest, the latest of equals. */
+/* Chooses the longest gaps of at least @p least_ns, as indices in order of time, which tm_gap_hosts
+ * requires. Returns their number. A longer gap replaces the shortest chosen gap; of several
+ * shortest, the latest. */
 static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
                              size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
@@ -352,12 +356,13 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
 }
 
-/* Returns the minimum length of a listed gap: that of the last gap once the list is full. */
+/* Returns the minimum length of a gap to be listed: 0 until the list is full, then the length of
+ * the last gap. */
 static int64_t least_listed(const tm_table *table) {
     return table->n_rows < LISTED ? 0 : tm_table_row(table, LISTED - 1)[G_DURATION].value.i;
 }
 
-/* Adds the longest gaps of a rank, after looking up the host's activity in all of them at once. */
+/* Adds the longest gaps of a rank. The host's activity is looked up for all of them at once. */
 static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, least_listed(table), chosen);
@@ -371,13 +376,14 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
     if (table->n_rows >= LISTED) {
-        tm_table_sort(table); /* by rank and time, as the job's rows: keeps the first of equals */
+        tm_table_sort(table); /* by rank and time, like the job's rows, so that the first of equal
+                                 gaps are kept */
         tm_table_top(table, LISTED);
     }
     return TM_OK;
 }
 
-/* Sets how much more the devices of a rank with several devices are idle than the rank. */
+/* For a rank with several devices, sets how much longer its devices are idle than the rank. */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
     int64_t sum = 0, n = 0;
@@ -402,7 +408,7 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    /* Each process sent the longest gaps of its ranks, so the job's longest are among them. */
+    /* The rows are the longest gaps of each process, which include the longest of the job. */
     tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
     return TM_OK;
 }

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The remainder of a name. */
+/* The part of a name that is still to be read. */
 typedef struct rest {
     const char *at;
     const char *end;
@@ -31,7 +31,7 @@ static const char *parameters(rest r) {
     return r.end;
 }
 
-/* Returns the length of "(type)" before a constant; 0 if there is none. */
+/* Returns the length of a cast such as "(int)" at the start; 0 if there is none. */
 static size_t cast(rest r) {
     const char *close = *r.at == '(' ? memchr(r.at, ')', (size_t)(r.end - r.at)) : NULL;
     if (!close || close + 1 == r.end)
@@ -41,7 +41,7 @@ static size_t cast(rest r) {
     return !open && (next == '-' || isdigit((unsigned char)next)) ? (size_t)(close - r.at) + 1 : 0;
 }
 
-/* Spellings and their replacements, the longest first. */
+/* Spellings and their replacements. Longer spellings come first. */
 static const struct {
     const char *from, *to;
 } spellings[] = {
@@ -67,7 +67,7 @@ static bool add_instance(rest *r, tm_vec *out) {
            add(out, ")", 1);
 }
 
-/* Copies a whole word, without "const" and without the suffix of a number. */
+/* Copies a word. Leaves out "const", and the suffix of a number. */
 static bool add_word(rest *r, tm_vec *out) {
     const char *word = r->at;
     while (r->at < r->end && in_word(*r->at))

@@ -17,10 +17,10 @@
 #include "roofline.h"
 #include "timeline/comm_kernels.h"
 
-/* Profiling guides call kernels below this short, and advise fusing them. */
+/* Profiling guides call kernels shorter than this short, and advise fusing them. */
 #define SHORT_NS 100000
 
-/* Columns about the calls of a kernel, as offsets from the first one in a part or table. */
+/* Columns on the calls of a kernel, counted from the first such column of a part or table. */
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
@@ -124,7 +124,8 @@ static const tm_table_def shape_def = {
     .top = S_CALLS + TOTAL,
 };
 
-/* Sums of a rank. Reals are added in the order of ranks, which makes results reproducible. */
+/* Columns with the sums of a rank. Sums of reals are added in the order of ranks, which makes
+ * results reproducible. */
 enum {
     P_CALLS,
     P_TOTAL,
@@ -138,29 +139,33 @@ enum {
 };
 
 #define PART_COLUMNS                                                                               \
-    {"calls", TM_INT, "", "Kernels."}, {"total_ns", TM_INT, "ns", "Sum of durations."},            \
-        {"min_ns", TM_INT, "ns", "The shortest kernel."},                                          \
-        {"max_ns", TM_INT, "ns", "The longest kernel."},                                           \
-        {"blocks_sum", TM_REAL, "", "Sum of blocks per multiprocessor times duration."},           \
-        {"blocks_weight_ns", TM_INT, "ns", "Durations in that sum."},                              \
-        {"occupancy_sum", TM_REAL, "", "Sum of occupancy times duration."}, {                      \
-        "occupancy_weight_ns", TM_INT, "ns", "Durations in that sum."                              \
+    {"calls", TM_INT, "", "Number of kernels."},                                                   \
+        {"total_ns", TM_INT, "ns", "Sum of the durations of the kernels."},                        \
+        {"min_ns", TM_INT, "ns", "Duration of the shortest kernel."},                              \
+        {"max_ns", TM_INT, "ns", "Duration of the longest kernel."},                               \
+        {"blocks_sum", TM_REAL, "",                                                                \
+         "Sum over the kernels of blocks per multiprocessor times duration."},                     \
+        {"blocks_weight_ns", TM_INT, "ns", "Sum of the durations of the kernels in blocks_sum."},  \
+        {"occupancy_sum", TM_REAL, "", "Sum over the kernels of occupancy times duration."}, {     \
+        "occupancy_weight_ns", TM_INT, "ns",                                                       \
+            "Sum of the durations of the kernels in occupancy_sum."                                \
     }
 
 enum { KP_NAME, KP_RANK, KP_MEAN, KP_COMMUNICATION, KP_REGISTERS, KP_SHARED, KP_SHORT, KP_PARTS };
 
 static const tm_column kernel_part_columns[] = {
-    {"name", TM_INT, "", "Name id."},
+    {"name", TM_INT, "", "Name id of the kernel."},
     {"rank", TM_INT, "", "Global rank."},
     {"mean_ns", TM_INT, "ns", "Mean duration on the rank."},
     {"communication", TM_INT, "", "Number of communication kernels of that name."},
     {"registers", TM_INT, "", "Maximum number of registers."},
     {"shared_memory_bytes", TM_INT, "B", "Maximum shared memory."},
-    {"short_calls", TM_INT, "", "Kernels under 100 us."},
+    {"short_calls", TM_INT, "", "Number of kernels under 100 us."},
     PART_COLUMNS,
 };
 
-/* Merged by name into one row of kernels.kernel. Means are per rank, to find slower ranks. */
+/* The merge combines the rows of a name into one row of kernels.kernel. Means are for each rank, so
+ * that slow ranks can be found. */
 static const tm_table_def kernel_part_def = TM_PART_TABLE(
     "kernels.kernel_part", "A row for each kernel name and rank: its part of kernels.kernel.",
     kernel_part_columns, KP_PARTS + N_PARTS, 1);
@@ -169,13 +174,13 @@ enum { SP_NAME, SP_GRID, SP_BLOCK = SP_GRID + 3, SP_REGISTERS = SP_BLOCK + 3, SP
 enum { SP_COMMUNICATION = SP_RANK + 1, SP_PARTS };
 
 static const tm_column shape_part_columns[] = {
-    {"name", TM_INT, "", "Name id."},
-    {"grid_x", TM_INT, "", "Blocks."},
-    {"grid_y", TM_INT, "", "Blocks."},
-    {"grid_z", TM_INT, "", "Blocks."},
-    {"block_x", TM_INT, "", "Threads."},
-    {"block_y", TM_INT, "", "Threads."},
-    {"block_z", TM_INT, "", "Threads."},
+    {"name", TM_INT, "", "Name id of the kernel."},
+    {"grid_x", TM_INT, "", "Number of thread blocks in x."},
+    {"grid_y", TM_INT, "", "Number of thread blocks in y."},
+    {"grid_z", TM_INT, "", "Number of thread blocks in z."},
+    {"block_x", TM_INT, "", "Threads per block in x."},
+    {"block_y", TM_INT, "", "Threads per block in y."},
+    {"block_z", TM_INT, "", "Threads per block in z."},
     {"registers", TM_INT, "", "Registers per thread."},
     {"shared_memory_bytes", TM_INT, "B", "Shared memory per block."},
     {"rank", TM_INT, "", "Global rank."},
@@ -183,7 +188,8 @@ static const tm_column shape_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* Merged by name, grid, block, registers and shared memory; -1 for values that a trace lacks. */
+/* Merged by name, grid, block, registers and shared memory; -1 stands for a value that a trace
+ * lacks. */
 static const tm_table_def shape_part_def = TM_PART_TABLE(
     "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
     shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);
@@ -198,8 +204,9 @@ typedef struct tally {
     int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
     int64_t registers, shared_bytes;
     int64_t blocks_weight_ns, occupancy_weight_ns;
-    /* Weighted means are kept as sums and weights, which can be added over ranks. */
-    double blocks, occupancy; /* times duration */
+    /* Sums of value times duration, and of durations. Both can be added over ranks; their ratio is
+     * the mean. */
+    double blocks, occupancy; /* value times duration */
 } tally;
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -208,7 +215,8 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds one tally to another, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* The zeros of an empty sum are no values: 0 is below any minimum, and above -1 (not recorded).
+    /* Without calls, `sum` holds zeros instead of values: its 0 would count as the minimum, and
+     * would exceed -1 (not recorded).
      */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
@@ -249,7 +257,8 @@ static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel)
     return t;
 }
 
-/* @param alike  of shapes with one grid, block, number of registers and shared memory */
+/* @param alike  number of each launch shape; shapes with equal grid, block, registers and shared
+ * memory have one number */
 static bool count_shapes(const tm_timeline *timeline, const uint32_t *alike, tm_keys *keys,
                          tm_vec *tallies) {
     const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
@@ -318,7 +327,7 @@ static bool add_kernel_part(int64_t rank, uint32_t name, const tally *t, tm_tabl
     return true;
 }
 
-/* Adds up the rows by name from the shapes, which are far fewer than kernels. */
+/* Adds the rows by name. They are summed from the shapes, which are far fewer than the kernels. */
 static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *tallies,
                              tm_table *table) {
     tm_keys names = TM_KEYS(uint32_t);
@@ -339,7 +348,7 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
     return ok;
 }
 
-/* Visits kernels once: both parts are made from the shapes. */
+/* Reads the kernels once. The rows of both parts are made from the sums by shape. */
 static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_keys keys = TM_KEYS(tm_named_shape);
@@ -358,7 +367,7 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return tm_launched_rows(view, out, err);
 }
 
-/* Returns the sums of rows whose columns start at @p at. */
+/* Returns the sum of the ranks' rows, whose columns of sums start at @p at. */
 static tally merge_parts(const tm_rank_rows *rows, int at) {
     tally sum = {0};
     for (size_t r = rows->first; r < rows->end; r++) {
@@ -376,7 +385,7 @@ static tally merge_parts(const tm_rank_rows *rows, int at) {
     return sum;
 }
 
-/* Sets the columns that tables by name and by shape share. */
+/* Sets the columns that the tables by name and by shape have in common. */
 static void set_calls(tm_cell *cells, const tally *t) {
     tm_cell_set_int(&cells[CALLS], t->calls);
     tm_cell_set_int(&cells[TOTAL], t->total_ns);
@@ -389,7 +398,8 @@ static void set_calls(tm_cell *cells, const tally *t) {
         tm_cell_set_real(&cells[OCCUPANCY], t->occupancy / (double)t->occupancy_weight_ns);
 }
 
-/* Sets the comparison of the ranks' means, and the maxima of values that may differ by call. */
+/* Sets the comparison of the ranks' means, and the maxima of values that may differ between
+ * calls. */
 static tm_status set_ranks(tm_cell *row, const tm_rank_rows *rows, tm_error *err) {
     tm_over_ranks mean, registers, shared;
     TM_TRY(tm_over_ranks_column(rows, KP_MEAN, &mean, err));
@@ -439,7 +449,7 @@ static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *wor
     return TM_OK;
 }
 
-/* A shape has one number of registers and one of bytes: both are among its keys. */
+/* All launches of a shape have the same registers and shared memory, which are among its keys. */
 static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_tables *tables,
                               tm_error *err) {
     static const tm_same_kernels_columns compared = {SP_RANK, SP_GRID, SP_PARTS + P_CALLS,

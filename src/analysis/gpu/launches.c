@@ -112,9 +112,9 @@ typedef struct tally {
     const tm_timeline *timeline;
     tm_call_kinds *call_kinds;
     uint8_t *called;    /* [n_events] whether the call was counted */
-    int64_t *latencies; /* [GPU events] latencies of the events so far */
-    int64_t *launched;  /* [GPU events] starts of the calls of a stream */
-    int64_t *begun;     /* [GPU events] starts of the events, in order */
+    int64_t *latencies; /* [GPU events] launch latencies of the events so far */
+    int64_t *launched;  /* [GPU events] starts of the calls that launch a stream's events */
+    int64_t *begun;     /* [GPU events] starts of a stream's events, ascending */
     int64_t events, unlinked, launches, call_ns, latency_ns, max_queue;
     int64_t host_bound, shorter, graphs, graph_events;
     /* a double, because queue times overlap and their sum may exceed any integer */
@@ -132,7 +132,8 @@ static void count_call(tally *t, uint32_t call, bool graph) {
     t->graphs += graph;
 }
 
-/* Counts an event. Graph events are not compared with their call, which launched many. */
+/* Counts an event. The event of a graph is not compared with its call, which launched many
+ * events. */
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
@@ -149,8 +150,8 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
 
-/* Updates the longest queue of a stream. When the i-th call starts, i + 1 events are launched;
- * those that have started are no longer queued. */
+/* Updates the longest queue with that of a stream. When the i-th call starts, i + 1 events have
+ * been launched. Those that have started no longer queue. */
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;
     for (size_t i = 1; i < n; i++)
@@ -166,7 +167,7 @@ static void count_queue(tally *t, size_t n) {
     }
 }
 
-/* Counts the events of a stream. Each stream has its own queue. */
+/* Counts the events of a stream, which has its own queue. */
 static void count_stream(tally *t, const tm_track *track) {
     const tm_timeline *timeline = t->timeline;
     int64_t ended = INT64_MAX; /* the first event of a stream has no predecessor */

@@ -69,7 +69,8 @@ const tm_table_def tm_rule_table = {
     .n_prose = 1,
 };
 
-/* Key of a line or rule of a kernel. ncu's texts are interned: equal ones share an address. */
+/* Key of a line of a section, or of a rule, for a kernel. The texts are interned: equal texts share
+ * an address. */
 typedef struct line_key {
     const char *section, *name;
     uint64_t kernel;
@@ -77,7 +78,7 @@ typedef struct line_key {
 
 typedef struct line {
     const tm_ncu_metric *metric; /* of the first launch */
-    const tm_ncu_rule *rule;     /* of the launch with the largest speedup */
+    const tm_ncu_rule *rule;     /* of the launch with the largest estimated speedup */
     double sum;
     int64_t numbers, launches;
 } line;

@@ -8,17 +8,17 @@
 extern const tm_table_def tm_section_table;
 extern const tm_table_def tm_rule_table;
 
-/** A kernel of one name and shape, as in kernels.roofline. Borrowed. */
+/** A kernel of one name and shape, as in kernels.roofline. All texts are borrowed. */
 typedef struct tm_measured_kernel {
     tm_text name;
-    const char *grid, *block; /* "" if the file has none */
+    const char *grid, *block; /* "" if the file does not give it */
 } tm_measured_kernel;
 
 /**
  * Adds the lines of the sections, as means over the launches of a kernel, and the messages of
  * rules.
  *
- * @param kernels    by their number
+ * @param kernels    by number of the kernel
  * @param of_launch  number of the kernel of each launch
  * @return           TM_OK; TM_ERR_FAULT when out of memory
  */

@@ -17,7 +17,7 @@ tm_over_time tm_over_time_make(const tm_timeline *timeline) {
     }
     const int64_t ns = t.end_ns - t.begin_ns;
     for (int part = 0; part <= TM_PARTS;
-         part++) /* cannot overflow: recordings are far shorter than 2^63 / TM_PARTS ns */
+         part++) /* no overflow: recordings are far shorter than 2^63 / TM_PARTS ns */
         t.edge_ns[part] = ns / TM_PARTS * part + ns % TM_PARTS * part / TM_PARTS;
     return t;
 }
@@ -97,7 +97,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->rank, ((const place *)b)->rank);
 }
 
-/* The kept ranks, ascending. */
+/* The ranks whose rows are kept, ascending. */
 typedef struct kept {
     const place *places;
     size_t n;

@@ -6,17 +6,18 @@
 
 enum { TM_PARTS = 64, TM_PARTS_RANKS = 64 };
 
-/* Sums are whole numbers, so they do not depend on the order of events. */
+/* A quantity over the window of a rank, in TM_PARTS equal parts. Sums are integers, so they do not
+ * depend on the order of events. */
 typedef struct tm_over_time {
     int64_t begin_ns, end_ns;
     int64_t
-        edge_ns[TM_PARTS + 1]; /* start of each part and end of the last, relative to begin_ns */
-    int64_t part[TM_PARTS];    /* time or amount in each part */
-    int64_t whole[TM_PARTS +
-                  1]; /* changes of the number of items that are present during whole parts */
+        edge_ns[TM_PARTS + 1];   /* start of each part and end of the last, relative to begin_ns */
+    int64_t part[TM_PARTS];      /* time [ns] or amount in each part */
+    int64_t whole[TM_PARTS + 1]; /* changes of the number of items present in whole parts */
 } tm_over_time;
 
-/** Divides the time from the first start to the last end of a rank's GPU events into parts. */
+/** Divides the window of a rank, from the first start to the last end of its GPU events, into
+ * parts. */
 tm_over_time tm_over_time_make(const tm_timeline *timeline);
 
 /** Adds an item that is present from one time to another. */
@@ -26,7 +27,7 @@ void tm_over_time_add(tm_over_time *t, int64_t from_ns, int64_t to_ns);
  */
 double tm_over_time_mean(const tm_over_time *t, int part);
 
-/** Spreads an amount evenly over a time: adds each part's share to part[]. */
+/** Spreads an amount evenly over [from_ns, to_ns): adds to part[] the share of each part. */
 void tm_over_time_spread(tm_over_time *t, int64_t from_ns, int64_t to_ns, int64_t amount);
 
 /** Returns the length of a part [ns]. */
@@ -35,9 +36,9 @@ int64_t tm_over_time_width(const tm_over_time *t, int part);
 /** Returns the start of a part on the job's clock, since the epoch. */
 int64_t tm_over_time_begin(const tm_over_time *t, const tm_timeline *timeline, int part);
 
-/** Keeps the rows of TM_PARTS_RANKS ranks: the ranks with the largest value of a column in another
- * table that is sorted by rank. Of equal values, the lowest ranks are kept. Returns TM_OK;
- * TM_ERR_FAULT. */
+/** Removes all rows except those of TM_PARTS_RANKS ranks: the ranks with the largest values in a
+ * column of @p ranks, which is sorted by rank. Of equal values, the lowest ranks are kept. Returns
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_over_time_keep(tm_table *rows, const tm_table *ranks, int column,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -105,21 +105,22 @@ const tm_table_def tm_roofline_table = {
 /* All launches of one name and shape. */
 typedef struct group {
     tm_text name;
-    char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX]; /* "" if the file has none */
+    /* "" if the file does not give it */
+    char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX];
     int64_t launches, calls, total_ns;
     double sums[TM_NCU_N_FIGURES];
-    /* launches that have the figure: a file may lack figures for some kernels */
+    /* number of launches with the figure: a file may lack figures for some kernels */
     int64_t counts[TM_NCU_N_FIGURES];
 } group;
 
-/* Groups by name and shape. The id of a key is the index of its group + 1. */
+/* Groups by name and shape. The id of a key is 1 + the index of its group. */
 typedef struct groups {
     tm_names *keys;
     tm_vec list; /* of group */
     tm_vec key;  /* char: scratch */
 } groups;
 
-/* Returns the id of a key; 0, which is not an id, when out of memory. */
+/* Returns the id of a key, which is never 0; 0 when out of memory. */
 static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *block) {
     bool ok = tm_kernel_key(name, &g->key) && tm_vec_append(&g->key, "\n", 1) &&
               tm_vec_append(&g->key, grid, strlen(grid)) && tm_vec_append(&g->key, "\n", 1) &&
@@ -152,8 +153,8 @@ static const char *text_of(const tm_cell *cell) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Adds the calls of one shape to the group of that shape and to the one without shape. Shapes that
- * were not measured have ids above those of all groups. */
+/* Adds the calls of one shape to two groups: that of the shape, and that of the name without shape.
+ * A key that has no group was not measured; its id is above those of all groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));
@@ -166,8 +167,8 @@ static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
         if (keys[i] > g->list.n || (i == 1 && keys[1] == keys[0]))
             continue; /* not measured */
         group *own = (group *)g->list.data + (keys[i] - 1);
-        own->name =
-            own->calls == 0 ? name : own->name; /* the first shape has the largest total_ns */
+        own->name = own->calls == 0 ? name : own->name; /* rows are sorted by total_ns, so the name
+                                                           of the longest shape is kept */
         own->calls += tm_table_cell(shapes, row, "calls")->value.i;
         own->total_ns = tm_sum(own->total_ns, tm_table_cell(shapes, row, "total_ns")->value.i);
     }

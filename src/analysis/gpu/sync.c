@@ -91,11 +91,11 @@ static const tm_table_def part_def = TM_PART_TABLE(
 
 static const tm_table_def *const defs[] = {&sync_def, &part_def};
 
-/* A call that waits for the GPU, or may wait. */
+/* A call that waits, or may wait, for the GPU. */
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* false if the name says that it returns at once */
+    bool waits; /* whether it waits; false if its name means that it returns at once */
 } waiting;
 
 typedef struct place_key {
@@ -116,15 +116,15 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
 }
 
-/* Returns whether the name says that a call returns before the GPU has done its work: asynchronous
- * calls, including stream-ordered allocation, and all memory sets except Ascend's. */
+/* Returns whether a call's name means that it returns before the GPU has done its work:
+ * asynchronous calls, including stream-ordered allocation, and all memory sets except Ascend's. */
 static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
     return tm_call_kinds_of(view->call_kinds, view->timeline, row) != TM_CALL_KIND_SYNC &&
            (strstr(name, "Async") || (*name != 'A' && strstr(name, "Memset")));
 }
 
-/* Finds the calls during which a gap can start, ascending in row. */
+/* Finds the calls that may wait for the GPU, in order of their rows. */
 static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
     const uint32_t *rows = view->host->waits.data;
@@ -139,7 +139,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Marks copies whose call returned late: copies of pageable memory. */
+/* Marks a copy as waiting if its call returned late, which copies of pageable memory do. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -153,8 +153,9 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that caused a gap: of the calls open when it started, one on the thread that
- * launched the next work, otherwise the last to start. @p open: indices of calls. */
+/* Returns the call that caused a gap. Of the calls open when the gap started, it is one on the
+ * thread that launched the next work; otherwise the call that started last. @p open: indices into
+ * @p calls. */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);
@@ -173,7 +174,7 @@ static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waitin
     return found;
 }
 
-/* Assigns the loss of each gap to a call. Gaps and calls both ascend in start. */
+/* Assigns the loss of each gap to a call. Gaps and calls are sorted by start. */
 static bool lay_losses(const tm_rank_view *view, tm_vec *calls) {
     tm_vec open = TM_VEC(uint32_t);
     waiting *all = calls->data;
@@ -250,7 +251,7 @@ static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
                             tm_tables_find(out, part_def.name), err);
 }
 
-/* Sorts by lost_ns, then total_ns: the second sort is stable. */
+/* Sorts by lost_ns; equal rows stay sorted by total_ns, because the second sort is stable. */
 static void order(tm_table *table) {
     tm_table_rank(table, S_TOTAL);
     tm_table_top(table, LISTED);
@@ -264,7 +265,7 @@ static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_ta
     TM_TRY(tm_over_ranks_column(rows, P_MAX, &longest, err));
     int64_t calls = tm_over_ranks_sum(rows, P_CALLS), total = tm_over_ranks_sum(rows, P_TOTAL);
     tm_cell_set_int(&row[S_CALLS], calls);
-    /* Number of calls within steps, until the job divides it by the number of steps. */
+    /* For now, the number of calls within steps. The job part divides it by the number of steps. */
     tm_cell_set_real(&row[S_PER_STEP], (double)tm_over_ranks_sum(rows, P_STEP_CALLS));
     tm_cell_set_int(&row[S_TOTAL], total);
     tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total, calls));
@@ -280,7 +281,8 @@ static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_ta
 
 static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     TM_TRY(tm_over_ranks_merge(&part_def, &sync_def, names, tables, set_call, err));
-    /* This process has all rows of its keys, so the job's top rows are among its own. */
+    /* This process has all rows of each of its keys, so the largest of its rows include those that
+     * the job keeps. */
     order(tm_tables_find(tables, sync_def.name));
     return TM_OK;
 }

@@ -96,12 +96,13 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_MEMORY] = {"host_memory", TM_INT, "", "Number of the kind of memory."},
     [P_SIZE] = {"size_class_bytes", TM_INT, "B", "As in transfers.size."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_COUNT] = {"count", TM_INT, "", "Copies of the rank."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
+    [P_COUNT] = {"count", TM_INT, "", "Number of copies of the rank."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Sum of the sizes of these copies."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of these copies."},
 };
 
-/* Merged by kind, memory and size class, all as numbers: a merged table has no texts. */
+/* The merge combines rows with equal kind, memory and size class. These are numbers, since a merged
+ * table has no texts. */
 static const tm_table_def part_def = TM_PART_TABLE(
     "transfers.size_part", "A row for each class and rank: its part of transfers.size.",
     part_columns, N_PART_COLUMNS, 3);
@@ -191,7 +192,7 @@ static int kind_of(tm_text name, uint8_t category) {
         {"DEVICE_TO_DEVICE", DTOD},
         {"M2D", HTOD},
         {"D2M", DTOH},
-        {"D2D", DTOD}, /* M: host memory, on XPUs */
+        {"D2D", DTOD}, /* in traces of XPUs, M is host memory */
     };
     if (category == TM_CAT_MEMSET)
         return SET;
@@ -211,7 +212,7 @@ static int memory_of(tm_text name, int kind) {
 /* Totals of one kind and memory. */
 typedef struct tally {
     int64_t count, bytes, total_ns, sync_count, sync_ns;
-    int64_t n_sized, sized_ns; /* copies of known size, and their total_ns */
+    int64_t n_sized, sized_ns; /* copies of known size: number and total duration */
     tm_intervals set;
 } tally;
 
@@ -387,7 +388,8 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         int64_t duration = timeline->duration_ns[row];
         int32_t step = timeline->step[row];
         c->calls++;
-        /* Without annotated steps the only step is the whole trace, with the program's start. */
+        /* If no steps are annotated, the only step is the whole trace. It includes the program's
+         * start, so its calls do not count as calls in steps. */
         c->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
         c->total_ns = tm_sum(c->total_ns, duration);
         c->max_ns = duration > c->max_ns ? duration : c->max_ns;
