@@ -36,7 +36,7 @@ static void mark_all(const tm_hang_world *w, unsigned char *roles) {
     }
 }
 
-/* Appends the ranks that have all roles of @p wanted and none of @p barred. */
+/* Appends the ranks that have all roles in @p wanted and no role in @p barred. */
 static bool choose(const tm_hang_world *w, const unsigned char *roles, unsigned wanted,
                    unsigned barred, tm_vec *out) {
     for (int64_t r = 0; r < w->n_ranks; r++)
@@ -50,7 +50,8 @@ static int64_t form_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return row == TM_HANG_NO_ROW ? 0 : tm_hang_int(w->calls, row, HC_FORM, 0);
 }
 
-/* Returns the form that over half of the ranks share (majority vote); 0 if there is none. */
+/* Returns the form in which over half of the ranks called the operation; 0 if there is none. Uses a
+ * majority vote (Boyer-Moore). */
 static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->came.data;
     int64_t usual = 0;
@@ -65,7 +66,7 @@ static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     return 2 * n > f->came.n ? usual : 0;
 }
 
-/* Names the ranks that differ from the majority; all of them if there is no majority. */
+/* Names the ranks whose form differs from the majority's; all ranks if there is no majority. */
 static bool name_differing(const tm_hang_world *w, size_t front, tm_hang_causes *out) {
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + front;
     const int64_t usual = usual_form(w, f), *v = f->came.data;
@@ -79,7 +80,7 @@ static bool name_differing(const tm_hang_world *w, size_t front, tm_hang_causes 
     return true;
 }
 
-/* Returns the earliest front at which one of @p ranks is missing; fronts.n: none. */
+/* Returns the earliest front at which one of @p ranks is missing; fronts.n if there is none. */
 static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     const tm_hang_front *f = w->fronts.data;
     const int64_t *v = ranks->data;
@@ -91,9 +92,9 @@ static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     return w->fronts.n;
 }
 
-/* Finds the front where more than half of the ranks wait; fronts.n: none. If two groups are called
- * in different orders, most ranks wait in one operation and the others in operations that the
- * former have not reached. */
+/* Finds the front where more than half of @p n_waiting ranks wait; fronts.n if there is none. If
+ * ranks call two groups in different orders, most wait in one operation, and the others in
+ * operations that those ranks have not reached. */
 static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     const tm_hang_front *f = w->fronts.data;
     size_t most = 0;
@@ -110,8 +111,9 @@ static bool any_has(const tm_vec *ranks, const unsigned char *roles, unsigned ch
     return false;
 }
 
-/* Marks ranks that wait, directly or not, for one another: starts with missing ranks that wait, and
- * repeatedly removes those that wait for none of the rest. False if no rank is left. */
+/* Marks ranks that wait for one another, directly or not. Starts with the missing ranks that wait,
+ * and repeatedly removes ranks that wait for none of the others. Returns false if no rank is
+ * left. */
 static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     size_t left = 0, before = SIZE_MAX;
@@ -137,8 +139,8 @@ static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     return left > 0;
 }
 
-/* Whether a rank is missing at the front where most ranks wait, and itself waits at a front where
- * one of these is missing. */
+/* Whether a rank is missing where most ranks wait, and itself waits at a front where one of those
+ * ranks is missing. */
 static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
     const tm_hang_front *f = w->fronts.data;
     bool found = false;
@@ -171,7 +173,7 @@ static bool name_circle(const tm_hang_world *w, const unsigned char *roles, tm_h
     return ok;
 }
 
-/* Returns the first front with a problem; fronts.n: none. */
+/* Returns the first front with a problem; fronts.n if there is none. */
 static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     const tm_hang_front *f = w->fronts.data;
     size_t i = 0;
@@ -180,7 +182,8 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Prefers a front that all members reached, if other ranks wait for its members elsewhere. */
+/* Returns the front to report if no rank is named: preferably one that all members reached while
+ * other ranks wait for some of them elsewhere. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -249,8 +252,9 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
     return true;
 }
 
-/* Returns an upper bound of the time waited at fronts [from, to) [ns], from the first arrival to
- * the last file. A dump's file is written at or after the dump. -1 if a time is unknown. */
+/* Returns an upper bound of the time that ranks waited at fronts [from, to) [ns]: from the first
+ * arrival to the last write of a file. A file is written when its rank is dumped, or later. Returns
+ * -1 if a time is unknown. */
 static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;
@@ -289,7 +293,7 @@ static void look_at_times(const tm_hang_world *w, tm_hang_causes *out) {
     out->sure = false;
 }
 
-/* Marks the fronts of the causes; for a circle also those where its ranks wait. */
+/* Marks the fronts of the causes; for a circle, also the fronts where its ranks wait. */
 static void mark_fronts(tm_hang_world *w, const tm_hang_causes *c) {
     tm_hang_front *f = w->fronts.data;
     const int64_t *v = c->culprits.data;

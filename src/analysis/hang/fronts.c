@@ -9,7 +9,7 @@
 #include "tables.h"
 #include "tmerge/flight.h"
 
-/* Members of a group. */
+/* The members of a group. */
 typedef struct members {
     tm_vec ranks; /* of int64_t, in the order of the group */
     bool told;
@@ -104,7 +104,8 @@ size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return tm_hang_int(w->calls, f->call, HC_RANK, -1) == rank ? f->call : f->answer;
 }
 
-/* Joins the answer of RAS if its ranks are those of the dumps. False if out of memory. */
+/* Uses the answer of RAS if it has as many ranks as the dumps show. Returns false if out of
+ * memory. */
 static bool find_processes(tm_hang_world *w) {
     if (w->ras.n_ranks == 0 || w->ras.n_ranks != w->n_ranks)
         return true;
@@ -161,7 +162,8 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Lists the members: all ranks for the default group; all possible ones if no dump lists them. */
+/* Lists the members of a group. The default group has all ranks. If no dump lists the members, all
+ * ranks are possible members. */
 static bool find_members(const tm_hang_world *w, size_t group, members *out) {
     out->ranks = TM_VEC(int64_t);
     bool ok = parse_ranks(w, tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
@@ -210,13 +212,13 @@ static void sort_ranks(tm_hang_front *f) {
             tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), tm_compare_i64);
 }
 
-/* How far the ranks of a group have come. */
+/* How far the ranks of a group have come. Operations are numbered. */
 typedef struct reach {
     int64_t key, low, top, first;
     int64_t open;   /* lowest number that is not over on some rank; INT64_MAX: none */
-    int64_t behind; /* the same over ranks below top, without numbers up to `done` */
+    int64_t behind; /* the same over ranks that have not reached `top`, for numbers above `done` */
     int64_t done;   /* last number for which some rank proves that all ranks came; -1: none */
-    bool never;     /* some member with a complete record never came */
+    bool never;     /* some member with a complete dump has no operation of the group */
 } reach;
 
 static bool is_whole(const tm_hang_world *w, int64_t rank) {
@@ -224,12 +226,12 @@ static bool is_whole(const tm_hang_world *w, int64_t rank) {
            tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) == 0;
 }
 
-/* Whether the dump ends early, so that what its rank did later is unknown. */
+/* Whether a rank's dump is cut short, so that its last operations are unknown. */
 static bool is_cut(const tm_hang_world *w, int64_t rank) {
     return tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) != 0;
 }
 
-/* Returns the lowest number that is not over on ranks that have not reached the top. */
+/* Returns the lowest number that is not over on a rank that has not reached the last operation. */
 static int64_t open_behind(const tm_hang_world *w, const reach *r) {
     int64_t found = INT64_MAX;
     for (size_t i = first_of(w->lanes, r->key, INT64_MIN); is_of(w->lanes, i, r->key); i++) {
@@ -270,12 +272,14 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     return r;
 }
 
-/* Finds the first operation whose kept calls differ; INT64_MAX: none. False if out of memory. */
+/* Finds the first operation that ranks called in different forms; INT64_MAX if there is none.
+ * Returns false if out of memory. */
 static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found) {
     *found = INT64_MAX;
     bool ok = true;
     const size_t first = first_of(w->calls, r->key, INT64_MIN);
-    /* pairs of a number and the form of its lowest rank; there are few numbers */
+    /* pairs: number of an operation, and the form of the lowest rank that called it; few numbers
+     * occur */
     tm_vec seen = TM_VEC(int64_t);
     for (size_t i = first; ok && is_of(w->calls, i, r->key); i++) {
         const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
@@ -296,7 +300,7 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
     return ok;
 }
 
-/* Adds a member to the list of the front that describes how far it has come. */
+/* Adds a member to one of the front's lists, which shows whether it came. */
 static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
                        bool told) {
     if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
@@ -310,7 +314,8 @@ static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, in
     return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
 }
 
-/* Sets the call of the first rank that has it kept, and the time of the first arrival. */
+/* Sets the front's call, which is that of the first rank whose call was kept, and the time of the
+ * first arrival. */
 static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     const int64_t *v = f->came.data;
     for (size_t i = 0; i < f->came.n; i++) {
@@ -323,16 +328,16 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Whether a front holds up any rank. If its operation is over for all ranks that came, although
- * others did not come, it has failed or is of a kind that does not wait. */
+/* Whether any rank is held up at a front. If all ranks that came have finished the operation
+ * although others did not come, it failed or is of a kind that does not wait. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
-/* Returns the number of the operation at which the group is stuck. If ranks that have not reached
- * the last operation wait in an earlier one, it is the earlier one: a host that runs ahead holds up
- * no rank. */
+/* Returns the number of the operation at which the group is stuck. This is an earlier operation
+ * than the last if ranks that have not reached the last one wait there. A host that runs ahead
+ * holds up no rank. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
@@ -365,8 +370,8 @@ static tm_hang_problem problem_of(const tm_hang_front *f, const members *m, bool
                               : TM_HANG_ALL_CAME;
 }
 
-/* Finds an operation that needs all ranks and is over, but is not in the dumps of some: these are
- * from another time or another run. */
+/* Finds an operation that needs all ranks and is over, but is missing in the dumps of some ranks.
+ * Those dumps are from another time or another run. */
 static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const members *m,
                              const reach *r, bool *found) {
     f->seq = r->done;
@@ -392,8 +397,8 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
         ok = fill_front(w, &f, m, r);
         if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
             f.seq < r->open) {
-            f.seq = r->open; /* an operation in which no rank waits, e.g. at a broadcast's root,
-                                holds up none */
+            f.seq =
+                r->open; /* no rank waits in the first operation, e.g. that of a broadcast's root */
             ok = fill_front(w, &f, m, r);
         }
         f.problem = problem_of(&f, m, mismatch < INT64_MAX);
@@ -407,10 +412,11 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
     return ok;
 }
 
-/* The peer of a receive from any rank. */
+/* Stands for the peer of a receive from any rank. */
 static const int64_t ANY = -1;
 
-/* Parses a send or receive ("send 0->1", "recv 1<-0", ranks within the group; "recv 1<-?"). */
+/* Parses a send or receive: "send 0->1", "recv 1<-0", or "recv 1<-?" from any rank. Ranks are
+ * within the group. */
 static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool *sends,
                      int64_t *peer) {
     const char *op = tm_hang_text(w->calls, row, HC_OP);
@@ -431,9 +437,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* Finds the other side of a send or receive: the peer's open call with the same number of like
- * calls before it, else its first open one. False if the peer has none open, as far as its list is
- * complete. */
+/* Finds the call of the other side of a send or receive. This is the peer's open call that follows
+ * as many calls like it; otherwise the peer's first open one. Returns false if the peer has none
+ * open in its list, which may be incomplete. */
 static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                         int64_t peer) {
     const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);
@@ -462,7 +468,7 @@ static bool has_other_form(const tm_hang_world *w, const tm_hang_front *f) {
                                               tm_hang_int(w->calls, f->call, HC_FORM, 0);
 }
 
-/* Whether the same mismatch was already added for the peer's side. */
+/* Whether this mismatch was already added, from the peer's side. */
 static bool is_told(const tm_hang_world *w, const tm_hang_front *f) {
     const tm_hang_front *v = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -471,7 +477,7 @@ static bool is_told(const tm_hang_world *w, const tm_hang_front *f) {
     return false;
 }
 
-/* Sets the problem of a send or receive and the ranks involved. False if out of memory. */
+/* Sets the problem of a send or receive and the ranks involved. Returns false if out of memory. */
 static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                      int64_t peer) {
     const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1);
@@ -492,7 +498,8 @@ static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f,
     return ok;
 }
 
-/* Sets the problem of a receive from any rank: one sends, or it is unknown who should. */
+/* Sets the problem of a receive from any rank: some rank sends, or it is unknown which rank
+ * should. */
 static bool fill_receive(const tm_hang_world *w, const members *m, tm_hang_front *f) {
     const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1), *v = m->ranks.data;
     bool ok = add_rank(&f->came, rank) && add_rank(&f->waiting, rank), there = false;
@@ -536,7 +543,7 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
     return true;
 }
 
-/* Earliest first; those without a time last. */
+/* Sorts the earliest front first; fronts without a time come last. */
 static int by_time(const void *a, const void *b) {
     const tm_hang_front *x = a, *y = b;
     const uint64_t s = x->first_ns > 0 ? (uint64_t)x->first_ns : UINT64_MAX;

@@ -10,34 +10,37 @@
 /** Upper limit of ranks. */
 enum { TM_HANG_RANKS_MAX = 1 << 22 };
 
-/** Returns the largest number of ranks that this many dumps may claim without listing them, so that
- * a few damaged files do not make a job of millions of ranks. */
+/** Returns the largest number of ranks that a job with this many dumps is taken to have, if dumps
+ * do not list its ranks, so that a few damaged files do not make a job of millions of ranks. */
 int64_t tm_hang_most_ranks(size_t n_dumps);
 
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {
-    TM_HANG_OTHER_TIMES, /* over on some ranks although others that it needs have no record of it */
+    TM_HANG_OTHER_TIMES, /* the operation is over on some ranks, but others that it needs have no
+                            record of it */
     TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
-    TM_HANG_MISSING,     /* some ranks with a dump have not come */
-    TM_HANG_PERHAPS,     /* some may not have come: whether they came or are members is unknown */
-    TM_HANG_NO_DUMP,     /* all ranks with a dump came; others left none */
-    TM_HANG_ALL_CAME,    /* all came, and it does not end */
+    TM_HANG_MISSING,     /* some ranks have not come, as their dumps show */
+    TM_HANG_PERHAPS,     /* some ranks may not have come: whether they came, or are members, is
+                          * unknown */
+    TM_HANG_NO_DUMP,     /* all ranks with a dump came; other members left none */
+    TM_HANG_ALL_CAME,    /* all ranks came, and the operation does not end */
     TM_HANG_N_PROBLEMS
 } tm_hang_problem;
 
-/** A front: the operation at which a group is stuck. Vectors of ranks are of int64_t, ascending. */
+/** A front: the operation at which a group is stuck. The vectors of ranks are of int64_t,
+ * ascending. */
 typedef struct tm_hang_front {
     tm_hang_problem problem;
     size_t group; /* row of hang.group */
     int64_t seq;
     bool is_p2p;
-    size_t call;          /* row of hang.call that represents it; TM_HANG_NO_ROW: none */
+    size_t call;          /* row of hang.call with the call of one rank; TM_HANG_NO_ROW: none */
     size_t answer;        /* send or receive: row of the other side's call; TM_HANG_NO_ROW: none */
-    bool sure;            /* the two calls belong together */
+    bool sure;            /* `call` and `answer` certainly belong together */
     int64_t first_ns;     /* time of the first arrival since the epoch; 0: unknown */
-    tm_vec came, waiting; /* waiting: ranks that came and for which it is not over */
+    tm_vec came, waiting; /* waiting: ranks that came, and for which the operation is not over */
     tm_vec absent, no_dump, perhaps;
-    bool told; /* the members are known */
+    bool told; /* the members of the group are known */
     bool cause;
 } tm_hang_front;
 
@@ -45,19 +48,20 @@ typedef struct tm_hang_front {
 typedef struct tm_hang_world {
     const tm_table *dumps, *groups, *lanes, *calls, *seen;
     int64_t n_ranks;
-    int64_t most_ranks; /* limit of n_ranks as derived from lists and sizes of groups */
+    int64_t most_ranks; /* limit for n_ranks if it is derived from lists and sizes of groups */
     bool any_open;      /* some operation is not over */
     bool told;          /* a dump or the user states n_ranks */
-    size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW: none that can be read; owned */
+    size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW: no readable dump; owned */
     tm_hang_ras ras;
-    tm_hang_process *processes; /* [n_ranks] owned; NULL: no answer of RAS on these ranks */
-    tm_vec unreadable;          /* of int64_t, ascending: ranks with an unreadable dump */
-    tm_vec fronts;              /* of tm_hang_front */
+    tm_hang_process
+        *processes; /* [n_ranks] from an answer of RAS; NULL: there is none on these ranks; owned */
+    tm_vec unreadable; /* of int64_t, ascending: ranks with an unreadable dump */
+    tm_vec fronts;     /* of tm_hang_front */
 } tm_hang_world;
 
 #define TM_HANG_NO_ROW SIZE_MAX
 
-/** Reads the tables of tables.h. @param n_ranks  number of ranks given by the user, else 0 */
+/** Reads the tables of tables.h. @param n_ranks  number of ranks given by the user; 0: not given */
 tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_world *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_hang_world_free(tm_hang_world *world);

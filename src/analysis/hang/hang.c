@@ -32,7 +32,8 @@ static const tm_column dump_columns[N_HD] = {
     [HD_LAST_NS] = {"last_ns", TM_INT, tm_epoch_ns,
                     "Time at which it was issued, since the epoch."},
     [HD_LAST_STATE] = {"last_state", TM_INT, "", "State of the last entry (tm_flight_state)."},
-    [HD_LAST_BACKEND] = {"last_backend", TM_TEXT, "", "Backend of the last entry."},
+    [HD_LAST_BACKEND] = {"last_backend", TM_TEXT, "",
+                         "Backend (nccl, gloo, ...) of the last entry."},
     [HD_FRAMES] = {"frames", TM_TEXT, "", "The program's own stack frames at the last entry."},
 };
 
@@ -46,14 +47,15 @@ static const tm_column group_columns[N_HG] = {
 static const tm_column lane_columns[N_HL] = {
     [HL_GROUP] = KEY("group", "Hash of name and ranks."),
     [HL_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HL_FIRST] = {"first", TM_INT, "", "First recorded number."},
-    [HL_LAST] = {"last", TM_INT, "", "Last recorded number."},
+    [HL_FIRST] = {"first", TM_INT, "", "Number of the group's first recorded operation."},
+    [HL_LAST] = {"last", TM_INT, "", "Number of the group's last recorded operation."},
     [HL_OPEN] = {"open", TM_INT, "",
                  "Number of the first operation that has not ended; null if all have."},
     [HL_SIZE] = {"size", TM_INT, "",
                  "Number of ranks of the group, from the sizes of an all_gather."},
     [HL_DONE] = {"done", TM_INT, "",
-                 "Last number that is over and proves that all ranks came; null: none."},
+                 "Number of the last operation whose end proves that all ranks came; null if there "
+                 "is none."},
 };
 
 static const tm_column call_columns[N_HC] = {
@@ -63,7 +65,7 @@ static const tm_column call_columns[N_HC] = {
     [HC_SEQ] = {"number", TM_INT, "", "Number of the operation in the group."},
     [HC_FORM] = {"form", TM_INT, "", "Hash of operation, sizes and types."},
     [HC_OP] = {"operation", TM_TEXT, "", "Name of the operation."},
-    [HC_BACKEND] = {"backend", TM_TEXT, "", "Backend."},
+    [HC_BACKEND] = {"backend", TM_TEXT, "", "Backend (nccl, gloo, ...) of the operation."},
     [HC_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types of the inputs."},
     [HC_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of the outputs."},
     [HC_STATE] = {"state", TM_INT, "", "State (tm_flight_state)."},
@@ -72,8 +74,8 @@ static const tm_column call_columns[N_HC] = {
     [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Timeout of the operation."},
     [HC_FRAMES] = {"frames", TM_TEXT, "", "The program's own stack frames at the call."},
     [HC_BEFORE] = {"before", TM_INT, "",
-                   "For a send or receive: number of like ones that its rank issued before; null "
-                   "if records of them are lost."},
+                   "For a send or receive: number of operations of the same name that the rank "
+                   "issued before it in the group; null if records of them are lost."},
 };
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
@@ -113,7 +115,8 @@ static const tm_table_def *const tables[] = {
     &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
     &tm_hang_seen_def, &tm_hang_answer_def,     &tm_hang_move_def};
 
-/* Removes rows with the same key as the one before: later dumps of a rank, repeated groups. */
+/* Removes rows with the same key as the row before: further dumps of a rank, and groups that
+ * several dumps list. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;
     size_t w = 0;
@@ -136,7 +139,7 @@ static bool lists(const char *ranks, int64_t rank) {
     return false;
 }
 
-/* Returns the key of the only group with the same name that contains the rank; else @p key. */
+/* If exactly one group of the same name contains the rank, returns its key; otherwise @p key. */
 static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int64_t key) {
     const char *name = tm_hang_text(groups, untold, HG_NAME);
     int64_t found = key;
@@ -150,8 +153,8 @@ static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int
     return n == 1 ? found : key;
 }
 
-/* Moves rows of a group whose ranks a dump does not list, e.g. a truncated one, to the group of the
- * same name that other dumps list. */
+/* A dump may lack the ranks of a group, e.g. if it is cut short. Moves such rows to the group of
+ * the same name that other dumps list. */
 static void join_untold(const tm_table *groups, tm_table *rows, int group, int rank) {
     for (size_t g = 0; g < groups->n_rows; g++) {
         const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);

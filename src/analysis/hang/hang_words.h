@@ -1,4 +1,4 @@
-/* Sentences built piece by piece, cut at a length that no real sentence reaches. */
+/* Builds sentences piece by piece. A sentence is cut at a length that no real one reaches. */
 #ifndef TMERGE_HANG_HANG_WORDS_H
 #define TMERGE_HANG_HANG_WORDS_H
 
@@ -16,7 +16,7 @@ typedef struct tm_hang_words {
 
 void tm_hang_add(tm_hang_words *w, const char *format, ...) TM_PRINTF(2, 3);
 
-/** Adds "rank 3" or "ranks 0-2" for ascending int64_t; long lists are truncated. */
+/** Adds "rank 3" or "ranks 0-2". @p ranks is of int64_t, ascending; a long list is truncated. */
 void tm_hang_add_ranks(tm_hang_words *w, const tm_vec *ranks);
 
 /** Adds "03:04:05.678 UTC"; nothing for 0. */

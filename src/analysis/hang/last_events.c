@@ -1,6 +1,6 @@
-/* Finds the call in which a rank's trace ends. When a profiler is stopped during a hang, it ends
- * all calls that have not returned at its own end, PyTorch's within a few nanoseconds. These calls
- * are open. */
+/* Finds the call in which a rank's trace ends. If a profiler is stopped during a hang, it writes
+ * its own end as the end of all calls that have not returned; PyTorch's profiler, within a few
+ * nanoseconds. Such calls count as open. */
 #include "last_events.h"
 
 #include <stdio.h>
@@ -12,17 +12,20 @@
 enum { OPEN_NS = 1000, SHOWN = 4, DEEP = 64, TEXT = 512, NOBODY = -1 };
 
 static const tm_column seen_columns[N_HS] = {
-    [HS_RANK] = {"rank", TM_INT, "", "Global rank; -1: marks that the table is wanted."},
+    [HS_RANK] = {"rank", TM_INT, "",
+                 "Global rank; -1 in a row that only shows that the table is wanted."},
     [HS_OFFSET] = {"offset_ns", TM_INT, "ns",
                    "Job clock minus the rank's clock at the end of its trace; null if unknown."},
-    [HS_END] = {"end_ns", TM_INT, "ns", "End of its last CPU call, on the job's clock."},
-    [HS_STEP] = {"step", TM_INT, "", "Number of its last step."},
+    [HS_END] = {"end_ns", TM_INT, "ns", "End of the rank's last CPU call, on the job's clock."},
+    [HS_STEP] = {"step", TM_INT, "", "Number of the rank's last step."},
     [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns",
-                       "Start of its last step, on the job's clock."},
-    [HS_CALL] = {"call", TM_TEXT, "", "CPU calls at its end, innermost first."},
+                       "Start of the rank's last step, on the job's clock."},
+    [HS_CALL] = {"call", TM_TEXT, "",
+                 "CPU calls that were open when the trace ended, innermost first."},
     [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
                        "Start of the innermost call in the column call, on the job's clock."},
-    [HS_OPEN] = {"open", TM_BOOL, "", "Whether it had not returned at the end."},
+    [HS_OPEN] = {"open", TM_BOOL, "",
+                 "Whether the innermost call had not returned when the trace ended."},
 };
 
 const tm_table_def tm_hang_seen_def = {.name = "hang.seen",
@@ -65,7 +68,8 @@ static int64_t end_of(const tm_timeline *t, uint32_t row) {
     return t->begin_ns[row] + t->duration_ns[row];
 }
 
-/* Returns the thread with the steps, else the one with the most calls; NULL if there are none. */
+/* Returns the thread that has steps, otherwise the thread with the most calls; NULL if there are no
+ * calls. */
 static const tm_track *main_thread(const tm_timeline *t) {
     const tm_track *found = NULL;
     size_t most = 0;
@@ -84,8 +88,8 @@ static const tm_track *main_thread(const tm_timeline *t) {
 }
 
 /* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Python
- * functions end with the profiler; without one, the last call to return may itself be the end of
- * the trace. */
+ * functions end with the profiler. In a trace without them, the last call to return may itself be
+ * the end of the trace. */
 static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t end, uint32_t *rows) {
     size_t n = 0;
     bool python = false;
@@ -98,7 +102,7 @@ static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t en
     return python ? n : 0;
 }
 
-/* Returns the last call to begin. */
+/* Returns the call that began last. */
 static uint32_t last_call(const tm_timeline *t, const tm_track *thread) {
     for (uint32_t k = thread->count; k-- > 0;)
         if (is_call(t, thread->first + k) && !tm_timeline_is_step(t, thread->first + k))

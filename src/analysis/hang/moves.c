@@ -81,7 +81,7 @@ static int by_comm(const void *a, const void *b) {
     return hash != 0 ? hash : strcmp(x->secondary_hash, y->secondary_hash);
 }
 
-/* Lists the communicators, sorted. False if out of memory. */
+/* Lists the communicators of an answer, sorted. Returns false if out of memory. */
 static bool list_comms(const tm_ras *answer, tm_vec *out) {
     size_t n;
     const tm_ras_comm *c = tm_ras_comms(answer, &n);
@@ -95,7 +95,7 @@ static bool list_comms(const tm_ras *answer, tm_vec *out) {
     return ok;
 }
 
-/* Whether a count of some operation is lower than before. */
+/* Whether the count of some operation is lower in the later answer. */
 static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     for (size_t i = 0; i < before->n_counts; i++)
         for (size_t k = 0; k < after->n_counts; k++)
@@ -105,17 +105,17 @@ static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     return false;
 }
 
-/* What a GPU launched in a communicator is unknown if only one answer counts it there. */
+/* Stands for the number of launches if only one answer has the counts. */
 enum { UNKNOWN = -1 };
 
-/* Adds the GPU of a member that only one answer counts. False if out of memory. */
+/* Adds the GPU of a member that only one answer has. Returns false if out of memory. */
 static bool add_lone(const tm_ras_member *m, bool later, tm_vec *gpus) {
     const tm_hang_gpu of = tm_hang_gpu_of(m, UNKNOWN);
-    const bool idle = later && tm_hang_launched(m) == 0; /* it launched nothing at any time */
+    const bool idle = later && tm_hang_launched(m) == 0; /* it never launched anything */
     return m->pid < 0 || m->n_counts == 0 || idle || tm_vec_append(gpus, &of, 1);
 }
 
-/* Adds the GPU of a member of both answers. False if out of memory. */
+/* Adds the GPU of a member that both answers have. Returns false if out of memory. */
 static bool add_pair(const tm_ras_member *before, const tm_ras_member *after, tm_vec *gpus,
                      bool *shrunk) {
     const tm_hang_gpu was = tm_hang_gpu_of(before, 0);
@@ -127,8 +127,8 @@ static bool add_pair(const tm_ras_member *before, const tm_ras_member *after, tm
     return is.pid < 0 || tm_vec_append(gpus, &is, 1);
 }
 
-/* Adds the GPUs of a communicator's members, which are sorted; NULL: an answer does not have it.
- * False if out of memory. */
+/* Adds the GPUs of a communicator's members, which are sorted. A communicator is NULL if that
+ * answer does not have it. Returns false if out of memory. */
 static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_vec *gpus,
                         bool *shrunk) {
     const size_t n = before ? before->n_members : 0, m = after ? after->n_members : 0;
@@ -146,8 +146,8 @@ static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_
     return ok;
 }
 
-/* Sorts the GPUs and joins those of several communicators. Leaves out GPUs with no known launch
- * that may have launched something. */
+/* Sorts the GPUs and adds up their launches over several communicators. Leaves out GPUs that
+ * launched nothing in known communicators, but may have launched something in others. */
 static void join(tm_vec *gpus) {
     tm_hang_gpu *v = gpus->data;
     size_t w = 0;

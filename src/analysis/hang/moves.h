@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "tmerge/ras.h"
 
-/** The GPU of a process, which is one rank of the job, and a number on it. Texts are borrowed. */
+/** The GPU of a process (a rank of the job), and a number for this GPU. Texts are borrowed. */
 typedef struct tm_hang_gpu {
     const char *host;
     int64_t pid, gpu;
@@ -17,10 +17,11 @@ tm_hang_gpu tm_hang_gpu_of(const tm_ras_member *member, int64_t number);
 /** Compares hosts, processes and GPUs, for qsort. */
 int tm_hang_by_gpu(const void *a, const void *b);
 
-/** Returns the member's GPU in a sorted vector; NULL if there is none, or if it is unknown. */
+/** Returns the member's GPU in a sorted vector; NULL if it is not there, or if the member's GPU is
+ * unknown. */
 const tm_hang_gpu *tm_hang_find_gpu(const tm_vec *gpus, const tm_ras_member *member);
 
-/** Whether two answers were compared, and why not. */
+/** Whether two answers were compared, or why not. */
 typedef enum tm_hang_compared {
     TM_HANG_ONE_ANSWER,
     TM_HANG_COMPARED,
@@ -28,20 +29,20 @@ typedef enum tm_hang_compared {
     TM_HANG_SHRUNK     /* a count is lower in the later answer */
 } tm_hang_compared;
 
-/** Whether an answer was taken before another: by its time, else by its counts. */
+/** Whether an answer was taken before another: by their times; without these, by their counts. */
 bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other);
 
-/** Returns the seconds between two answers by their local times; -1 if they do not have both. */
+/** Returns the seconds from one answer to another, by their local times; -1 if one has no time. */
 int64_t tm_hang_apart(const tm_ras *before, const tm_ras *after);
 
 /** Returns how many collectives a member has launched. */
 int64_t tm_hang_launched(const tm_ras_member *member);
 
 /**
- * Finds what each GPU launched between two answers, over the communicators that both have. A GPU is
- * left out if it launched nothing in these, but is in a communicator that only one answer has,
- * where it may have launched something.
- * @param gpus  of tm_hang_gpu, sorted: number is that of collectives; empty if not compared
+ * Finds how many collectives each GPU launched between two answers, over the communicators that
+ * both have. A GPU is left out if it launched nothing in these, but is in a communicator that only
+ * one answer has, where it may have launched something.
+ * @param gpus  of tm_hang_gpu, sorted; `number` counts collectives; empty if not compared
  * @return      false if out of memory
  */
 bool tm_hang_find_moves(const tm_ras *before, const tm_ras *after, tm_vec *gpus,

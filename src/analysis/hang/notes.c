@@ -12,7 +12,7 @@
 
 enum { KEPT_OPEN = 4, TEXT = 512, FORM_TEXT = 160 };
 
-/* Names of operations of one form, from its first call. */
+/* Texts of the operations with one form, taken from the first such call. */
 typedef struct form_text {
     uint64_t form;
     uint32_t op, backend, inputs, outputs;
@@ -21,14 +21,16 @@ typedef struct form_text {
 typedef struct lane {
     uint64_t group;
     int64_t rank;
-    int64_t first, last; /* numbers; if the ring lost some, `first` is the first complete one */
-    int64_t open;        /* first that is not over; INT64_MAX: none */
-    int64_t doubt;       /* like `open`, but for gloo at most the last one, which may have failed */
-    int64_t done;        /* last that is over and proves that all ranks came; -1: none */
-    size_t from;         /* index of the first call of the dump whose number counts */
+    int64_t first, last; /* numbers of operations; if the ring buffer lost some, `first` is the
+                            first that is complete */
+    int64_t open;        /* first number that is not over; INT64_MAX: none */
+    int64_t doubt;       /* like `open`, but for gloo at most `last`, which may have failed */
+    int64_t done;        /* last number whose end proves that all ranks came; -1: none */
+    size_t from; /* index of the first call that counts; earlier ones are of a former group */
     bool cut;
     int64_t size; /* of the group, from sizes of operations; 0: unknown */
-    size_t forms; /* index into tm_hang_notes.forms: one per number from first on; 0: no record */
+    size_t forms; /* index into tm_hang_notes.forms, which has one form per number from `first` on;
+                     form 0: no record */
 } lane;
 
 typedef struct kept {
@@ -36,7 +38,7 @@ typedef struct kept {
     int64_t rank, seq;
     uint64_t form;
     int64_t created_ns, timeout_ns;
-    int64_t before; /* number of sends or receives like it before; -1: unknown */
+    int64_t before; /* number of earlier calls with the same group and operation; -1: unknown */
     uint32_t op, backend, inputs, outputs, frames;
     tm_flight_state state;
     bool is_p2p;
@@ -60,9 +62,9 @@ struct tm_hang_notes {
     tm_names *texts;
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* of uint64_t */
-    tm_vec lane_of;                /* of size_t, by group of the current dump: its lane; NO_LANE */
-    tm_keys p2p_keys;              /* of the current dump: of uint64_t, group and operation */
-    tm_vec p2p_counts;             /* of int64_t, by key: number of calls so far */
+    tm_vec lane_of; /* of size_t: index of the lane of each group of the current dump, or NO_LANE */
+    tm_keys p2p_keys;  /* of uint64_t: hash of group and operation, for the current dump */
+    tm_vec p2p_counts; /* of int64_t: number of calls of each key so far */
 };
 
 static const size_t NO_LANE = SIZE_MAX;
@@ -123,7 +125,7 @@ static bool intern_part(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
     return intern(n, text, out);
 }
 
-/* Interns ranks as "0 1 2", which job parts parse. */
+/* Interns a group's ranks as "0 1 2". Job parts parse this text. */
 static bool intern_ranks(tm_hang_notes *n, const tm_flight_group *g, uint32_t *out) {
     enum { DIGITS = 20 };
     tm_vec text = TM_VEC(char);
@@ -147,8 +149,9 @@ static bool add_group(tm_hang_notes *n, const tm_flight_group *g) {
            tm_vec_append(&n->groups, &made, 1);
 }
 
-/* Whether an operation no longer waits for any rank. Gloo's recorder leaves operations "scheduled"
- * and retires them when they end, even by an error; a retired one of NCCL may have timed out. */
+/* Whether an operation no longer waits for any rank. Gloo's recorder never changes the state from
+ * \"scheduled\"; it retires operations when they end, even by an error. A retired operation of NCCL
+ * may have timed out. */
 static bool is_over(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED || (c->is_retired && strcmp(c->backend, "gloo") == 0);
 }
@@ -184,7 +187,8 @@ static bool keep(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c, 
            intern_part(n, f, c, TM_FLIGHT_FRAMES, &out->frames);
 }
 
-/* Finds or adds a form and returns its number, from 1. Texts are those of its first call. */
+/* Finds or adds a form, and returns its number, which starts at 1. The texts are those of the
+ * form's first call. */
 static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c,
                         uint64_t form, uint32_t *out) {
     const size_t known = n->form_keys.keys.n;
@@ -200,7 +204,8 @@ static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
            tm_vec_append(&n->form_texts, &made, 1);
 }
 
-/* State while a dump is read. Its lanes and their forms are contiguous: one pass for each. */
+/* State while a dump is read. The lanes of a dump are contiguous, and so are their forms, because
+ * each is made in one pass. */
 typedef struct reading {
     tm_hang_notes *notes;
     const tm_flight *flight;
@@ -211,7 +216,7 @@ typedef struct reading {
     bool wrapped, cut;
 } reading;
 
-/* Maximum elements of `forms` per lane: no recorder makes larger jumps in numbers. */
+/* Maximum number of elements of `forms` for a lane. No recorder leaves out more numbers. */
 enum { SPAN_MAX = 1 << 20 };
 
 static lane *lane_of(const reading *r, size_t group) {
@@ -249,7 +254,7 @@ static bool make_lanes(reading *r) {
                 return false;
             start_lane(r, l, i);
         }
-        if (c->seq < l->last) /* the program recreated the group, so numbers restart */
+        if (c->seq < l->last) /* the program made the group again, so numbers restart */
             start_lane(r, l, i);
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
@@ -260,8 +265,8 @@ static bool make_lanes(reading *r) {
     return of != NULL || r->n_groups == 0;
 }
 
-/* Sets the last number of each group that proves that all ranks came: from the end, because then
- * few calls have to be looked at. */
+/* Sets the last number of each group whose end proves that all ranks came. Searches from the end,
+ * where it is usually found soon. */
 static void find_done(const reading *r) {
     for (size_t i = r->n_calls; i-- > 0;) {
         const tm_flight_call *c = &r->calls[i];
@@ -288,8 +293,8 @@ static bool reserve_forms(const reading *r) {
     return true;
 }
 
-/* Records the form of a call. The form of coalesced calls, which share a number, is a hash of
- * all. */
+/* Records the form of a call. Coalesced calls share a number; their form is a hash of all of
+ * them. */
 static bool note_form(const reading *r, const tm_flight_call *c) {
     lane *l = lane_of(r, c->group);
     if (c->seq < l->first || (size_t)(c - r->calls) < l->from)
@@ -316,7 +321,8 @@ static uint64_t form_at(const tm_hang_notes *n, const lane *l, int64_t seq) {
     return number > 0 ? ((const form_text *)n->form_texts.data)[number - 1].form : 0;
 }
 
-/* Counts a send or receive. *before: number of earlier ones, -1: unknown. False: out of memory. */
+/* Counts a send or receive. Sets *before to the number of earlier calls with the same group and
+ * operation; -1 if unknown. Returns false if out of memory. */
 static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before) {
     const uint64_t key = tm_hash_mixed(r->groups[c->group].key, c->op, strlen(c->op));
     int64_t *n = tm_keys_value(&r->notes->p2p_keys, &r->notes->p2p_counts, &key);
@@ -326,7 +332,8 @@ static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before
     return n != NULL;
 }
 
-/* Keeps in full: the first calls of each group that are not over, and the last one. */
+/* Keeps the full data of the first calls of each group that are not over, and of the dump's last
+ * call. */
 static bool keep_calls(const reading *r, dump *d) {
     tm_hang_notes *n = r->notes;
     const size_t first = n->kept.n;
@@ -372,7 +379,8 @@ static bool keep_calls(const reading *r, dump *d) {
     return true;
 }
 
-/* Drops the first number of each group if the ring has wrapped: its record may be partial. */
+/* Drops the first number of each group if the ring buffer has wrapped, because its record may be
+ * incomplete. */
 static void leave_partial(const reading *r) {
     for (size_t g = 0; g < r->n_groups && r->wrapped; g++) {
         lane *l = lane_of(r, g);
@@ -414,7 +422,7 @@ bool tm_hang_notes_add_unreadable(tm_hang_notes *n, const char *path, int64_t ra
     return intern(n, "", &d.version) && tm_vec_append(&n->dumps, &d, 1);
 }
 
-/* Spans and forms over processes. */
+/* Merging spans and forms over processes. */
 
 static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const tm_hang_span *)a)->group, ((const tm_hang_span *)b)->group);
@@ -441,7 +449,7 @@ void tm_hang_spans_join(tm_vec *spans) {
 bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
     const lane *l = n->lanes.data;
     for (size_t i = 0; i < n->lanes.n; i++) {
-        if (l[i].cut) /* how far its rank came is unknown */
+        if (l[i].cut) /* the dump ends early, so how far its rank came is unknown */
             continue;
         const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
         if (!tm_vec_append(spans, &span, 1))
@@ -462,7 +470,7 @@ static int by_seq(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(x->seq, y->seq);
 }
 
-/* Joins forms to one per operation, ascending. */
+/* Merges the forms of each operation into one. Sorts by operation. */
 static void join_forms(tm_vec *forms) {
     tm_hang_form *v = forms->data;
     size_t w = 0;
@@ -478,7 +486,7 @@ static void join_forms(tm_vec *forms) {
 }
 
 bool tm_hang_notes_forms(const tm_hang_notes *n, const tm_vec *spans, tm_vec *forms) {
-    enum { JOIN_AT = 1 << 18 }; /* joined early, because ranks have most forms in common */
+    enum { JOIN_AT = 1 << 18 }; /* forms are merged early, as most are the same on all ranks */
     const lane *l = n->lanes.data;
     size_t joined = 0;
     for (size_t i = 0; i < n->lanes.n; i++) {
@@ -589,7 +597,7 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
-/* Adds a call if only its form is known. */
+/* Adds a call that was not kept in full, if its form is known. */
 static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);
@@ -611,7 +619,7 @@ static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, 
 }
 
 static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *from) {
-    const kept *k = n->kept.data; /* in the order of dumps, as are lanes */
+    const kept *k = n->kept.data; /* calls and lanes are in the order of dumps */
     while (*from < n->kept.n && k[*from].rank != l->rank)
         ++*from;
     for (size_t i = *from; i < n->kept.n && k[i].rank == l->rank; i++)
@@ -620,7 +628,8 @@ static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *
     return false;
 }
 
-/* Adds calls where ranks differ, and those just after the last number that all ranks have. */
+/* Adds the calls of operations in which ranks differ, and of the operation after the last number
+ * that all ranks have. */
 static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
                             tm_table *t, tm_error *err) {
     const lane *l = n->lanes.data;

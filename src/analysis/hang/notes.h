@@ -14,34 +14,35 @@ tm_hang_notes *tm_hang_notes_create(void);
 void tm_hang_notes_destroy(tm_hang_notes *notes);
 
 /** Adds a dump.
- * @param rank        as given, or as stated in the dump
+ * @param rank        rank as given by the caller or as stated in the dump
  * @param written_ns  time of the file's last write, since the epoch; 0: unknown
  * @return            false if out of memory */
 bool tm_hang_notes_add(tm_hang_notes *notes, const tm_flight *flight, const char *path,
                        int64_t rank, int64_t written_ns);
 
-/** Adds a rank's dump that cannot be read. False if out of memory. */
+/** Adds the dump of a rank that cannot be read. Returns false if out of memory. */
 bool tm_hang_notes_add_unreadable(tm_hang_notes *notes, const char *path, int64_t rank);
 
-/** Whether no rank can leave an operation of this name before all ranks have come. */
+/** Returns whether no rank can leave an operation of this name before all ranks have come. */
 bool tm_hang_synchronises(const char *op);
 
-/** How far a group has come, over the ranks that this process read or over the whole job. Has no
- * padding, as it is sent as bytes. */
+/** How far a group has come, over the ranks whose dumps this process read or over all ranks of the
+ * job. It is sent as bytes, so it has no padding. */
 typedef struct tm_hang_span {
     uint64_t group;
-    int64_t first; /* maximum of the ranks' first numbers: all have records from here on */
+    int64_t first; /* maximum of the ranks' first numbers: from here on all ranks have records */
     int64_t last;  /* minimum of the ranks' last numbers: all came this far */
     int64_t open;  /* lowest number that is not over on some rank; INT64_MAX: none */
 } tm_hang_span;
 
-/** Appends one span for each group of this process. False if out of memory. */
+/** Appends a span for each group of which this process read dumps. Returns false if out of
+ * memory. */
 bool tm_hang_notes_spans(const tm_hang_notes *notes, tm_vec *spans);
 
-/** Merges spans of the same group; sorts by group. */
+/** Merges the spans of each group into one. Sorts by group. */
 void tm_hang_spans_join(tm_vec *spans);
 
-/** An operation, and the form in which the ranks of this process, or all ranks, called it. */
+/** An operation, and the form in which ranks called it: those that this process read, or all. */
 typedef struct tm_hang_form {
     uint64_t group;
     int64_t seq;
@@ -50,17 +51,18 @@ typedef struct tm_hang_form {
 
 enum { TM_HANG_MIXED = 1 };
 
-/** Appends the forms of operations that may hold up a group: those that all ranks reached, from the
- * first that is not over.
- * @param spans  of all ranks, joined. False if out of memory. */
+/** Appends the forms of the operations at which a group may be stuck: those that all ranks reached,
+ * from the first that is not over.
+ * @param spans  of all ranks, merged. Returns false if out of memory. */
 bool tm_hang_notes_forms(const tm_hang_notes *notes, const tm_vec *spans, tm_vec *forms);
 
-/** Keeps only the first form of each group in which ranks differ. Input in any order. */
+/** For each group, keeps only its first operation in which ranks differ. Forms may be in any
+ * order. */
 void tm_hang_forms_keep_mixed(tm_vec *forms);
 
 /**
  * Adds the rows that the job part reads (tables.h).
- * @param spans  of all ranks, joined
+ * @param spans  of all ranks, merged
  * @param mixed  of all groups, by tm_hang_forms_keep_mixed
  */
 tm_status tm_hang_notes_rows(const tm_hang_notes *notes, const tm_vec *spans, const tm_vec *mixed,

@@ -53,16 +53,18 @@ const tm_table_def tm_hang_ras_def = {
 };
 
 static const tm_column answer_columns[N_HA] = {
-    [HA_RANKS] = {"ranks", TM_INT, "", "Ranks of the job; 0: unknown."},
-    [HA_COMMS] = {"communicators", TM_INT, "", "Communicators."},
-    [HA_PROCESSES] = {"processes", TM_INT, "", "Processes."},
+    [HA_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the job; 0: unknown."},
+    [HA_COMMS] = {"communicators", TM_INT, "", "Number of communicators in the answer."},
+    [HA_PROCESSES] = {"processes", TM_INT, "", "Number of processes in the answer."},
     [HA_LEFT_OUT] = {"left_out", TM_INT, "",
                      "Number of entries that were ignored because they do not belong to a rank of "
                      "their communicator."},
-    [HA_COMMAS] = {"commas", TM_INT, "", "Missing commas that were added."},
+    [HA_COMMAS] = {"commas", TM_INT, "",
+                   "Number of missing commas that were added to the answer's JSON."},
     [HA_VERSION] = {"version", TM_TEXT, "", "Version of NCCL."},
     [HA_TIME] = {"time", TM_TEXT, "", "Local time of the answer."},
-    [HA_COMPARED] = {"compared", TM_INT, "", "Whether two were compared (tm_hang_compared)."},
+    [HA_COMPARED] = {"compared", TM_INT, "",
+                     "Whether two answers were compared, or why not (tm_hang_compared)."},
     [HA_APART] = {"apart_s", TM_INT, "", "Seconds since the earlier answer; null: unknown."},
 };
 
@@ -76,7 +78,8 @@ const tm_table_def tm_hang_answer_def = {.name = "hang.answer",
 
 static const tm_column move_columns[N_HM] = {
     [HM_RANK] = {"rank", TM_INT, "", "Global rank; null: unknown."},
-    [HM_ADVANCED] = {"advanced", TM_INT, "", "Collectives launched since the earlier answer."},
+    [HM_ADVANCED] = {"advanced", TM_INT, "",
+                     "Number of collectives launched since the earlier answer."},
 };
 
 const tm_table_def tm_hang_move_def = {.name = "hang.move",
@@ -89,14 +92,14 @@ const tm_table_def tm_hang_move_def = {.name = "hang.move",
 
 /* Global ranks. */
 
-/* Returns the rank of the same GPU; -1: there is none. */
+/* Returns the global rank whose GPU this member uses; -1 if there is none. */
 static int64_t rank_of(const tm_vec *world, const tm_ras_member *m) {
     const tm_hang_gpu *found = tm_hang_find_gpu(world, m);
     return found ? found->number : -1;
 }
 
-/* Takes the GPUs of a communicator, sorted; none if the answer does not list all of them. False if
- * out of memory. */
+/* Lists the GPUs of a communicator, sorted. Lists none if the answer does not have all of them.
+ * Returns false if out of memory. */
 static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     bool whole = c->n_members > 0 && (int64_t)c->n_members == c->size;
     out->n = 0;
@@ -115,8 +118,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Whether @p world has all GPUs of all communicators, and no other communicator of its size numbers
- * them differently. */
+/* Whether @p world contains the GPUs of all communicators, and no other communicator of its size
+ * numbers them differently. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -129,8 +132,8 @@ static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     return world->n > 0;
 }
 
-/* Finds the communicator that has all processes: PyTorch's default group, whose ranks are the
- * global ones. Leaves @p world empty if there is none. False if out of memory. */
+/* Finds the communicator that has all processes. It is PyTorch's default group, whose ranks are the
+ * global ones. Leaves @p world empty if there is none. Returns false if out of memory. */
 static bool find_world(const tm_ras_comm *comms, size_t n, tm_vec *world) {
     const tm_ras_comm *largest = NULL;
     for (size_t c = 0; c < n; c++)
@@ -164,7 +167,8 @@ static bool count_processes(const tm_ras_comm *comms, size_t n, int64_t *out) {
 
 /* Counts. */
 
-/* Returns the member that launched most, the first of equal ones; NULL if none has counts. */
+/* Returns the member that launched the most collectives, the first in a tie; NULL if no member has
+ * counts. */
 static const tm_ras_member *farthest(const tm_ras_comm *c) {
     const tm_ras_member *found = NULL;
     for (size_t i = 0; i < c->n_members; i++)
@@ -181,15 +185,15 @@ static int64_t count_of(const tm_ras_member *m, const char *operation) {
     return 0;
 }
 
-/* How a rank's counts compare with those of the rank that is farthest ahead. */
+/* How a member's counts compare with those of the member that has launched most. */
 typedef struct lag {
-    const char *operation; /* operation whose counts differ most; NULL: none */
+    const char *operation; /* operation whose count differs most; NULL: no count differs */
     int64_t own, other;
-    bool differs; /* it launched more of some operation */
+    bool differs; /* it launched more of some operation than that member */
 } lag;
 
-/* All ranks of a communicator launch the same collectives in the same order, so a rank that is
- * behind has launched no more of any kind than the others. */
+/* All ranks of a communicator launch the same collectives in the same order. So a rank that is
+ * behind has not launched more than the others of any operation. */
 static lag lag_of(const tm_ras_member *m, const tm_ras_member *most) {
     lag l = {.operation = NULL};
     for (size_t i = 0; i < most->n_counts; i++) {
@@ -230,7 +234,7 @@ static tm_status set_state(tm_table *t, tm_cell *row, const tm_ras_member *m, co
     return tm_table_set_text(t, &row[HR_STATE], l->differs ? "differs" : "behind", err);
 }
 
-/* Adds all that is known of a member except its state and global rank. */
+/* Adds a row with all data of a member, except its state and global rank. */
 static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_member *m,
                             tm_cell **out, tm_error *err) {
     tm_cell *row = *out = tm_table_add_row(t);
@@ -249,9 +253,10 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-/* Input for reading the later of two answers, or the only one. */
+/* Input for reading an answer: the only one, or the later one of two. */
 typedef struct reading {
-    tm_vec world, moves; /* of tm_hang_gpu: ranks of the job, and what each launched between them */
+    tm_vec world, moves; /* of tm_hang_gpu: global rank of each GPU, and number of its launches
+                            between the answers */
     tm_hang_compared compared;
     int64_t apart_s; /* -1: unknown */
 } reading;
@@ -359,7 +364,7 @@ bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state) {
 }
 
 void tm_hang_ras_advanced(const tm_hang_ras *r, int64_t rank, tm_cell *out) {
-    size_t low = 0, high = r->moves->n_rows; /* sorted by rank, those without one last */
+    size_t low = 0, high = r->moves->n_rows; /* sorted by rank; null is last */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const tm_cell *of = &tm_table_row(r->moves, middle)[HM_RANK];

@@ -8,7 +8,8 @@
 #include "sentences.h"
 #include "tables.h"
 
-/* Adds "rank 2 (process 7 on 10.0.0.2, GPU 2)", or the rank in the communicator. */
+/* Adds "rank 2 (process 7 on 10.0.0.2, GPU 2)". If the global rank is unknown, gives the rank
+ * within the communicator. */
 static void add_who(tm_hang_words *t, const tm_cell *row) {
     if (row[HR_RANK].null)
         tm_hang_add(t, "rank %" PRId64 " of communicator %s", row[HR_MEMBER].value.i,
@@ -29,7 +30,8 @@ static bool is_same_process(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
 }
 
-/* Adds @p what and the first few processes of a state, each once. */
+/* Adds @p what, and the first few processes that have the state. A process in several communicators
+ * is listed once. */
 static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
                       const char *what) {
     enum { SHOWN = 4 };
@@ -65,7 +67,8 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds the ranks of a communicator with the same state as row @p first. False if out of memory. */
+/* Adds the ranks of the same communicator that are in the same state as row @p first. Returns false
+ * if out of memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);
@@ -95,7 +98,7 @@ static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *f
     return ok;
 }
 
-/* Adds the first few communicators with ranks that are behind or differ. */
+/* Adds the first few communicators with ranks that are behind or have other counts. */
 static bool add_lags(tm_hang_words *t, const tm_table *rows) {
     enum { SHOWN = 3 };
     size_t n = 0;
@@ -115,8 +118,8 @@ static bool add_lags(tm_hang_words *t, const tm_table *rows) {
     return ok;
 }
 
-/* Lists the ranks that launched collectives between two answers, or none. *n: number of GPUs. False
- * if out of memory. */
+/* Lists the ranks that launched collectives between two answers, or those that launched none. Sets
+ * *n to the number of their GPUs. Returns false if out of memory. */
 static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t *n) {
     bool ok = true;
     *n = 0;
@@ -130,7 +133,7 @@ static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t 
     return ok;
 }
 
-/* Adds "ranks 0-2", or "3 GPUs" if their ranks are not known. */
+/* Adds "ranks 0-2"; if not all of their ranks are known, "3 GPUs". */
 static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
     if (ranks->n == n)
         tm_hang_add_ranks(t, ranks);
@@ -138,7 +141,8 @@ static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
         tm_hang_add(t, "%zu GPU%s", n, n == 1 ? "" : "s");
 }
 
-/* Adds what was launched between two compared answers. False if out of memory. */
+/* Adds which ranks or how many GPUs launched collectives between the two answers, and which
+ * launched none. Returns false if out of memory. */
 static bool add_compared(const tm_hang_ras *r, tm_hang_words *t) {
     tm_vec moved = TM_VEC(int64_t), still = TM_VEC(int64_t);
     size_t n_moved, n_still;
@@ -164,7 +168,8 @@ static bool add_compared(const tm_hang_ras *r, tm_hang_words *t) {
     return ok;
 }
 
-/* Adds what two answers show, if there are two. False if out of memory. */
+/* If there are two answers, adds what their comparison shows, or why they were not compared.
+ * Returns false if out of memory. */
 static bool add_moves(const tm_hang_ras *r, tm_hang_words *t) {
     const int64_t compared = tm_table_row(r->answer, 0)[HA_COMPARED].value.i;
     if (compared == TM_HANG_COMPARED)
@@ -205,7 +210,7 @@ static bool has_lags(const tm_table *rows) {
     return has;
 }
 
-/* Adds the basis of the finding. */
+/* Adds the basis of the finding: NCCL's version and how much the answer covers. */
 static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     const tm_cell *row = tm_table_row(r->answer, 0);
     const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
@@ -225,7 +230,7 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
                     row[HA_LEFT_OUT].value.i);
 }
 
-/* Adds what the counts do not show. */
+/* Adds what the counts cannot show. */
 static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
     const bool compared = r->moves->n_rows > 0;
     if (has_lags(r->rows) && !compared)
@@ -235,7 +240,8 @@ static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
         tm_hang_add(t, ". NCCL does not count sends, receives and CUDA graphs");
 }
 
-/* Adds the state of the processes without a dump. False if out of memory. */
+/* Adds the states of the processes that left no dump, as RAS reports them. Returns false if out of
+ * memory. */
 static bool add_lost(const tm_hang_world *w, tm_hang_words *t) {
     static const char *const are[] = {
         [TM_HANG_ALIVE] = "alive", [TM_HANG_UNREACHABLE] = "unreachable", [TM_HANG_DEAD] = "dead"};

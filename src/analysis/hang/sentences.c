@@ -12,7 +12,7 @@
 
 enum {
     J_RANKS,
-    J_TOLD,
+    J_KNOWN,
     J_DUMPS,
     J_MISSING,
     J_CUT,
@@ -34,9 +34,9 @@ static const tm_column job_columns[N_J] = {
     [J_RANKS] = {"ranks", TM_INT, "",
                  "Number of ranks of the job, from the dumps, NCCL's RAS or --world-size; null if "
                  "unknown."},
-    [J_TOLD] = {"ranks_told", TM_BOOL, "",
-                "Whether any input states the number of ranks. If not, ranks above the highest "
-                "rank with a dump may be missing."},
+    [J_KNOWN] = {"ranks_known", TM_BOOL, "",
+                 "Whether any input states the number of ranks. If not, ranks above the highest "
+                 "rank with a dump may be missing."},
     [J_DUMPS] = {"dumps", TM_INT, "", "Number of ranks with a readable dump."},
     [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks that left no dump; null if all ranks left one."},
     [J_CUT] = {"cut_short", TM_INT, "",
@@ -238,7 +238,7 @@ static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_e
     return status;
 }
 
-/* Whether a rank is in `culprits` or `besides`. */
+/* Whether a rank is in `culprits` or in `besides`. */
 static bool is_named(const tm_hang_causes *c, int64_t rank) {
     return tm_hang_has(&c->culprits, rank) || tm_hang_has(&c->besides, rank);
 }
@@ -291,7 +291,7 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
     TM_TRY(status);
     if (w->n_ranks > 0)
         tm_cell_set_int(&row[J_RANKS], w->n_ranks);
-    tm_cell_set_bool(&row[J_TOLD], w->told);
+    tm_cell_set_bool(&row[J_KNOWN], w->told);
     tm_cell_set_int(&row[J_DUMPS], n_dumps);
     tm_cell_set_int(&row[J_CUT], cut);
     const bool named = c->culprits.n > 0;
@@ -350,7 +350,7 @@ static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, t
     return tm_table_set_text(t, &row[C_TEXT], tm_hang_or_null(text.text), err);
 }
 
-/* Returns by rank the first front in which it waits; fronts.n: none. */
+/* Sets, for each rank, the first front at which it waits; fronts.n: none. */
 static bool first_fronts(const tm_hang_world *w, tm_vec *out) {
     const tm_hang_front *f = w->fronts.data;
     size_t *v = tm_vec_append(out, NULL, (size_t)w->n_ranks);

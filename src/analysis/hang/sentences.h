@@ -10,9 +10,10 @@ tm_status tm_hang_say(const tm_hang_world *world, const tm_hang_causes *causes, 
                       tm_error *err) TM_MUST_CHECK;
 
 /** Writes what NCCL's RAS reports, if an answer was read.
- * @param alone    there are no dumps
- * @param finding  "Dead: rank 2 (process 7 on 10.0.0.2, GPU 2)"
- * @param answer   basis of the finding; with dumps also the finding, and whether they agree
+ * @param alone    whether there are no dumps
+ * @param finding  such as "Dead: rank 2 (process 7 on 10.0.0.2, GPU 2)"
+ * @param answer   basis of the finding. If there are dumps, it also has the finding, and says
+ *                 whether the dumps agree with it.
  * @return         false if out of memory */
 bool tm_hang_say_ras(const tm_hang_world *world, bool alone, tm_hang_words *finding,
                      tm_hang_words *answer);

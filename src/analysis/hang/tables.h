@@ -1,5 +1,5 @@
-/* The tables of this analysis: three shown ones, and internal ones that bring dumps to process
- * 0. */
+/* The tables of this analysis: three that are shown, and internal ones that carry the data of dumps
+ * to process 0. */
 #ifndef TMERGE_HANG_TABLES_H
 #define TMERGE_HANG_TABLES_H
 
@@ -10,7 +10,7 @@
 extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
 extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def, tm_hang_call_def;
 
-/** Maximum number of open sends and receives kept per rank. */
+/** Maximum number of open sends and receives that are kept for each rank. */
 enum { TM_HANG_KEPT_P2P = 512 };
 
 /** Maps an empty text to NULL, which leaves a cell null. */

@@ -143,7 +143,7 @@ static void print_dumps(const tm_pipeline *p, const tm_table *job) {
     }
     printf("Flight recorder dumps of %" PRId64 " of %" PRId64 " rank%s", dumps, ranks,
            ranks == 1 ? "" : "s");
-    if (!tm_table_cell(job, 0, "ranks_told")->value.i)
+    if (!tm_table_cell(job, 0, "ranks_known")->value.i)
         printf(" or more (--world-size N)");
     if (*missing)
         printf("; none of rank%s %s", strpbrk(missing, ",-") ? "s" : "", missing);

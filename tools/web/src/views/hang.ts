@@ -99,7 +99,7 @@ function answer(job: Job): HTMLElement {
 export function describeDumps(job: Job): string {
   const table = job.table("hang.job"),
     lost = table.text(0, "no_dump"),
-    more = table.cell(0, "ranks_told") === false ? " or more" : "",
+    more = table.cell(0, "ranks_known") === false ? " or more" : "",
     dumps = table.amount(0, "dumps");
   if (dumps === 0) return "No dumps of flight recorders";
   return `Dumps of ${dumps} of ${f.count(table.amount(0, "ranks"), "rank")}${more}${lost === null ? "" : `, none of rank ${prose(lost)}`}`;
