@@ -6,7 +6,7 @@
 #include "analysis/shared/named.h"
 #include "base/keys.h"
 
-/* Maximum number of counters of a rank that are shown; profilers sample some tens. */
+/* Maximum number of counters of a rank that are shown; profilers usually sample a few dozen. */
 #define LISTED 200
 
 enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
@@ -44,7 +44,8 @@ typedef struct counter {
     double sum, min, max;
 } counter;
 
-/* Rows are ascending, and so are tracks. False if out of memory. */
+/* Adds each sample to its counter. Samples are in the order of rows, and so are tracks. Returns
+ * false if out of memory. */
 static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) {
     const tm_counter_attr *attrs = timeline->attrs[TM_ATTR_COUNTER];
     uint32_t track = 0;

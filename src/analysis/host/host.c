@@ -69,15 +69,16 @@ static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */
-    size_t size;                    /* length of the thread's part of the number's text */
-    size_t place;                   /* order of first occurrence */
+    size_t size;                    /* length of the thread's number, as in tid */
+    size_t place;                   /* position in the order of first occurrence */
     tm_intervals running, os;
     int64_t times, migrations, os_calls;
-    uint32_t last; /* name id of the last core */
-    tm_vec cores;  /* of uint32_t, unordered; a thread has few */
+    uint32_t last; /* name id of the core on which it last ran */
+    tm_vec cores;  /* of uint32_t: name ids of cores, unordered; a thread uses few */
 } thread;
 
-/* Returns the length of the thread's part of a track's number. */
+/* Returns the length of the thread's number at the start of a track's number, which may have a
+ * suffix. */
 static size_t thread_size(tm_text number) {
     const size_t end = sizeof TM_ON_CPU - 1;
     return tm_ends_with(number.bytes, number.size, TM_ON_CPU) ? number.size - end : number.size;
@@ -144,7 +145,8 @@ static bool take_track(const tm_rank_view *view, const tm_track *track, tm_vec *
     return true;
 }
 
-/* Time from the first to the last moment at which a thread ran; 0 without scheduling. */
+/* Returns the time from the first to the last moment at which any thread ran; 0 if no scheduling
+ * was recorded. */
 static int64_t recorded_ns(const tm_vec *threads) {
     int64_t begin = INT64_MAX, end = INT64_MIN;
     for (size_t i = 0; i < threads->n; i++) {
@@ -158,7 +160,7 @@ static int64_t recorded_ns(const tm_vec *threads) {
     return end > begin ? end - begin : 0;
 }
 
-/* Descending by time on a core, then by time in the OS; then in order of first occurrence. */
+/* Sorts by time on a core, the longest first; then by time in the OS; then by first occurrence. */
 static int by_time(const void *a, const void *b) {
     const thread *x = a, *y = b;
     const int64_t on = tm_intervals_length(&x->running), other = tm_intervals_length(&y->running);
@@ -215,7 +217,7 @@ static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *t
     return TM_OK;
 }
 
-/* Checks once whether the trace has such events: most have none, and this is fast. */
+/* Whether the trace has events of threads at all. Most have none, and this check is fast. */
 static bool tells_any(const tm_timeline *timeline) {
     static const uint8_t categories[] = {TM_CAT_ON_CPU, TM_CAT_OS_RUNTIME, TM_CAT_SYSCALL};
     for (size_t i = 0; i < sizeof categories && timeline->n_events > 0; i++)

@@ -4,12 +4,12 @@
 
 #include "tmerge/analysis.h"
 
-/** In alphabetical order of their words: names of reports of nsys stats, except for
- * TM_REPORT_LIBRARIES. */
+/** Reports, in the alphabetical order of their words. The words are the names of nsys stats, except
+ * that of TM_REPORT_LIBRARIES, which nsys does not have. */
 typedef enum tm_report {
     TM_REPORT_API,
     TM_REPORT_KERNELS,
-    TM_REPORT_COPY_SIZES, /* bytes; all others are times */
+    TM_REPORT_COPY_SIZES, /* in bytes; all other reports are in ns */
     TM_REPORT_COPY_TIMES,
     TM_REPORT_LIBRARIES,
     TM_REPORT_MPI,
@@ -18,27 +18,29 @@ typedef enum tm_report {
     TM_REPORT_OPENMP,
     TM_REPORT_OS_RUNTIME,
     TM_REPORT_SYSCALLS,
-    TM_REPORT_CPU_FAULTS, /* of unified memory; without duration, so only their number is known */
+    TM_REPORT_CPU_FAULTS, /* page faults of unified memory; they are counted, as they have no
+                             duration */
     TM_N_REPORTS
 } tm_report;
 
 const char *tm_report_word(tm_report report);
 
-/** Whether the rank's profiler has such reports. */
+/** Whether the trace is from a profiler that has such reports. */
 bool tm_reports_are_of(const tm_timeline *timeline);
 
-/** An event in a report. Copies have the same names for all profilers, taken from a fixed list. */
+/** An event in a report. Copies get their names from a fixed list, so that all profilers have the
+ * same names. */
 typedef struct tm_reported {
     uint32_t report; /* tm_report */
-    uint32_t name;   /* name id; in reports of copies an index for tm_reported_copy */
+    uint32_t name;   /* name id; in reports of copies, the argument of tm_reported_copy */
     int64_t value;   /* [ns], or bytes */
 } tm_reported;
 
-/** Takes one event; false ends the walk. */
+/** Receives one event. Returns false to stop the walk. */
 typedef bool tm_take_reported(void *context, const tm_reported *reported);
 
-/** Calls @p take for every event in a report in row order, then for the sizes of copies. False if
- * the walk was ended. */
+/** Calls @p take for every event that is in a report, in the order of rows. Then calls it again for
+ * copies, with their sizes. Returns false if @p take stopped the walk. */
 bool tm_reports_walk(const tm_timeline *timeline, const tm_names *names, tm_take_reported *take,
                      void *context);
 

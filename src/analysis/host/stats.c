@@ -12,7 +12,7 @@
 #include "distribution.h"
 #include "nsys_reports.h"
 
-/* Values that a rank keeps for medians; rows shown per report. */
+/* Maximum number of values that a rank keeps for medians, and of rows shown for a report. */
 #define ROOM ((size_t)16384)
 #define LISTED ((size_t)1000)
 #define LISTED_WORD "1000"
@@ -94,14 +94,14 @@ enum { P_REPORT, P_NAME, P_RANK, P_COUNT, P_TOTAL, P_MIN, P_MAX, P_SQUARES, P_EX
 
 static const tm_column part_columns[N_PART] = {
     [P_REPORT] = {"report", TM_INT, "", "Number of the report."},
-    [P_NAME] = {"name", TM_INT, "", "Id of the name, or kind of copy."},
+    [P_NAME] = {"name", TM_INT, "", "Name id, or number of the kind of copy."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_COUNT] = {"count", TM_INT, "", "Number of values."},
     [P_TOTAL] = {"total", TM_INT, "", "Sum of the values."},
     [P_MIN] = {"min", TM_INT, "", "Minimum value."},
     [P_MAX] = {"max", TM_INT, "", "Maximum value."},
     [P_SQUARES] = {"squares", TM_REAL, "", "Sum of squared distances from the rank's mean."},
-    [P_EXACT] = {"exact", TM_INT, "", "1 if stats.value_part has all of its values."},
+    [P_EXACT] = {"exact", TM_INT, "", "1 if stats.value_part has all values of this row."},
 };
 
 static const tm_table_def part_def =
@@ -111,9 +111,9 @@ enum { V_REPORT, V_NAME, V_VALUE, V_COUNT, N_VALUE };
 
 static const tm_column value_columns[N_VALUE] = {
     [V_REPORT] = {"report", TM_INT, "", "Number of the report."},
-    [V_NAME] = {"name", TM_INT, "", "Id of the name, or kind of copy."},
+    [V_NAME] = {"name", TM_INT, "", "Name id, or number of the kind of copy."},
     [V_VALUE] = {"value", TM_INT, "", "A duration or size, kept to find the job's median."},
-    [V_COUNT] = {"count", TM_INT, "", "Number of values it represents."},
+    [V_COUNT] = {"count", TM_INT, "", "Number of values that this value represents."},
 };
 
 static const tm_table_def value_def = {
@@ -133,16 +133,17 @@ typedef struct report_key {
     uint32_t report, name;
 } report_key;
 
-/* The values of a name: elements [first, first + n) of account.values once they are counted. */
+/* The values of a name. Once values are counted, these are elements [first, first + n) of
+ * account.values. */
 typedef struct span {
     size_t first, n;
 } span;
 
 typedef struct account {
     tm_keys keys;     /* of report_key */
-    tm_vec spans;     /* of span, by key */
+    tm_vec spans;     /* of span, by number of the key */
     int64_t *values;  /* owned */
-    size_t *distinct; /* number of different values, by key; owned */
+    size_t *distinct; /* number of different values, by number of the key; owned */
 } account;
 
 static bool count_one(void *context, const tm_reported *reported) {
@@ -163,7 +164,7 @@ static bool put_one(void *context, const tm_reported *reported) {
     return s != NULL;
 }
 
-/* Counts the values of each name, then groups them by name, ascending. */
+/* Counts the values of each name. Then groups them by name, in ascending order. */
 static bool gather(const tm_rank_view *view, account *a) {
     size_t n = 0;
     if (!tm_reports_walk(view->timeline, view->names, count_one, a))
@@ -239,7 +240,8 @@ static tm_status stats_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the value at index @p place of all the values that the rows, ascending, represent. */
+/* Each row represents several values. Returns the value at index @p place among the values of all
+ * rows, which are ascending. */
 static double value_at(tm_rank_rows values, int64_t place) {
     size_t row = values.first;
     for (; row + 1 < values.end; row++) {
@@ -301,7 +303,7 @@ static tm_status add_row(const tm_names *names, tm_rank_rows parts, tm_rank_rows
     return set_names(names, tm_rank_rows_key(&parts), table, row, err);
 }
 
-/* Both internal tables have the same keys in the same order. */
+/* The two internal tables have the same keys in the same order. */
 static tm_status stats_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *times = tm_tables_find(tables, time_def.name);
     tm_table *sizes = tm_tables_find(tables, size_def.name);
@@ -327,7 +329,7 @@ static void set_shares(tm_table *table, size_t first, size_t end) {
     }
 }
 
-/* Merges all rows [first, end) of a long report into the first of them. */
+/* Merges the rows [first, end) of a long report into row `first`. */
 static tm_status put_rest(tm_table *table, size_t first, size_t end, tm_error *err) {
     tm_cell *row = tm_table_row(table, first);
     int64_t total = 0, count = 0, min = INT64_MAX, max = 0;
@@ -356,10 +358,11 @@ static bool same_report(const tm_table *table, size_t a, size_t b) {
                   tm_table_row(table, b)[REPORT].value.text) == 0;
 }
 
-/* Orders rows by report, in each the largest total first, and limits their number. */
+/* Orders the rows by report. Within a report, the largest total comes first. Limits the number of
+ * rows. */
 static tm_status finish(tm_table *table, tm_error *err) {
     size_t kept = 0;
-    tm_table_rank(table, COUNT); /* for reports whose times are null */
+    tm_table_rank(table, COUNT); /* orders reports whose times are null */
     tm_table_rank(table, TOTAL);
     tm_table_order(table, REPORT, true);
     for (size_t first = 0, end; first < table->n_rows; first = end) {
@@ -367,7 +370,7 @@ static tm_status finish(tm_table *table, tm_error *err) {
             end++;
         set_shares(table, first, end);
         size_t n = end - first;
-        if (n > LISTED + 1) { /* a single surplus row takes no more space than a row for the rest */
+        if (n > LISTED + 1) { /* a row for the rest must replace two rows or more */
             TM_TRY(put_rest(table, first + LISTED, end, err));
             n = LISTED + 1;
         }

@@ -83,9 +83,9 @@ typedef struct place {
 /* Sums of a rank while its events are read in ascending order. */
 typedef struct adder {
     const tm_rank_view *view;
-    tm_keys addresses; /* of int64_t; 0: not recorded */
+    tm_keys addresses; /* of int64_t: addresses; 0: not recorded */
     tm_vec places;     /* of place, by key number */
-    size_t next;       /* index of the first attribute at or after the event */
+    size_t next;       /* index of the first attribute that is not of an earlier event */
 } adder;
 
 /* Returns the sums of an event's address; NULL if out of memory. */
@@ -109,7 +109,7 @@ static void add(int64_t *own, int column, int64_t value) {
     own[column] = tm_sum(own[column], value > 0 ? value : 0);
 }
 
-/* Adds a copy if it is a migration, which the reader marks in the name. */
+/* Adds a copy if it is a migration, which its name shows. */
 static bool take_copy(adder *a, const tm_copy_attr *copy) {
     const tm_timeline *timeline = a->view->timeline;
     const char *name = tm_names_text(a->view->names, timeline->name[copy->event]).bytes;
@@ -163,7 +163,7 @@ static bool take_rank(adder *a) {
     return ok;
 }
 
-/* The row without an address comes last. */
+/* Sorts by bytes migrated. The row without an address comes last. */
 static int by_weight(const void *a, const void *b) {
     const place *x = a, *y = b;
     const int64_t weights[][2] = {
@@ -186,7 +186,8 @@ static void add_place(place *to, const place *from) {
         to->sums[c] = tm_sum(to->sums[c], from->sums[c]);
 }
 
-/* Merges all addresses after the first LISTED into one row. Returns the number of rows left. */
+/* Merges all addresses after the first LISTED into one row. Returns the number of rows that
+ * remain. */
 static size_t unite_others(place *v, size_t n) {
     size_t known = n - (n > 0 && v[n - 1].addresses == 0);
     if (known <= LISTED + 1)

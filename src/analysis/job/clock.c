@@ -142,7 +142,8 @@ static const tm_table_def check_def = {
     .top = -1,
 };
 
-/* Match results of each process. The job's row sums or maximises them: no keys or order needed. */
+/* Results of matching on each process. The job's row has their sums or maxima, so rows need no keys
+ * or order. */
 static const tm_table_def part_def =
     TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
                       check_columns, N_CHECK_COLUMNS, 0);
@@ -152,8 +153,8 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
-/* Cells without a value stay null: residuals without matched ends, a jump that did not happen,
- * an offset of a clock that cannot be compared. */
+/* A value that does not exist leaves its cell null: residuals without matched ends, a jump that did
+ * not happen, the offset of a clock that cannot be compared. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
@@ -195,7 +196,8 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
-/* Records are on the aligned clock; violations before alignment were counted at alignment. */
+/* Records are on the aligned clock, so this counts the violations after alignment. Those before
+ * were counted when clocks were aligned. */
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
@@ -236,8 +238,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Relies on the column order: counts, then leads. Violations are null if clocks are not
- * compared. */
+/* Relies on the order of columns: first counts, which are added up, then leads, whose maximum is
+ * taken. Violations are null if clocks are not compared. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};
@@ -259,7 +261,8 @@ static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job 
     return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
 }
 
-/* Copies the hosts' names from job.rank. Both tables have one row per rank, in the same order. */
+/* Copies the hosts' names from job.rank. Both tables have one row for each rank, in the same
+ * order. */
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, rank_def.name);
     const tm_table *ranks = tm_tables_find(out, "job.rank");

@@ -46,7 +46,8 @@ static const char *class_word(tm_diagnostic diagnostic) {
     }
 }
 
-/* Adds a row for each count to report. @param source  TM_NO_NAME: traces that were left out */
+/* Adds a row for each count that is reported. @param source path of the trace; TM_NO_NAME: traces
+ * that were left out */
 static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64_t *counts,
                           tm_table *table, tm_error *err) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
@@ -69,7 +70,8 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
-/* Counts of the rank that none of its traces accounts for come from traces that were left out. */
+/* If the counts of a rank's traces do not add up to those of the rank, the rest is from traces that
+ * were left out. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_diagnostic_table.name);

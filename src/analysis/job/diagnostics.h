@@ -7,7 +7,7 @@
 
 extern const tm_table_def tm_diagnostic_table;
 
-/** Adds the rows of one rank. TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of one rank. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** Sets @p cell of @p table to "3 non_finite, 2 no_time"; null if there are no diagnostics. */

@@ -13,7 +13,7 @@
 
 enum {
     KERNELS_MIN = 10, /* with fewer names, two programs cannot be told apart */
-    COMMON_PART = 10  /* programs that share less than this fraction (1/N) of them differ */
+    COMMON_PART = 10  /* programs differ if they share less than 1/COMMON_PART of their names */
 };
 
 enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
@@ -42,7 +42,7 @@ const tm_table_def tm_differs_table = {
     .top = -1,
 };
 
-/* A rank and the number of its value, from 0. */
+/* A rank, and the number of the value that it reports; numbers start at 0. */
 typedef struct said {
     int64_t rank, value;
 } said;
@@ -137,7 +137,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* @param context  windows; @param value  first window of a run without gaps */
+/* Writes the start of a time. @param context windows; @param value the time's first window */
 static tm_status write_time(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                             tm_error *err) {
     const window *w = (const window *)context + value;
@@ -153,7 +153,8 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* Ranks whose recordings form a chain of overlaps, however short, belong to one time. */
+/* Ranks are of the same time if their recordings form a chain in which each overlaps the next,
+ * however briefly. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -173,7 +174,7 @@ static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t sl
     return status;
 }
 
-/* @param column  column of the start; the end is in the next one */
+/* @param column  column with the start; the next column has the end */
 static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, tm_error *err) {
     const tm_table *places = tm_tables_find(out, tm_differs_place.name);
     window *w = calloc(places->n_rows + 1, sizeof *w);
@@ -191,7 +192,8 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
     return status;
 }
 
-/* Compares recorded times first: fitting also brings clocks together that are far apart. */
+/* Compares the recorded times first. The fit of clocks can move recordings together that are in
+ * fact far apart. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
     TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
     return tm_tables_find(out, tm_differs_table.name)->n_rows > 0 ? TM_OK
@@ -202,16 +204,17 @@ static tm_status compare_times(tm_tables *out, tm_error *err) {
 typedef struct program {
     int64_t rank;
     size_t first, n;
-    size_t like;   /* an earlier program that it shares kernels with; itself if none */
-    size_t opened; /* in element i: the program that opened set number i */
-    int64_t set;   /* from 1 */
+    size_t like;   /* index of an earlier program of its set; its own index if there is none */
+    size_t opened; /* in element i: index of the first program of set number i */
+    int64_t set;   /* number of its set, from 1 */
 } program;
 
 static int64_t hash_at(const tm_table *kernels, size_t row) {
     return tm_table_row(kernels, row)[1].value.i;
 }
 
-/* Counts the kernels up to hash @p last. A truncated list is complete only up to its last hash. */
+/* Counts the kernels up to hash @p last. In a truncated list, kernels are missing only after its
+ * last hash. */
 static size_t known_below(const tm_table *kernels, const program *p, int64_t last) {
     size_t n = 0;
     while (n < p->n && hash_at(kernels, p->first + n) <= last)
@@ -241,16 +244,16 @@ static size_t root_of(const program *v, size_t i) {
     return i;
 }
 
-/* Joins the sets of two programs that share kernels. */
+/* Joins the sets of two programs unless the programs differ. */
 static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
     size_t own = root_of(v, i), other = root_of(v, k);
     if (own != other && !differ(kernels, &v[k], &v[i]))
         v[own > other ? own : other].like = own > other ? other : own;
 }
 
-/* Joins programs that share kernels. Each is compared with the first program of every set; if
- * none matches, with all earlier ones, as a pipeline stage may share kernels with only the next
- * stage. */
+/* Joins programs that share kernels. Each is compared with the first program of every set. If none
+ * of these matches, it is compared with all earlier programs: a pipeline stage may share kernels
+ * only with the next stage. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
     size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
@@ -304,20 +307,21 @@ static tm_status compare_programs(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* A rank's list of the members of a group. */
+/* The list of a group's members that a rank reports. */
 typedef struct listing {
-    size_t row; /* its row in the table of groups, which has the name */
+    size_t row; /* row of the table of groups, which has the group's name */
     int64_t rank;
-    uint32_t members; /* number of the first list with the same ranks */
+    uint32_t members; /* number of the list; lists of the same ranks have one number */
 } listing;
 
 typedef struct group_lists {
     const tm_table *groups;
     const tm_names *names;
-    tm_keys keys, contents; /* of uint32_t name ids; of uint64_t hashes of the ranks */
-    tm_vec lists;           /* of tm_rank_list, by number of the key */
-    tm_vec same;  /* of uint32_t, by number of the key: first list with the same ranks, + 1 */
-    tm_vec first; /* of uint32_t, by number of the content: number of a list, + 1 */
+    tm_keys keys, contents; /* keys: of uint32_t, name ids of lists; contents: of uint64_t, hashes
+                               of their ranks */
+    tm_vec lists;           /* of tm_rank_list, by number in keys */
+    tm_vec same; /* of uint32_t, by number in keys: 1 + number of the first list with these ranks */
+    tm_vec first; /* of uint32_t, by number in contents: 1 + number of the first such list */
     tm_vec rows;  /* of listing: rows of the current group, ascending in rank */
 } group_lists;
 
@@ -330,7 +334,8 @@ static bool has_member(const tm_vec *members, int64_t rank) {
     return at < members->n && ((const int64_t *)members->data)[at] == rank;
 }
 
-/* Parses a list; returns the number of the first with the same ranks, + 1; 0: out of memory. */
+/* Parses a list. Returns 1 + the number of the first list with the same ranks; 0 when out of
+ * memory. */
 static uint32_t seek_same(group_lists *g, uint32_t list) {
     tm_rank_list *found = tm_keys_value(&g->keys, &g->lists, &list);
     if (!found || !tm_rank_list_read(tm_names_text(g->names, list), found))
@@ -342,7 +347,7 @@ static uint32_t seek_same(group_lists *g, uint32_t list) {
     return first ? *first : 0;
 }
 
-/* Finds the number of the first list with the same ranks. Each list is parsed once. */
+/* Sets the number of the first list with the same ranks. Parses each list once. */
 static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     uint32_t *same = tm_keys_value(&g->keys, &g->same, &list);
     if (same && *same == 0)
@@ -351,8 +356,9 @@ static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     return same && *same > 0;
 }
 
-/* Collects the rows of [first, end) that list their own rank and at least one other. Profilers
- * truncate long lists and write them as plain text; these have no members. */
+/* Collects those of rows [first, end) that list their own rank and at least one other. Profilers
+ * truncate long lists and write them as plain text. Such rows are left out, because their members
+ * are unknown. */
 static bool collect_group(group_lists *g, size_t first, size_t end) {
     bool ok = true;
     g->rows.n = 0;
@@ -374,8 +380,8 @@ static bool is_of_lower(const void *row, const void *rank) {
     return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
-/* Whether a rank that this row names as a member lists other members than the row does. Rows
- * with the same list are checked once, at the first of them. */
+/* Whether one of the members that a row lists reports other members. Of rows with the same list,
+ * only the first is checked. */
 static bool is_denied(const group_lists *g, size_t row) {
     const listing *rows = g->rows.data, *own = &rows[row];
     const tm_vec *members = members_of(g, own->members);
@@ -395,7 +401,7 @@ static const char *group_name(const group_lists *g, size_t row) {
     return tm_table_row(g->groups, row)[0].value.text;
 }
 
-/* @param context  group_lists; @param value  row with the group and its members */
+/* Writes a group and its members. @param context group_lists; @param value index into its rows */
 static tm_status write_group(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                              tm_error *err) {
     const group_lists *g = context;
@@ -416,7 +422,7 @@ static tm_status write_group(const void *context, int64_t value, tm_table *table
     return status;
 }
 
-/* Adds the different member lists of the current group, each with the ranks that report it. */
+/* Adds the different lists of members of the current group, each with the ranks that report it. */
 static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) {
     const listing *rows = g->rows.data;
     tm_vec list = TM_VEC(said);
@@ -471,7 +477,7 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
     return status;
 }
 
-/* Does not compare groups if world sizes differ: their groups differ anyway. */
+/* If world sizes differ, groups differ anyway, so they are not compared. */
 tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *table = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_times(out, err));

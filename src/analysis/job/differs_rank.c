@@ -14,14 +14,14 @@
 
 static const tm_column place_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"world_size", TM_INT, "", "Number of ranks of the job according to its trace."},
+    {"world_size", TM_INT, "", "Number of ranks of the job according to the rank's trace."},
     {"begin_ns", TM_INT, "ns",
-     "As in job.rank; null if no other clock can be compared with its own."},
-    {"end_ns", TM_INT, "ns", "As in job.rank; null where begin_ns is."},
+     "As in job.rank; null if the rank's clock cannot be compared with any other."},
+    {"end_ns", TM_INT, "ns", "As in job.rank; null if begin_ns is null."},
     {"recorded_begin_ns", TM_INT, "ns", "Start as recorded; null if it is not a time of day."},
     {"recorded_end_ns", TM_INT, "ns", "End as recorded; null if recorded_begin_ns is null."},
     {"marks_steps", TM_BOOL, "",
-     "Whether its trace marks steps; if not, the whole trace is step 0."},
+     "Whether the rank's trace marks steps; if not, the whole trace is step 0."},
 };
 
 static const tm_column kernel_columns[] = {

@@ -147,7 +147,7 @@ const tm_table_def tm_integrity_table = {
     .top = MOVES,
 };
 
-/* Findings about a rank. */
+/* What is known about a rank's recording. */
 typedef struct state {
     const tm_rank_view *view;
     const tm_lost *lost;
@@ -174,7 +174,7 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
     tm_cell_set_bool(&row[SAMPLED], l->sampled);
 }
 
-/* Totals over the devices of a rank. */
+/* Number of a rank's devices, and sums of their times. */
 typedef struct device_times {
     int64_t n, compute_ns, busy_ns;
 } device_times;
@@ -191,7 +191,7 @@ static device_times devices_of(const tm_rank_view *view) {
     return sum.n > 0 ? sum : (device_times){1, t.compute_ns, t.busy_ns};
 }
 
-/* Sets the recorded shares and their bounds given what is in doubt. */
+/* Sets the recorded shares, and the bounds that follow from the time in doubt. */
 static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     bool odd = s->serial.kernels > 0;
@@ -200,9 +200,10 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const device_times d = devices_of(s->view);
     const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
-    /* hidden work may be on any device: it is added to the sum, limited to what is not busy */
+    /* Hidden work may have run on any device. It is added to the sum over devices, but not to time
+     * that is busy. */
     const int64_t room = whole - d.busy_ns;
-    const bool sampled = s->lost->sampled; /* work may be hidden in every gap */
+    const bool sampled = s->lost->sampled; /* any gap may hide work */
     const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;
     double shown[] = {share(d.compute_ns, window), share(window - d.busy_ns, window)};
     double least[] = {share(d.compute_ns - late_ns, whole),

@@ -7,7 +7,7 @@
 
 extern const tm_table_def tm_integrity_table;
 
-/** Adds one rank's row. TM_OK; TM_ERR_FAULT. */
+/** Adds one rank's row. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_integrity_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -163,7 +163,7 @@ static const tm_table_def span_def = TM_INTERNAL_TABLE(
     "job.span", "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
     span_columns, 3, 2);
 
-/* Filled while files are read, when the reasons are known. */
+/* Rows are added while files are read, because the reasons are known then. */
 static const tm_column left_out_columns[] = {
     {"source", TM_TEXT, "", "Path of the file as given."},
     {"reason", TM_TEXT, "",
@@ -203,7 +203,8 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names,
     return text.size ? tm_table_set_bytes(table, cell, text.bytes, text.size, err) : TM_OK;
 }
 
-/* A rank may have several traces, one after another in time, each with several spans. */
+/* Sets the paths of a rank's traces. There may be several, one after another in time, and each may
+ * have several spans. */
 static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *row,
                             tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -256,8 +257,8 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
     return tm_table_set_text(table, cell, any ? "GPU" : NULL, err);
 }
 
-/* Returns the name of the error with which a CUPTI call failed, preferring one that names the
- * cause. The log also mentions errors that did not occur. */
+/* Returns the name of the error with which a call of CUPTI failed; of several, one that is a cause.
+ * Other errors that the log mentions did not occur. */
 static tm_text profiler_error(tm_text metadata) {
     static const char failed[] = "failed with error CUPTI_";
     tm_text found = {"", 0};
@@ -273,7 +274,7 @@ static tm_text profiler_error(tm_text metadata) {
     return found;
 }
 
-/* The profiler's log is one of the metadata lists stored separately. */
+/* The profiler's log is stored as a list, apart from the other metadata. */
 static tm_status set_profiler_error(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                     tm_error *err) {
     tm_vec metadata = TM_VEC(char);
@@ -313,8 +314,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
-        /* durations stay as recorded whatever the clock's drift, so the end is not aligned
-         * itself */
+        /* Durations are shown as recorded, regardless of the clock's drift, so the end is not
+         * aligned by itself. */
         int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
@@ -335,7 +336,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return tm_differs_rank(view, out, err);
 }
 
-/* Whether hosts can be known: from a name, from a device number, or because there is one rank. */
+/* Whether hosts can be known: some rank has a host name or a device number, or there is only one
+ * rank. */
 static bool hosts_told(const tm_table *ranks) {
     bool told = ranks->n_rows == 1;
     for (size_t i = 0; i < ranks->n_rows; i++)
@@ -343,7 +345,8 @@ static bool hosts_told(const tm_table *ranks) {
     return told;
 }
 
-/* Runs on the job because the rule needs the device numbers of consecutive ranks. */
+/* Names hosts by a rule that needs the device numbers of consecutive ranks, so it runs in the job
+ * part. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
     if (!hosts_told(ranks))
@@ -390,8 +393,8 @@ static int64_t count_different(const tm_table *table, const char *column) {
     return n;
 }
 
-/* Counts the different marked step numbers; -1: out of memory. Both tables are ascending in
- * rank. */
+/* Returns how many different numbers marked steps have; -1 when out of memory. Both tables are
+ * sorted by rank. */
 static int64_t count_steps(const tm_tables *tables) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     const tm_table *places = tm_tables_find(tables, tm_differs_place.name);
@@ -414,7 +417,8 @@ static int64_t count_steps(const tm_tables *tables) {
     return n;
 }
 
-/* Returns the device kind that all ranks with a known kind share, "device" if they differ. */
+/* Returns the kind of device that all ranks share, ignoring ranks whose kind is unknown; "device"
+ * if kinds differ. */
 static const char *device_kind(const tm_table *ranks) {
     const char *word = NULL;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -428,9 +432,11 @@ static const char *device_kind(const tm_table *ranks) {
     return word;
 }
 
-/* Sets begin and duration of the job. Times from 0 cannot be related to times since the epoch. */
+/* Sets begin and duration of the job. Ranks whose times start at 0 cannot be related to those with
+ * times since the epoch. */
 static void set_range(const tm_table *ranks, tm_cell *row) {
-    int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN; /* from 0, since the epoch */
+    int64_t begin[2] = {INT64_MAX, INT64_MAX},
+            end = INT64_MIN; /* earliest time that counts from 0, and since the epoch */
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *rank = tm_table_row(ranks, i);
         if (rank[BEGIN].null)
@@ -448,8 +454,8 @@ static void set_range(const tm_table *ranks, tm_cell *row) {
         tm_cell_set_int(&row[J_DURATION], end - first);
 }
 
-/* Sets the largest number of recordings of a rank and the longest recorded time of a rank. Not
- * the union over ranks: host clocks may be apart. */
+/* Sets the largest number of recordings of a rank, and the longest recorded time of a rank. It is
+ * not the union over ranks, because the hosts' clocks may differ. */
 static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err) {
     int64_t recordings = 0, recorded_ns = 0;
     for (size_t i = 0, first = 0; i < spans->n_rows; first = i) {
@@ -475,11 +481,12 @@ static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err
     return TM_OK;
 }
 
-/* Runs first in analyses.def: host names are derived from consecutive ranks here, and other
- * analyses read them from job.rank. */
+/* Runs before all other job parts: it derives host names from consecutive ranks, and other analyses
+ * read these in job.rank. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* Reads tables of `overlap` and `clock`, which are filled before any job part runs. */
+    /* The following reads tables of `overlap` and `clock`, which are complete before any job part
+     * runs. */
     TM_TRY(name_hosts(ranks, err));
     TM_TRY(tm_differs_job(job, out, err));
     TM_TRY(tm_job_formats(out, err));
@@ -500,7 +507,8 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t collectives = 0;
     for (size_t i = 0; i < matched->n_rows; i++)
         collectives += tm_table_cell(matched, i, "collectives")->value.i;
-    /* Without rows, matching did not run: 0 would mean that there are no collectives. */
+    /* If there are no rows, collectives were not matched. The cell stays null, as 0 would mean that
+     * the job has no collectives. */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);

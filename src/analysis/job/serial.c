@@ -8,33 +8,36 @@
 #include "base/sorted.h"
 #include "timeline/build_timeline.h"
 
-/* This many kernels of a stream cannot begin and end while one runs. In the traces of real jobs
- * that were checked (NVIDIA and AMD), none do. */
+/* While one kernel runs, this many kernels of its stream cannot begin and end. None did in the
+ * traces of real jobs that were checked (NVIDIA and AMD). */
 enum { FOLLOWERS_LEAST = 3 };
 
-/* Maximum nesting of kernels within one another on one stream; deeper ones are ignored. */
+/* Maximum depth of kernels on one stream that are recorded within one another. Deeper ones are
+ * ignored. */
 enum { DEPTH_MOST = 16 };
 
-/* Minimum number of kernels in a recording: a shorter one may well end with its longest kernel. */
+/* Minimum number of kernels in a recording: in a shorter one, the longest kernel may well be the
+ * last. */
 enum { RECORDED_LEAST = 16 };
 
 /* Largest expected difference between the clocks of host and GPU. */
 static const int64_t SKEW_NS = 1000000;
 
-/* A kernel that outlasts later kernels of its stream. */
+/* A kernel that is recorded as ending after later kernels of its stream. */
 typedef struct cover {
     uint32_t row;
-    int64_t end_ns, least_ns; /* recorded end; earliest possible: the next kernel's start */
+    /* recorded end; earliest possible end, which is the next kernel's start */
+    int64_t end_ns, least_ns;
     int64_t followers;
 } cover;
 
-/* A call that waited until the device was idle. */
+/* A call in which the host waited until the device was idle. */
 typedef struct waited {
     int64_t begin_ns, end_ns;
 } waited;
 
-/* A recording of the rank. `over_ns`: time by which all else in it was over, i.e. the last end
- * of a host event or last start of a device event. */
+/* A recording of the rank. `over_ns` is the last end of a host event or last start of a device
+ * event: by then all had happened, except for the ends of the last kernels. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;
@@ -46,7 +49,7 @@ typedef struct search {
     recorded *recordings; /* ascending in begin */
     size_t n_recordings;
     tm_vec waits; /* of waited, ascending */
-    size_t next;  /* index of the wait after the previous kernel's launch */
+    size_t next;  /* index of the first wait after the previous kernel's launch */
     tm_vec found; /* of cover */
     tm_serial *out;
 } search;
@@ -65,7 +68,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->end_ns, y->end_ns);
 }
 
-/* Returns the recording of a row. @param r  that of an earlier row of the track, or the first */
+/* Returns the recording of a row. @param r recording of an earlier row of the track, or the first
+ * recording */
 static recorded *recording_of(const search *s, recorded *r, int64_t begin_ns) {
     while (r + 1 < s->recordings + s->n_recordings && r[1].begin_ns <= begin_ns)
         r++;
@@ -103,15 +107,15 @@ static bool survey(search *s) {
             (recorded){timeline->spans[i].begin_ns, timeline->spans[i].begin_ns, 0, 0};
     for (size_t t = 0; t < timeline->n_tracks && s->n_recordings > 0 && ok; t++)
         ok = look_at_track(s, &timeline->tracks[t]);
-    if (s->view->devices->n > 1) /* the host may wait for one device while another works */
+    if (s->view->devices->n > 1) /* the host may have waited for another device */
         s->waits.n = 0;
     if (ok && s->waits.n > 1)
         qsort(s->waits.data, s->waits.n, s->waits.size, by_begin);
     return ok;
 }
 
-/* Whether a kernel outlasts everything else in its recording by more than all of that took.
- * Profilers write a kernel when it has ended and stop when the device has. */
+/* Whether a kernel lasts longer, after everything else in its recording was over, than all that had
+ * taken. Profilers write a kernel when it has ended, and stop when the device has. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
     return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&
@@ -122,8 +126,8 @@ static bool is_before(const void *call, const void *begin_ns) {
     return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
 }
 
-/* Returns the first device wait after the launch of a kernel; NULL if none. The next kernel of a
- * stream usually has the same wait or one of the next few. */
+/* Returns the first device wait after the launch of a kernel; NULL if none. Searches from the last
+ * wait found: the next kernel of a stream usually has the same wait, or one of the next few. */
 static const waited *wait_after(search *s, uint32_t row) {
     enum { NEAR = 8 };
     const tm_timeline *timeline = s->view->timeline;
@@ -158,7 +162,7 @@ static void note_late(search *s, const cover *c, const waited *wait) {
     s->out->latest_ns = by_ns > s->out->latest_ns ? by_ns : s->out->latest_ns;
 }
 
-/* Adds a kernel to those in doubt. One without followers is left out entirely. */
+/* Adds a kernel to those in doubt. If no kernel follows it, all of its time is in doubt. */
 static bool add_cover(search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;
@@ -178,7 +182,7 @@ static bool add_cover(search *s, const cover *c) {
     return tm_vec_append(&s->found, c, 1) != NULL;
 }
 
-/* @param open  kernels that have not ended, each nested in the one before */
+/* @param open  kernels that have not ended; each is nested in the one before it */
 static bool look_at_stream(search *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     cover open[DEPTH_MOST];
@@ -206,7 +210,7 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const cover *)a)->row, ((const cover *)b)->row);
 }
 
-/* Builds the interval sets without the time in doubt. */
+/* Makes the interval sets that leave out the time in doubt. */
 static bool leave_out(search *s) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;

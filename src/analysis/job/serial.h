@@ -21,8 +21,8 @@ typedef struct tm_serial {
 /**
  * Finds kernels that cannot have run as recorded. A stream runs one kernel after another: a launch
  * attribute may let the next begin a little early, and nodes of one graph may run concurrently, but
- * several kernels cannot pass one. Nor can a kernel last long after the host has waited for its
- * device or after everything else in the recording.
+ * several kernels cannot start and end within another kernel. Nor can a kernel last long after the
+ * host has waited for its device or after everything else in the recording.
  *
  * @param out  free it with tm_serial_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT

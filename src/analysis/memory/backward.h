@@ -8,7 +8,7 @@
 /** A backward pass of one batch or micro-batch. */
 typedef struct tm_backward_pass {
     int64_t begin_ns, end_ns; /* start of its first and end of its last operator */
-    bool ended; /* the main thread continued: the trace does not end within the pass */
+    bool ended; /* the main thread went on after it, so the trace does not end within the pass */
 } tm_backward_pass;
 
 /**

@@ -27,8 +27,8 @@ bool tm_blocks_are_told(const tm_timeline *timeline, const tm_device_levels *d) 
     return true;
 }
 
-/* Pairs a record with its block. If an address is allocated again, its release is missing from the
- * trace: the earlier block stays. */
+/* Pairs a record with its block. If an address is allocated twice in a row, the release is missing
+ * in the trace, and the first block counts as never freed. */
 static bool pair(const tm_memory_attr *record, uint32_t level, tm_keys *addresses, tm_vec *taken,
                  tm_blocks *out) {
     int64_t bytes = tm_bytes_cut(record->bytes);
@@ -73,8 +73,8 @@ void tm_blocks_free(tm_blocks *blocks) {
     blocks->of = NULL;
 }
 
-/* Returns what a TPU's programs hold at a level [bytes]. Programs are loaded and dropped between
- * records; before the first record, its value is used. */
+/* Returns the memory that a TPU's programs hold at a level [bytes]. It changes between records.
+ * Before the first record, the value of the first is used. */
 static int64_t stack_at(const tm_device_levels *d, size_t level) {
     const tm_memory_level *v = d->levels.data;
     return d->stacks && v[level].reserved_bytes > 0 ? v[level].reserved_bytes : 0;
@@ -88,8 +88,8 @@ tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_de
     return walk;
 }
 
-/* A release returns the size that was allocated, even if its record has another size. The
- * difference is unrecorded, like all that only the totals show. */
+/* Updates the bytes of each category. A release subtracts the size that was allocated, even if the
+ * record has another size. Any difference from the recorded total counts as unrecorded. */
 bool tm_category_walk_next(tm_category_walk *walk) {
     if (walk->next >= walk->levels->levels.n)
         return false;

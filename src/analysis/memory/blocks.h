@@ -5,8 +5,8 @@
 #include "memory_levels.h"
 #include "scopes.h"
 
-/* Categories of memory: id, column of memory.category_curve, doc. The first match in category.c
- * counts. */
+/* Categories of memory: id, column of memory.category_curve, doc. A block gets the first category
+ * that category.c finds to match. */
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
       "Bytes allocated before the trace's first record: parameters and everything else that is "   \
@@ -37,23 +37,25 @@ typedef enum tm_memory_category {
 
 const char *tm_memory_category_word(tm_memory_category category);
 
-/** No block; as `freed`: never freed. */
+/** As an index: no block. As `freed`: the block is never freed. */
 #define TM_NO_BLOCK UINT32_MAX
 
-/** An allocation up to the next release of its address. Records are levels of the device. */
+/** An allocated block, up to the next release at its address. Records are numbered as the device's
+ * levels. */
 typedef struct tm_block {
     int64_t bytes;
-    uint32_t taken, freed; /* level indices; freed: TM_NO_BLOCK if it outlives the trace */
-    uint8_t category;      /* tm_memory_category */
+    /* levels of the records; freed: TM_NO_BLOCK if the block outlives the trace */
+    uint32_t taken, freed;
+    uint8_t category; /* tm_memory_category */
 } tm_block;
 
 typedef struct tm_blocks {
     tm_vec blocks; /* of tm_block, ascending in taken */
-    uint32_t *of;  /* [levels] block that a record allocates or frees; TM_NO_BLOCK: allocated before
-                      the trace; owned */
+    uint32_t *of;  /* [levels] index of the block that a record allocates or frees; TM_NO_BLOCK: it
+                      was allocated before the trace; owned */
 } tm_blocks;
 
-/** Whether every record of a device has an address. Otherwise there are no blocks. */
+/** Whether every record of a device has an address. If not, blocks are unknown. */
 bool tm_blocks_are_told(const tm_timeline *timeline, const tm_device_levels *d);
 
 /**
@@ -72,13 +74,14 @@ tm_memory_category tm_block_category(const tm_rank_view *view, const tm_device_l
                                      const tm_scopes *scopes, const tm_vec *passes,
                                      const tm_block *block);
 
-/** Walks the levels and tracks the bytes of each category. */
+/** A walk over the levels that tracks the bytes of each category. */
 typedef struct tm_category_walk {
     const tm_timeline *timeline;
     const tm_device_levels *levels;
     const tm_blocks *blocks;
     size_t next;                           /* the next level */
-    int64_t bytes[TM_N_MEMORY_CATEGORIES]; /* after the previous level; they add up to its total */
+    int64_t bytes[TM_N_MEMORY_CATEGORIES]; /* by category, after the level before `next`; they add
+                                              up to its total */
 } tm_category_walk;
 
 tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_device_levels *d,

@@ -75,11 +75,12 @@ const tm_table_def tm_memory_category_curve_def = {
     .top = V_ALLOCATED,
 };
 
-/* Totals of one category over the whole time. Integrals in byte nanoseconds exceed 64 bits. */
+/* Sums of one category over all levels. Integrals in byte nanoseconds exceed 64 bits, so they are
+ * reals. */
 typedef struct sums {
     double integral;
     int64_t peak_bytes, most_bytes, end_bytes, blocks, allocated_bytes;
-    bool seen; /* it was not 0 at some time */
+    bool seen; /* some level has memory of this category */
 } sums;
 
 static tm_status add_category(const tm_timeline *timeline, const tm_device_levels *d, int category,
@@ -106,7 +107,7 @@ static tm_status add_category(const tm_timeline *timeline, const tm_device_level
     return tm_device_set_text(d->type, d->device, table, &row[C_DEVICE], err);
 }
 
-/* Counts the level that the walk has just passed. */
+/* Adds the level that the walk has just passed to the sums. */
 static void count(const tm_category_walk *walk, sums all[TM_N_MEMORY_CATEGORIES]) {
     const tm_device_levels *d = walk->levels;
     const tm_memory_level *v = d->levels.data;
@@ -145,7 +146,8 @@ static tm_status add_moment(const tm_category_walk *at, tm_table *table, tm_erro
     return tm_device_set_text(d->type, d->device, table, &row[V_DEVICE], err);
 }
 
-/* Adds the moment with the maximum in a 48th of the time, and the last one if different. */
+/* Adds the levels of one of 48 equal parts of the time: the level with the maximum, and the last
+ * level if that is another one. */
 static tm_status add_slot(const tm_category_walk *best, const tm_category_walk *last,
                           tm_table *table, tm_error *err) {
     TM_TRY(add_moment(best, table, err));

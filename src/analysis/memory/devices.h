@@ -8,15 +8,16 @@
 #include "tmerge/timeline.h"
 
 /**
- * Returns the bytes of memory of a device, from `deviceProperties` (2021: `computeProperties`).
+ * Returns the memory of a device [bytes], from `deviceProperties` (in 2021: `computeProperties`).
  * @return  -1 if the rank's metadata does not have it
  */
 int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int32_t device);
 
-/** Writes PyTorch's word for a device type in profiles; ROCm is recorded as CUDA. */
+/** Writes PyTorch's word for a device type. PyTorch records ROCm as CUDA. */
 void tm_device_type_text(int64_t type, char out[32]);
 
-/** Sets the cell to cpu, cuda:0, ...; with a number for further allocators of the host. */
+/** Sets the cell to "cpu", "cuda:0", ... If the host has several allocators, the further ones get a
+ * number. */
 tm_status tm_device_set_text(int32_t type, int32_t device, tm_table *table, tm_cell *cell,
                              tm_error *err) TM_MUST_CHECK;
 

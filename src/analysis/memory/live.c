@@ -61,17 +61,18 @@ const tm_table_def tm_memory_live_def = {
     .top = L_BYTES,
 };
 
-/* Properties that blocks of a group share. No padding. */
+/* Properties that the blocks of a group share. The struct has no padding, so it can be hashed. */
 typedef struct group_key {
     int64_t size;
     uint32_t op, shapes, module; /* name ids; TM_NO_NAME if none */
-    int32_t step;                /* index; TM_NO_STEP if none */
+    int32_t step;                /* index of the step; TM_NO_STEP if none */
     uint32_t category, unused;
 } group_key;
 
 typedef struct group {
     int64_t blocks, bytes;
-    uint32_t key, first; /* index of its key; level of its first block, unique to the group */
+    /* number of the key; level of the first block, which makes the order unique */
+    uint32_t key, first;
 } group;
 
 /* A device and the table for its rows. */
@@ -98,8 +99,8 @@ static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
 }
 
-/* Returns TM_NO_CALL if no module is open, and the forward operator (if there is one) is in no
- * module. */
+/* Returns the module that is open at an allocation. In a backward pass, it is the module of the
+ * forward operator. Returns TM_NO_CALL if there is none. */
 static uint32_t module_of(const tm_live *live, uint32_t event, const tm_scope *at) {
     uint32_t op = live->view->operators->above[event];
     if (at->module != TM_NO_CALL || op == TM_NO_CALL ||
@@ -132,7 +133,8 @@ static group_key key_of(const tm_live *live, const tm_device_levels *d, const tm
     return key;
 }
 
-/* Adds groups for memory without blocks: allocated before the trace, or known only from totals. */
+/* Adds groups for memory that is not in blocks: it was allocated before the trace, or only totals
+ * show it. */
 static bool find_unblocked(const tm_timeline *timeline, const tm_device_levels *d,
                            const tm_blocks *blocks, tm_keys *keys, tm_vec *groups) {
     static const tm_memory_category unblocked[] = {TM_MEMORY_PREEXISTING, TM_MEMORY_STACK,
@@ -177,7 +179,7 @@ static bool find_groups(const tm_live *live, const tm_device_levels *d, const tm
     return true;
 }
 
-/* Adds a row with the columns that the last row also has; NULL if out of memory. */
+/* Adds a row, and sets the columns that the row for the rest has too; NULL if out of memory. */
 static tm_cell *add_row(const place *at, int64_t number, int64_t bytes) {
     const tm_memory_level *v = at->levels->levels.data;
     tm_cell *row = tm_table_add_row(at->table);

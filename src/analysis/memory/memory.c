@@ -176,8 +176,8 @@ static const tm_table_def *const defs[] = {
     &tm_memory_owner_part,
 };
 
-/* Adds the rows of a device's steps. Collects the growth of all but the first, in which caches fill
- * and optimizers create their states. */
+/* Adds the rows of a device's steps. Collects the growth of each step except the first, in which
+ * caches fill and optimizers create their states. */
 static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *d, tm_table *table,
                            tm_vec *growths, tm_error *err) {
     int64_t before = d->begin_bytes;
@@ -205,7 +205,8 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
     return TM_OK;
 }
 
-/* Uses the median, because one step may allocate a lot and free it in the next. */
+/* Sets the growth. It is the median over steps, because one step may allocate much that the next
+ * one frees. */
 static void set_growth(tm_cell *row, tm_vec *growths) {
     int64_t *v = growths->data, growing = 0;
     if (growths->n == 0)
@@ -235,7 +236,8 @@ static tm_status set_pattern(const tm_timeline *timeline, const tm_device_levels
     return tm_table_set_text(table, &row[D_PATTERN], p.word, err);
 }
 
-/* Levels must not be thinned yet. @param capacity  [bytes]; 0 or less if unknown */
+/* Sets columns that need all levels, so it must be called before levels are thinned. @param
+ * capacity  [bytes]; 0 or less if unknown */
 static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity,
                        const tm_allocator *allocator) {
     const tm_memory_level *v = d->levels.data;
@@ -248,7 +250,7 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     tm_cell_set_int(&row[D_END], v[d->levels.n - 1].allocated_bytes);
     tm_cell_set_int(&row[D_PEAK], peak);
     tm_cell_set_int(&row[D_PEAK_TIME], v[d->peak].time_ns);
-    if (reserved > 0) { /* always 0 for the CPU */
+    if (reserved > 0) { /* 0 for the CPU */
         tm_cell_set_int(&row[D_RESERVED], reserved);
         tm_cell_set_ratio(&row[D_FRAGMENTATION], 100.0, reserved - peak, reserved);
     }
@@ -259,13 +261,13 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     }
     if (limit > 0) {
         tm_cell_set_int(&row[D_LIMIT], limit);
-        /* the limit of a host's allocator is not the host's memory */
+        /* the limit of a host's allocator is not the size of the host's memory */
         if (reserved <= 0 && d->type != 0)
             tm_cell_set_ratio(&row[D_CAPACITY_PCT], 100.0, peak, limit);
     }
 }
 
-/* Adds one device's row. @param op  name of the operator that allocated at the peak */
+/* Adds one device's row. @param op  name id of the operator that made the allocation at the peak */
 static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d, uint32_t op,
                             tm_vec *growths, tm_table *table, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -318,7 +320,7 @@ typedef struct rank_memory {
     tm_vec passes; /* of tm_backward_pass */
 } rank_memory;
 
-/* Leaves *m in a state that can be freed, also on failure. */
+/* Finds the inputs of the tables. *m can be freed in any case, also after a failure. */
 static tm_status find(rank_memory *m, tm_error *err) {
     tm_status status = tm_memory_levels_find(m->view->timeline, &m->devices, err);
     for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
@@ -336,7 +338,7 @@ static void free_found(rank_memory *m) {
     tm_vec_free(&m->passes);
 }
 
-/* Adds rows based on blocks, if the device's records have addresses. */
+/* Adds the rows that need blocks, if the device's records have addresses. */
 static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
                             tm_error *err) {
     tm_blocks blocks;
@@ -369,7 +371,7 @@ static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
             status = add_device(m->view, d, operators[peak->record], &growths,
                                 tm_tables_find(out, device_def.name), err);
         if (status == TM_OK)
-            /* last, because it thins the levels that d->peak indexes */
+            /* last, because it thins the levels, and d->peak is an index into them */
             status = add_curve(timeline, d, tm_tables_find(out, curve_def.name), err);
     }
     tm_vec_free(&growths);
@@ -389,7 +391,7 @@ static tm_status add_records(rank_memory *m, tm_tables *out, tm_error *err) {
 static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     rank_memory m = {.view = view};
     tm_status status = TM_OK;
-    /* passes are needed only with memory records or shapes */
+    /* without memory records or shapes, no table needs the passes */
     if (view->timeline->n_attrs[TM_ATTR_MEMORY] > 0 || view->timeline->n_attrs[TM_ATTR_SHAPES] > 0)
         status = tm_backward_passes_find(view, &m.passes, err);
     if (status == TM_OK && m.passes.n > 0)

@@ -57,7 +57,8 @@ static bool is_of(const tm_cell *device, const char *type) {
     return strlen(type) == n && memcmp(device->value.text, type, n) == 0;
 }
 
-/* Keeps the first of equal values, i.e. that of the lowest rank. */
+/* Whether a value is larger than the largest so far. Of equal values the first is kept, which is
+ * that of the lowest rank. */
 static bool is_more(const tm_cell *cell, const tm_cell *than) {
     return !cell->null && (than->null || cell->value.i > than->value.i);
 }
@@ -112,7 +113,7 @@ static tm_status add_type(const tm_table *devices, const char *type, tm_table *t
     return tm_table_set_text(table, &row[J_DEVICE], type, err);
 }
 
-/* Linear search, as there are few types of devices. */
+/* Uses a linear search, because there are few types of devices. */
 static bool is_known(const tm_table *table, const tm_cell *device) {
     for (size_t i = 0; i < table->n_rows; i++)
         if (is_of(device, tm_table_row(table, i)[J_DEVICE].value.text))

@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "tmerge/analysis.h"
 
-/** Allocated memory after one record. */
+/** The memory allocated after a record. */
 typedef struct tm_memory_level {
     int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 if not recorded */
     uint32_t record; /* index of the memory record in the timeline */
@@ -16,13 +16,14 @@ typedef struct tm_memory_step {
     int64_t records, allocated_bytes, peak_bytes, peak_reserved_bytes, end_bytes;
 } tm_memory_step;
 
-/** Levels of one device or the CPU. */
+/** The levels of one device, or of the CPU. */
 typedef struct tm_device_levels {
     int32_t type, device;
-    bool relative; /* totals are not recorded: levels count from 0 at the first record */
-    bool stacks;   /* reserved_bytes of its levels is memory of programs, part of allocated_bytes */
+    bool relative; /* totals are not recorded, so levels start at 0 */
+    /* reserved_bytes of the levels is the part of allocated_bytes that programs hold */
+    bool stacks;
     int64_t allocations, releases;
-    int64_t begin_bytes;         /* before the first record */
+    int64_t begin_bytes;         /* allocated before the first record */
     int64_t peak_reserved_bytes; /* -1 if not recorded */
     size_t peak;                 /* index of the level with the maximum allocated_bytes */
     tm_vec levels;               /* of tm_memory_level, ascending in time */
@@ -39,8 +40,8 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Reduces to at most 384 levels: if there are more, keeps only the levels with the minimum and
- * maximum allocated and the maximum reserved in each 128th of the time.
+ * Reduces more than 384 levels to at most that number: in each 128th of the time, keeps the levels
+ * with the minimum allocated, the maximum allocated and the maximum reserved.
  */
 void tm_memory_levels_thin(tm_vec *levels);
 

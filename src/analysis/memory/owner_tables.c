@@ -4,7 +4,8 @@
 #include "table/levels.h"
 #include "tables.h"
 
-/* Columns with an owner's sums, relative to the first of them, in the part and the shown table. */
+/* Columns with an owner's sums, counted from the first of them, in the part table and in the shown
+ * table. */
 enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
 
 #define SUM_COLUMNS                                                                                \
@@ -24,7 +25,7 @@ enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_S
 enum { P_LEVEL, P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };
 
 static const tm_column part_columns[N_PART] = {
-    {"level", TM_INT, "", "tm_owner_level."},
+    {"level", TM_INT, "", "Level, a tm_owner_level."},
     {"name", TM_INT, "", "Id of the owner's name."},
     {"device_type", TM_INT, "", "Type of the device."},
     {"rank", TM_INT, "", "Global rank."},
@@ -32,7 +33,7 @@ static const tm_column part_columns[N_PART] = {
     {"peak_bytes", TM_INT, "B", "Part of self_bytes allocated at a device's peak."},
 };
 
-/* Rows of all ranks are merged to one row of the shown table. */
+/* The merge combines the rows of all ranks into one row of the shown table. */
 const tm_table_def tm_memory_owner_part = TM_PART_TABLE(
     "memory.owner_part", "A row for each owner, device type and rank: its part of the shown table.",
     part_columns, N_PART, P_RANK);
@@ -43,7 +44,7 @@ static const tm_column columns[N_SHOWN] = {
     TM_LEVEL_COLUMN("operator or module"),
     {"name", TM_TEXT, "",
      "Name of the operator or annotation, or of the module with the profiler's number; null for "
-     "memory that was allocated outside of all of the level."},
+     "memory that was allocated outside of all operators or modules."},
     {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
     {"ranks", TM_INT, "",
      "Number of ranks on which the operator or module allocated or freed memory."},
@@ -74,11 +75,11 @@ static const char *const level_words[TM_N_OWNER_LEVELS] = {
 tm_owner_class *const tm_owner_classes[TM_N_OWNER_LEVELS] = {
     [TM_OWNERS_MODULE] = tm_is_owning_module, [TM_OWNERS_OPERATOR] = tm_is_owning_operator};
 
-/* Owners are merged over ranks by device type only, as device numbers differ between ranks. */
+/* Adds an owner's rows by type of device, because device numbers differ between ranks. */
 tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level,
                                const tm_owners *owners, tm_table *part, tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;
-    /* most traces have no modules: a row only for memory outside of modules would be useless */
+    /* most traces have no modules; a single row for memory outside of modules would be useless */
     bool any = level != TM_OWNERS_MODULE;
     for (size_t i = 0; i < owners->owners.n; i++)
         any = any || keys[i].name != TM_NO_NAME;
@@ -104,7 +105,7 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level
     return TM_OK;
 }
 
-/* A rank has one row per key, so the number of ranks is that of rows. */
+/* Each rank has one row for a key, so the number of rows is the number of ranks. */
 static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
                            tm_cell *row, tm_error *err) {
     const tm_cell *key = tm_rank_rows_key(rows);
@@ -122,7 +123,7 @@ static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_t
     TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
     TM_TRY(tm_table_set_text(table, &row[O_LEVEL], level_words[key[P_LEVEL].value.i], err));
     tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-    /* the empty name stands for memory outside of all owners */
+    /* an empty name leaves null: memory outside of all owners */
     return name.size > 0 ? tm_table_set_bytes(table, &row[O_NAME], name.bytes, name.size, err)
                          : TM_OK;
 }

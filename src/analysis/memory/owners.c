@@ -10,7 +10,7 @@
 typedef struct open_op {
     int64_t end_ns;
     uint32_t name;
-    int32_t device_type; /* device type of `owner` */
+    int32_t device_type; /* type of device for which `owner` was found */
     uint32_t owner;      /* index of the owner last used; TM_NO_KEY if none */
 } open_op;
 
@@ -18,12 +18,13 @@ typedef struct walk {
     const tm_rank_view *view;
     tm_owner_class *is_owner;
     tm_owners *owners;
-    /* records are ascending in row, and thus grouped by thread */
+    /* records are sorted by row, and so grouped by thread */
     size_t next; /* index of the next record */
     tm_vec open; /* of open_op, the innermost last */
 } walk;
 
-/* Operators and annotations except steps, which contain everything. */
+/* Whether a row is an operator or annotation. Steps do not count, because they contain
+ * everything. */
 bool tm_is_owning_operator(const tm_rank_view *view, uint32_t row) {
     uint8_t category = view->timeline->category[row];
     return (category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION) &&
@@ -36,7 +37,8 @@ bool tm_is_owning_module(const tm_rank_view *view, uint32_t row) {
            tm_call_kinds_at(view->call_kinds, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Caches the owner per open operator, as its records are mostly of one device. */
+/* Returns the owner for an open operator and a type of device. The operator keeps the last result,
+ * since its records are mostly of one device. */
 static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     if (op->owner == TM_NO_KEY || op->device_type != device_type) {
         const tm_owner_key key = {op->name, device_type};
@@ -57,7 +59,7 @@ static bool is_repeated(const open_op *open, size_t n, size_t i) {
     return false;
 }
 
-/* Counts a record for every open operator, once per name. */
+/* Counts a record for each open operator; if several open operators have one name, once. */
 static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
     int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -78,13 +80,13 @@ static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_o
     return true;
 }
 
-/* Walks a thread up to its last record and tracks the operators open at each. */
+/* Walks a thread up to its last record. Tracks which operators are open at each record. */
 static bool walk_thread(walk *w, const tm_track *track) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n_records = timeline->n_attrs[TM_ATTR_MEMORY];
     uint32_t row = track->first, end = track->first + track->count;
-    /* represents memory outside of all operators, so that it gets a row as well */
+    /* stands for memory outside of all operators, which gets a row as well */
     open_op nowhere = {INT64_MAX, TM_NO_NAME, 0, TM_NO_KEY};
     w->open.n = 0;
     for (; row < end && w->next < n_records && records[w->next].event < end; row++) {
@@ -111,7 +113,7 @@ static bool walk_thread(walk *w, const tm_track *track) {
     return true;
 }
 
-/* Counts the calls of every owner with a row, including those that allocated nothing. */
+/* Counts the calls of every owner that has a row. Calls that allocated nothing count, too. */
 static bool count_calls(const walk *w) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_owner_key *keys = w->owners->keys.keys.data;
@@ -142,8 +144,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* unsigned: records before the track are out of range too; threads without records are
-         * skipped */
+        /* A record before the track makes the unsigned difference large, so it counts as outside,
+         * too. Threads without records are skipped. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

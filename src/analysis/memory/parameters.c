@@ -73,13 +73,13 @@ const tm_table_def tm_memory_parameters_def = {
     .top = M_PARAMETERS,
 };
 
-/* Gradients that one pass accumulates. */
+/* The gradients that one backward pass accumulates: elements, tensors and bytes. */
 typedef struct sums {
-    int64_t elements, tensors, bytes; /* bytes: -1 if a type is unknown */
+    int64_t elements, tensors, bytes; /* bytes: -1 if the type of any gradient is unknown */
 } sums;
 
-/* Returns the number of elements of the first shape in "[[50304, 768], ...": 1 for a scalar's
- * "[[]]"; -1 for other texts. */
+/* Returns the number of elements of the first shape in a text like "[[50304, 768], ..."; 1 for a
+ * scalar, "[[]]"; -1 for other texts. */
 static int64_t elements_of(const char *shapes) {
     const char *p = shapes;
     int64_t product = 1;
@@ -97,7 +97,8 @@ static int64_t elements_of(const char *shapes) {
     return product;
 }
 
-/* Returns the bytes per element of the first type in ["c10::BFloat16", ...; 0 if unknown. */
+/* Returns the bytes per element of the first type in a text like ["c10::BFloat16", ...; 0 if
+ * unknown. */
 static int64_t size_of(const char *types) {
     static const struct {
         const char *word;
@@ -143,8 +144,8 @@ static int by_size(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
 }
 
-/* Finds the most frequent sums of a pass, the largest if several. Returns the number of such
- * passes, 0: none. */
+/* Finds the sums that most passes have, the largest in a tie. Returns how many passes have them; 0
+ * if none. */
 static int64_t usual(sums *passes, size_t n, sums *out) {
     int64_t most = 0, here = 0;
     qsort(passes, n, sizeof *passes, by_size);
@@ -158,7 +159,7 @@ static int64_t usual(sums *passes, size_t n, sums *out) {
     return most;
 }
 
-/* Training setup, from the names of a rank's operators and annotations. */
+/* How a rank is trained, from the names of its operators and annotations. */
 typedef struct training {
     const char *optimizer; /* name after "Optimizer.step#", of length `size`; NULL if none */
     size_t size;
@@ -192,7 +193,8 @@ static bool look_at_names(const tm_rank_view *view, training *t) {
     return looked != NULL;
 }
 
-/* Sets bounds of the optimizer's state, in multiples of the parameters' bytes. */
+/* Sets the minimum and maximum size of the optimizer's state. It is a multiple of the parameters'
+ * size, known for a few optimizers. */
 static void set_state(tm_cell *row, const training *t, int64_t bytes) {
     static const struct {
         const char *name;
@@ -226,7 +228,8 @@ static tm_status add_row(const tm_rank_view *view, const sums *pass, int64_t n_p
     return tm_table_set_bytes(table, &row[M_OPTIMIZER], t.optimizer, t.size, err);
 }
 
-/* Adds up the shapes of AccumulateGrad by pass. Remembers its name id to avoid comparing texts. */
+/* Adds up the shapes of the AccumulateGrad operators of each pass. Keeps the name id of this
+ * operator, so that texts are compared only once. */
 static bool find_sums(const tm_rank_view *view, const tm_vec *passes, sums *all) {
     const tm_timeline *timeline = view->timeline;
     const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
@@ -271,7 +274,8 @@ static tm_cell most_of(const tm_table *categories, size_t first, size_t end, con
     return most;
 }
 
-/* Both tables are ascending in rank. Kept apart from memory.category, whose sums are exact. */
+/* Splits the memory allocated before the trace into parameters, optimizer state and the rest. Both
+ * tables are sorted by rank. The estimates are not in memory.category, whose sums are exact. */
 void tm_memory_split_preexisting(tm_tables *tables) {
     const tm_table *categories = tm_tables_find(tables, "memory.category");
     const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);

@@ -4,7 +4,8 @@
 
 #include "base/median.h"
 
-/* Counts falls by at least a threshold, each from the maximum since the previous one. */
+/* Counts how often a value falls by at least a threshold from its maximum since the previous
+ * fall. */
 typedef struct falls {
     int64_t threshold, high, low, n;
     bool begun, falling;
@@ -24,7 +25,7 @@ static void follow(falls *f, int64_t value) {
     }
 }
 
-/* Smaller changes than a twentieth of the maximum are ignored. */
+/* Changes below a twentieth of the maximum are ignored. */
 static falls falls_of(int64_t most) {
     return (falls){.threshold = most / 20 > 0 ? most / 20 : 1};
 }
@@ -32,13 +33,13 @@ static falls falls_of(int64_t most) {
 static int64_t mean_of(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     int64_t length = v[d->levels.n - 1].time_ns - v[0].time_ns;
-    double integral = 0.0; /* in byte nanoseconds, which exceed 64 bits */
+    double integral = 0.0; /* in byte nanoseconds, whose sum exceeds 64 bits */
     for (size_t i = 0; i + 1 < d->levels.n; i++)
         integral += (double)v[i].allocated_bytes * (double)(v[i + 1].time_ns - v[i].time_ns);
     return length > 0 ? llround(integral / (double)length) : v[0].allocated_bytes;
 }
 
-/* Falls of the memory that the allocator holds of the device. */
+/* Counts falls of the reserved memory, which the allocator holds on the device. */
 static int64_t falls_of_reserve(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     falls f = falls_of(d->peak_reserved_bytes);
@@ -47,13 +48,14 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
     return f.n;
 }
 
-/* Counts of steps with records: */
+/* Counts of steps that have records: */
 typedef struct walk {
     int64_t n;       /* all steps */
-    int64_t growing; /* end with more allocated than the step before; without the first step */
-    int64_t falls;   /* falls of what is allocated at step ends */
-    int64_t high;    /* peak more than 20 % above the median; without the first step */
-    int64_t uneven;  /* peak more than 5 % off the median; without the first step */
+    int64_t growing; /* steps that end with more allocated than the step before; without the first
+                        step */
+    int64_t falls;   /* falls of the memory allocated at the end of steps */
+    int64_t high;    /* steps with a peak over 20 % above the median; without the first step */
+    int64_t uneven;  /* steps with a peak over 5 % off the median; without the first step */
     size_t highest;  /* index of the step with the highest peak, without the first */
 } walk;
 

@@ -4,17 +4,17 @@
 
 #include "memory_levels.h"
 
-/** Classification of a device's levels and steps. */
+/** How the memory of a device changes over its levels and steps. */
 typedef struct tm_memory_pattern {
     const char *word;   /* growth, saw-tooth, spike, stable or uneven; NULL: too few steps */
-    int64_t mean_bytes; /* over the time from the first to the last record */
+    int64_t mean_bytes; /* mean over the time from the first to the last record */
     int64_t falls;      /* number of times the allocator returned memory to the device */
-    size_t spike;       /* spike: index of its step */
+    size_t spike;       /* index of the step with the spike, if `word` is spike */
 } tm_memory_pattern;
 
 /**
- * Classifies the steps with records, without the first, in which caches fill and optimizers create
- * their states. Needs at least three others.
+ * Classifies the changes over steps that have records. The first step is left out, because caches
+ * fill and optimizers create their states in it. Needs three other steps.
  * @param d  not thinned yet
  * @return   TM_OK; TM_ERR_FAULT
  */

@@ -15,8 +15,8 @@ static bool is_scope(void *context, const tm_timeline *timeline, uint32_t row) {
 }
 
 /* Whether the name is an operator with a schema or an autograd function: aten::mm,
- * torchvision::nms, AddmmBackward0. "autograd::engine::evaluate_function: AddmmBackward0", which
- * calls one, contains a space. */
+ * torchvision::nms, AddmmBackward0. A name with a space, such as
+ * "autograd::engine::evaluate_function: AddmmBackward0", is a wrapper around one. */
 static bool is_node(const char *name, tm_call_kind kind) {
     return !strchr(name, ' ') && (kind == TM_CALL_KIND_BACKWARD || strstr(name, "::"));
 }
@@ -80,7 +80,7 @@ tm_status tm_scopes_find(const tm_rank_view *view, tm_scopes *out, tm_error *err
     out->copies = calloc(out->calls.n + 1, 1);
     if (!out->of || !out->copies)
         return tm_fail_memory(err);
-    for (size_t i = 0; i < out->calls.n; i++) /* parents come before nested calls */
+    for (size_t i = 0; i < out->calls.n; i++) /* a parent comes before the calls nested in it */
         out->of[i] = enter(view, calls[i].parent == TM_NO_CALL ? nowhere : out->of[calls[i].parent],
                            (uint32_t)i, calls[i].row);
     mark_copies(view, out);

@@ -155,7 +155,8 @@ static tm_status add_site(const tm_snapshot_site *s, int64_t place, int64_t allo
     return tm_table_set_text(table, &row[S_FILE], s->file, err);
 }
 
-/* Adds the sites of one device. In the input, sites are grouped by device. */
+/* Adds a row for each of the first SITES sites of a device, and one row for the sites after
+ * these.. */
 static tm_status add_sites(const tm_snapshot_site *v, size_t n, const tm_snapshot_device *d,
                            tm_table *table, tm_error *err) {
     enum { SITES = 50 };
