@@ -1,5 +1,5 @@
-/* Runs every analysis in the order of analyses.def: on a rank, on the collectives a process
- * matched, on merged rows, on the job. */
+/* Runs all analyses in the order of analyses.def: on a rank, on the collectives that a process
+ * matched, on rows that are merged, and on the job. */
 #include "analysis/analyses.h"
 
 #include "analysis/shared/busy.h"
@@ -37,7 +37,8 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* Results shared by a rank's analyses; the last four exist only while an analysis needs them. */
+/* Results shared by a rank's analyses; the last four (work, gaps, places, annotations) exist only
+ * while an analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
     tm_calls operators;
@@ -51,7 +52,8 @@ typedef struct rank_facts {
     unsigned made; /* tm_reads, or'ed: which of these four exist */
 } rank_facts;
 
-/* Computes missing inputs in @p reads. TM_READS_WORK is computed earlier, with the host's time. */
+/* Computes the inputs in @p reads that do not exist yet. TM_READS_WORK is computed before, with the
+ * host's time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -96,7 +98,7 @@ static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables
         reads[a] = reads[a + 1] | analyses[a]->reads;
     tm_status status = TM_OK;
     for (size_t a = 0; a < N_ANALYSES && status == TM_OK; a++) {
-        /* analyses that read computation have no result if only communication was recorded */
+        /* if only communication was recorded, analyses that read more have no result */
         if (analyses[a]->rank && !(view->busy->comm_alone && analyses[a]->reads))
             status = run_one(analyses[a], *view, facts, out, err);
         leave(reads[a + 1], facts);
@@ -160,8 +162,8 @@ tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Sorting puts the rows of one key together. After merging, the result is in the tables that are
- * shown and the input rows, up to ranks x names of them, are dropped. */
+/* Merges the rows of equal keys, which sorting has put together. Afterwards the part tables, with
+ * up to ranks x names rows, are dropped; the result is in the shown tables. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) {
     tm_status status = TM_OK;
@@ -176,8 +178,8 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Packs the tables that a job part unpacked: in a large job, all rows unpacked would need more
- * memory than everything else. */
+/* Compresses again the tables that a job part decompressed. In a large job, all rows would need
+ * more memory than everything else. */
 static tm_status rest(tm_tables *tables, tm_error *err) {
     enum { AWAKE_BYTES = 32 << 20 };
     size_t bytes = 0;
@@ -189,8 +191,8 @@ static tm_status rest(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Job parts bisect tables and walk them in parallel, so tables are sorted first and kept in
- * order. */
+/* Job parts search in sorted tables and read them side by side, so tables are sorted first and
+ * their order is kept. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);

@@ -38,24 +38,28 @@ enum {
 };
 
 static const tm_column part_columns[P_N] = {
-    [P_LEVEL] = {"level", TM_INT, "", "tm_call_level."},
-    [P_NAME] = {"name", TM_INT, "", "Name id."},
+    [P_LEVEL] = {"level", TM_INT, "", "Level, a tm_call_level."},
+    [P_NAME] = {"name", TM_INT, "", "Name id of the call."},
     [P_SHAPES] = {"shapes", TM_INT, "", "Id of the input shapes, or none."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
-    [P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns", "Directly launched GPU time."},
+    [P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
+                       "GPU time of work that the calls launched directly."},
     [P_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
-                        "GPU time of the work launched within the call."},
-    [P_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "Host self time."},
-    [P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Host time."},
+                        "GPU time of work launched within the calls."},
+    [P_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "Host time of the calls without nested calls."},
+    [P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Host time of the calls."},
     [P_TENSOR_SELF] = {"tensor_self_ns", TM_INT, "ns", "Tensor-core time in device_self_ns."},
     [P_TENSOR_TOTAL] = {"tensor_total_ns", TM_INT, "ns", "Tensor-core time in device_total_ns."},
     [P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "Kernel time in device_self_ns."},
     [P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "Kernel time in device_total_ns."},
-    [P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could be used."},
-    [P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns", "Its backward GPU time."},
-    [P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns", "With nested calls."},
-    [P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns", "Its backward host time."},
+    [P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could do the work."},
+    [P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns",
+                         "GPU time of the backward pass for the calls' own work."},
+    [P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
+                          "GPU time of the backward pass, also for nested calls."},
+    [P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
+                         "Host time of the backward pass for the calls."},
 };
 
 const tm_table_def tm_call_part =
@@ -168,12 +172,13 @@ typedef struct call_key {
     uint32_t name, shapes;
 } call_key;
 
-/* GPU time with or without nested calls. */
+/* GPU time of calls, with or without nested calls. */
 typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
 
-/* Backward pass of a call: its own, and with nested calls. */
+/* Time of a call's backward pass: on the GPU by itself (self) and with nested calls (total), and on
+ * the host. */
 typedef struct backward_time {
     int64_t self_ns, total_ns, host_ns;
 } backward_time;
@@ -186,12 +191,12 @@ typedef struct call_sum {
     bool fits;
 } call_sum;
 
-/* One way to group a rank's calls. */
+/* One way to group a rank's calls: by name, or by name and shapes. */
 typedef struct grouping {
     tm_call_level level; /* of the sums */
     tm_keys keys;        /* of call_key */
-    tm_vec sums;         /* of call_sum, by key */
-    uint32_t *slot;      /* [calls->n] key of each call, TM_NO_KEY if it is not summed */
+    tm_vec sums;         /* of call_sum, by number of the key */
+    uint32_t *slot; /* [calls->n] number of each call's key; TM_NO_KEY if the call is not summed */
 } grouping;
 
 enum { BY_NAME, BY_SHAPES, N_GROUPINGS };
@@ -205,7 +210,7 @@ typedef struct summing {
     grouping by[N_GROUPINGS];
     device_time *total;      /* [calls->n] */
     backward_time *backward; /* [calls->n]; NULL if not requested */
-    bool *fits;              /* [calls->n] whether the call or a nested one fits tensor cores */
+    bool *fits; /* [calls->n] tensor cores could do work of the call or of a nested one */
 } summing;
 
 static call_sum *sum_at(const grouping *g, uint32_t slot) {
@@ -218,15 +223,16 @@ static uint32_t add_key(grouping *g, const call_key *key) {
     return sum ? (uint32_t)(sum - (const call_sum *)g->sums.data) : TM_NO_KEY;
 }
 
-/* Assigns every call the key of its name. */
+/* Gives each call the key of its name. */
 static bool key_by_name(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
-    uint32_t *known = calloc(s->view->n_names, sizeof *known); /* [names] 1 + key */
+    uint32_t *known =
+        calloc(s->view->n_names, sizeof *known); /* [names] 1 + number of the key; 0: none yet */
     bool ok = known != NULL;
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
         if (known[name] == 0)
-            /* TM_NO_KEY overflows to 0, and the line below restores it. */
+            /* TM_NO_KEY + 1 overflows to 0. The subtraction below gives TM_NO_KEY again. */
             known[name] = 1 + add_key(g, &(call_key){name, TM_NO_NAME});
         g->slot[i] = known[name] - 1;
         ok = g->slot[i] != TM_NO_KEY;
@@ -235,8 +241,8 @@ static bool key_by_name(const summing *s, grouping *g) {
     return ok;
 }
 
-/* Assigns every call with input shapes the key of its name and shapes. Calls and shapes both ascend
- * by row. */
+/* Gives each call with input shapes the key of its name and shapes. Calls and shapes are sorted by
+ * row. */
 static bool key_by_shapes(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
@@ -255,12 +261,12 @@ static bool key_by_shapes(const summing *s, grouping *g) {
     return true;
 }
 
-/* Returns whether the devices are GPUs: only then do names indicate tensor cores. */
+/* Returns whether the devices are GPUs. On other devices, names do not indicate tensor cores. */
 static bool on_gpus(const tm_rank_view *view) {
     return tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size == 0;
 }
 
-/* Returns whether a call is nested in another one of its key. */
+/* Returns whether a call is nested in another call with the same key. */
 static bool is_repeated(const tm_call *calls, const grouping *g, size_t i) {
     for (uint32_t above = calls[i].parent; above != TM_NO_CALL; above = calls[above].parent)
         if (g->slot[above] == g->slot[i])
@@ -274,7 +280,8 @@ static void add_time(device_time *to, const device_time *time) {
     to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
 }
 
-/* Adds up self times; of nested calls of one key, only the outermost adds to totals. */
+/* Adds up the times of calls by key. Self times are those of all calls. Totals are only those of
+ * calls that are not nested in a call with the same key. */
 static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
@@ -321,12 +328,14 @@ static void find_device(summing *s) {
         if (call != TM_NO_CALL)
             add_event(s, call, row);
     }
-    for (size_t i = s->calls->n; i-- > 0;) /* children come after their parents */
+    for (size_t i = s->calls->n;
+         i-- > 0;) /* children come after their parents, so this goes backwards */
         if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
 }
 
-/* Attributes backward work to the call open when its forward operator ran, and to its ancestors. */
+/* Adds the time of backward work to the call that was open when its forward operator ran, and to
+ * the calls around that one. */
 static void find_backward(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_call *calls = s->calls->calls, *ops = s->view->operators->calls;
@@ -346,7 +355,8 @@ static void find_backward(summing *s) {
             s->backward[call].host_ns =
                 tm_sum(s->backward[call].host_ns, timeline->duration_ns[ops[i].row]);
     }
-    for (size_t i = s->calls->n; i-- > 0;) { /* children come after their parents */
+    for (size_t i = s->calls->n;
+         i-- > 0;) { /* children come after their parents, so this goes backwards */
         backward_time *own = &s->backward[i];
         own->total_ns = tm_sum(own->total_ns, own->self_ns);
         if (calls[i].parent == TM_NO_CALL)
@@ -357,7 +367,8 @@ static void find_backward(summing *s) {
     }
 }
 
-/* Looks up each key once. A call that contains a fitting call fits as well. */
+/* Sets which keys fit tensor cores, looking at each name once. A call that contains a fitting call
+ * fits as well. */
 static void find_fitting(const summing *s, const grouping *g) {
     for (uint32_t k = 0; k < g->sums.n; k++) {
         tm_text name = tm_names_text(s->view->names, ((const call_key *)g->keys.keys.data)[k].name);
@@ -391,7 +402,7 @@ static void set_part(tm_cell *row, const call_key *key, int64_t rank, const call
     tm_cell_set_bool(&row[P_FITS], sum->fits || sum->total.tensor_ns > 0);
 }
 
-/* Adds a row for each key of this rank, to be merged with other ranks. */
+/* Adds a row for each key of this rank. The merge combines the rows of all ranks. */
 static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     for (uint32_t i = 0; i < g->sums.n; i++) {
         tm_cell *row = tm_table_add_row(part);
@@ -410,8 +421,8 @@ static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     return true;
 }
 
-/* Determines keys before anything is summed, so that self times go directly to their sums and only
- * totals are kept per call. */
+/* Finds the keys before times are summed. Self times can then be added to the keys' sums directly,
+ * and only totals have to be kept for each call. */
 static bool make_groups(summing *s) {
     bool ok = true;
     for (int i = 0; i < s->n_groupings && ok; i++) {
@@ -472,7 +483,7 @@ static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[3], m->max_rank);
 }
 
-/* Sets the columns that all levels have. */
+/* Sets the columns that are not only for modules. */
 static tm_status set_merged(const tm_rank_rows *rows, tm_cell *cells, tm_error *err) {
     tm_over_ranks device, host;
 #define SUM(column) tm_over_ranks_sum(rows, P_##column)
@@ -509,8 +520,8 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *shown = tm_tables_find(tables, tm_call_table.name);
     TM_TRY(tm_over_ranks_merge(&tm_call_part, &tm_call_table, names, tables, set_row, err));
-    /* This process has all rows of its keys, so the job's first TM_CALL_ROWS are among its own.
-     * Sorted by keys first, so that ties are cut in the same way here and in the job's table. */
+    /* This process has all rows of its keys, so its first TM_CALL_ROWS include those that the job
+     * keeps. Rows are sorted by key first, so that ties are cut here as in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;
@@ -523,7 +534,7 @@ void tm_call_order(tm_table *shown) {
         int top = l == TM_CALLS_ANNOTATION ? S_DEVICE_TOTAL : S_DEVICE_SELF;
         rows.cells = tm_table_row(shown, first);
         rows.n_rows = end - first;
-        /* Host first: the sort by device time keeps the order of ties. */
+        /* Sorts by host time first. The second sort, by device time, keeps this order in ties. */
         tm_table_rank(&rows, top + S_HOST_SELF - S_DEVICE_SELF);
         tm_table_rank(&rows, top);
     }

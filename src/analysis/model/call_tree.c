@@ -10,17 +10,19 @@
 #include "timeline/host_comm.h"
 
 static const tm_column part_columns[TM_TREE_P_N] = {
-    {"level", TM_INT, "", "tm_tree_level."},
+    {"level", TM_INT, "", "Level, a tm_tree_level."},
     {"path", TM_INT, "", "Hash of the names from the root."},
     {"parent", TM_INT, "", "Hash of the parent; 0 for none."},
     {"depth", TM_INT, "", "Number of ancestors."},
     {"rank", TM_INT, "", "Global rank."},
-    {"name", TM_INT, "", "Name id, or a value in its place."},
+    {"name", TM_INT, "", "Name id, or a value that stands in its place (call_tree.h)."},
     {"calls", TM_INT, "", "Number of calls."},
     {"host_total_ns", TM_INT, "ns", "Total duration of the calls."},
-    {"host_self_ns", TM_INT, "ns", "Part of it outside of child nodes."},
-    {"device_total_ns", TM_INT, "ns", "Total duration of the GPU events launched within them."},
-    {"device_self_ns", TM_INT, "ns", "Part of it not launched in child nodes."},
+    {"host_self_ns", TM_INT, "ns", "Part of host_total_ns outside of child nodes."},
+    {"device_total_ns", TM_INT, "ns",
+     "Total duration of the GPU events launched within the calls."},
+    {"device_self_ns", TM_INT, "ns",
+     "Part of device_total_ns that was not launched in child nodes."},
     {"forward_device_ns", TM_INT, "ns", "Part of device_total_ns of the forward pass."},
     {"recomputed_device_ns", TM_INT, "ns", "Part of device_total_ns that is recomputed."},
     {"backward_device_ns", TM_INT, "ns", "Part of device_total_ns of the backward pass."},
@@ -32,10 +34,10 @@ const tm_table_def tm_tree_part =
                   TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
-/* The call's node is that of another call or a child of it, and is set later. */
+/* The call will get the node of another call, or a child of that node. */
 #define LATER (UINT32_MAX - 1)
 
-/* A node of a rank; its parent has a lower index. */
+/* A node of a rank's tree. Its parent has a lower index. */
 typedef struct node {
     uint64_t path;
     int64_t calls, host_ns, host_below_ns, backward_host_ns;
@@ -44,7 +46,8 @@ typedef struct node {
     uint32_t parent, depth;
 } node;
 
-/* Key of a node within a rank, with the text's hash: names may differ only in addresses. */
+/* Key of a node within a rank. It has a hash of the name without addresses, in which names of one
+ * function may differ. */
 typedef struct node_key {
     uint64_t text;
     uint64_t parent;
@@ -57,9 +60,9 @@ typedef struct tree {
     const tm_passes *passes; /* or NULL */
     tm_keys keys;            /* of node_key */
     tm_vec nodes;            /* of node */
-    uint64_t *hashes;        /* [names] by name id, 0 if unknown */
+    uint64_t *hashes;        /* [names] hash of each name; 0: not yet computed */
     uint32_t *of;            /* [calls] node of each call */
-    bool stacks;             /* calls carry their stacks */
+    bool stacks;             /* nodes are functions of recorded call stacks */
 } tree;
 
 tm_plain_name tm_tree_plain_name(tm_text name) {
@@ -90,7 +93,8 @@ static uint64_t text_hash(tree *t, uint32_t name) {
     return t->hashes[name];
 }
 
-/* Returns the node of a name below a parent, adding it if new; NO_NODE if out of memory. */
+/* Returns the node with a name below a parent. Adds it if it is new. Returns NO_NODE when out of
+ * memory. */
 static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) {
     const node_key key = {text, parent};
     node *n = tm_keys_value(&t->keys, &t->nodes, &key);
@@ -107,7 +111,7 @@ static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) 
     return (uint32_t)(n - nodes);
 }
 
-/* Adds a call whose parent already has a node. */
+/* Adds a call to the tree, below a node. */
 static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     uint32_t row = t->calls->calls[call].row, name = t->view->timeline->name[row];
     uint32_t at = add_node(t, text_hash(t, name), name, parent);
@@ -120,8 +124,8 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     return true;
 }
 
-/* Returns the forward call that a recomputed call repeats: the one of the same name around the
- * operator whose gradient is computed. TM_NO_CALL for none. */
+/* Returns the forward call that a recomputed call repeats: of the calls around the forward
+ * operator, the one with the same name. Returns TM_NO_CALL if there is none. */
 static uint32_t duplicate_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
     uint32_t row = t->calls->calls[call].row;
@@ -133,8 +137,8 @@ static uint32_t duplicate_of(tree *t, uint32_t call) {
     return found;
 }
 
-/* Adds a repeated call to an existing node. Its duration is also added to all ancestors, which do
- * not contain the call. */
+/* Adds a recomputed call to the node of the call that it repeats. The calls of the node's ancestors
+ * do not contain it, so its duration is added to them as well. */
 static void add_again(tree *t, uint32_t call, uint32_t at) {
     node *nodes = t->nodes.data;
     int64_t duration = t->view->timeline->duration_ns[t->calls->calls[call].row];
@@ -167,8 +171,9 @@ static bool add_calls(tree *t) {
     return ok;
 }
 
-/* Adds calls that carry stacks. The self time of a function is the duration of its calls minus
- * nested calls with another stack. Until sum_up, host_ns holds self time. */
+/* Adds the functions of calls with recorded stacks. The self time of a function is the duration of
+ * the calls that it makes, without calls nested in these that have another stack. host_ns holds
+ * self time until sum_up. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
@@ -202,7 +207,8 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* Returns the call that launched an event: a runtime call with a stack, else an enclosing call. */
+/* Returns the call that launched an event: the runtime call if it has a stack; otherwise the call
+ * around it. */
 static uint32_t call_of_event(const tree *t, uint32_t row) {
     uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
     const tm_call *calls = t->calls->calls, *own = NULL;
@@ -213,7 +219,7 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
 
 /* Returns the node that a GPU event's time goes to, and sets its pass; NO_NODE if out of memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    static const uint64_t outside = 1, unknown = 2; /* in place of hashes */
+    static const uint64_t outside = 1, unknown = 2; /* stand for hashes of names */
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];
@@ -244,7 +250,8 @@ static bool add_device(tree *t) {
     return true;
 }
 
-/* Adds the host time of outermost backward nodes to the calls of their forward operators. */
+/* Adds the host time of outermost nodes of autograd to the calls that ran their forward
+ * operators. */
 static void add_backward_host(tree *t) {
     const tm_call *ops = t->view->operators->calls;
     for (size_t i = 0; i < t->view->operators->n; i++) {
@@ -257,7 +264,7 @@ static void add_backward_host(tree *t) {
     }
 }
 
-/* Accumulates from leaves to roots: children come after their parents. */
+/* Adds up times from leaves to roots. Children come after their parents, so this goes backwards. */
 static void sum_up(tree *t) {
     node *nodes = t->nodes.data;
     for (size_t i = t->nodes.n; i-- > 0;) {
@@ -298,7 +305,7 @@ static bool add_rows(const tree *t, tm_table *part) {
         tm_cell_set_int(&row[TM_TREE_P_NAME], n->name);
         tm_cell_set_int(&row[TM_TREE_P_CALLS], n->calls);
         tm_cell_set_int(&row[TM_TREE_P_HOST_TOTAL], n->host_ns);
-        /* Calls with rounded times may cross and exceed the call around them. */
+        /* Recorded times are rounded, so a call may end after the call around it. */
         int64_t own = n->host_ns - n->host_below_ns;
         tm_cell_set_int(&row[TM_TREE_P_HOST_SELF], own > 0 ? own : 0);
         tm_cell_set_int(&row[TM_TREE_P_DEVICE_TOTAL], device);

@@ -96,7 +96,7 @@ tm_text tm_tree_next_frame(tm_text *stack) {
     return (tm_text){stack->bytes + begin, end - begin};
 }
 
-/* Returns the function at a depth of a call stack. */
+/* Returns the function at a depth of a call stack; depth 0 is the outermost function. */
 static tm_text frame_at(tm_text stack, int64_t depth) {
     tm_text frame = {"", 0};
     for (; depth >= 0 && stack.size > 0; depth--)
@@ -128,7 +128,7 @@ static tm_status set_name(const tm_names *names, const tm_cell *key, tm_table *s
     return set_plain(frame_at(stack, key[TM_TREE_P_DEPTH].value.i), shown, cell, err);
 }
 
-/* Sums adjacent columns of both tables. Rows that are not calls have no host times. */
+/* Sets the sums over ranks. Rows of work without a call have no host times. */
 static void set_sums(const tm_rank_rows *rows, tm_cell *row) {
     const tm_cell *key = tm_rank_rows_key(rows);
     bool calls = key[TM_TREE_P_NAME].value.i != TM_TREE_OUTSIDE &&
@@ -172,26 +172,27 @@ tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err)
     return tm_over_ranks_merge(&tm_tree_part, &tm_tree_table, names, tables, set_row, err);
 }
 
-/* A row with its sort keys and tree links. */
+/* A row with the values by which it is sorted, and its links in the tree. */
 typedef struct place {
     int64_t path, parent, total_ns;
-    uint32_t row, above;  /* above: place of the parent, NO_NODE for none */
-    uint32_t first, next; /* its first child, and its next sibling */
+    uint32_t row, above;  /* above: index of the parent's place; NO_NODE: none */
+    uint32_t first, next; /* indices of its first child and next sibling */
 } place;
 
 static int by_path(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
 }
 
-/* Shorter first: lists are filled from the front, so the longest ends up first. */
+/* Sorts the shortest first. Lists of children are filled from the front, so the longest child ends
+ * up first. */
 static int by_time(const void *a, const void *b) {
     const place *x = *(const place *const *)a, *y = *(const place *const *)b;
     return x->total_ns != y->total_ns ? tm_order_i64(x->total_ns, y->total_ns)
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row of others: self times always, totals only of roots and of nodes
- * whose parent is kept. */
+/* Adds an omitted row to the row of others. Self times are always added; totals only of roots and
+ * of nodes whose parent is kept, because these include the totals of their children. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
@@ -201,8 +202,9 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     }
 }
 
-/* Keeps the first n of the rows [first, end), and those that are not calls, which are the last of
- * them. Moves the table's later rows up, and appends a row for all that were removed. */
+/* Keeps the first n of the rows [first, end), and the rows that are not calls, which are at the end
+ * of the range. Moves later rows of the table up. Appends a row with the sums of the removed
+ * rows. */
 static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N];
     int64_t *paths = malloc((n + 1) * sizeof *paths);
@@ -238,7 +240,7 @@ static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_err
     return tm_table_set_text(shown, &row[TM_TREE_NAME], TM_LAUNCHED_OTHERS, err);
 }
 
-/* A parent is at least as long as its children, so the longest nodes form a tree. */
+/* Keeps the longest nodes. A parent is at least as long as its children, so these form a tree. */
 static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err) {
     size_t n = TM_TREE_NODES, end, first = tm_table_level(shown, level, &end);
     tm_table rows = *shown;
@@ -247,7 +249,8 @@ static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err)
     rows.cells = tm_table_row(shown, first);
     rows.n_rows = end - first;
     tm_table_rank(&rows, TM_TREE_HOST_TOTAL);
-    /* Drops all ties, because they may include a child without its parent. */
+    /* Drops all nodes as long as the first dropped one, because a kept child's parent might be
+     * among these. */
     int64_t least = tm_table_row(&rows, n)[TM_TREE_HOST_TOTAL].value.i;
     while (n > 0 && tm_table_row(&rows, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;
@@ -277,13 +280,13 @@ static bool find_parents(place *places, size_t n) {
     return true;
 }
 
-/* Numbers the nodes in depth-first order. */
+/* Numbers the nodes depth first. */
 static void number_nodes(tm_table *shown, place *places, size_t n) {
     int64_t next = 0;
     uint32_t at = places[n].first;
     while (at != NO_NODE) {
         tm_cell *row = tm_table_row(shown, places[at].row);
-        places[at].total_ns = next; /* holds its number from here on */
+        places[at].total_ns = next; /* from here on, this is the node's number */
         tm_cell_set_int(&row[TM_TREE_NODE], next++);
         if (places[at].above == NO_NODE)
             row[TM_TREE_PARENT].null = true;
@@ -298,7 +301,7 @@ static void number_nodes(tm_table *shown, place *places, size_t n) {
     }
 }
 
-/* Numbers the nodes of rows [first, end). */
+/* Numbers the nodes of rows [first, end), which are one level. */
 static tm_status number_rows(tm_table *shown, size_t first, size_t end, tm_error *err) {
     size_t n = end - first;
     place *places = malloc((n + 1) * sizeof *places);

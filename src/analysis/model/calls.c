@@ -12,12 +12,12 @@
 static const tm_table_def *const defs[] = {&tm_call_table, &tm_tree_table, &tm_call_part,
                                            &tm_tree_part};
 
-/* PyTorch records modules as Python calls, among other calls. */
+/* Modules are calls of Python whose names show that they are modules. */
 static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Finds the nesting of modules, ignoring other calls between them. */
+/* Adds the calls of modules. Other calls between a module and the one around it are ignored. */
 static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
     tm_calls calls;
@@ -30,7 +30,8 @@ static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error 
     return status;
 }
 
-/* Rows are queried in ascending order, as the attributes are sorted. */
+/* Rows are queried in ascending order, and the attributes are sorted by row, so the search goes on
+ * from the last match. */
 static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
     size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];
@@ -47,7 +48,8 @@ static bool any_bears_stack(const tm_timeline *timeline) {
     return i < n;
 }
 
-/* Adds the functions, which are Python's or, without these, those of the stacks of other calls. */
+/* Adds the functions: those of Python, or, if these were not recorded, those in the stacks of other
+ * calls. */
 static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables *out,
                                tm_error *err) {
     size_t next = 0;
@@ -83,7 +85,8 @@ static tm_status calls_merge(const tm_names *names, tm_tables *tables, tm_error 
     return tm_tree_merge(names, tables, err);
 }
 
-/* Each process sent the most expensive rows of its keys, which include those of the job. */
+/* Each process sent the rows of its keys with the highest cost. They include those that the job
+ * keeps. */
 static tm_status calls_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_call_order(tm_tables_find(out, tm_call_table.name));

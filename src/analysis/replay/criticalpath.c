@@ -10,7 +10,7 @@
 #include "replay/whatif/result.h"
 #include "timeline/collectives.h"
 
-/* Maximum rows: names with most of the path, and pieces per step and in total. */
+/* Maximum numbers of rows: names on the path, pieces in a step, and pieces in total. */
 enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 200000 };
 
 /* Parts of a path by kind of edge, in the order of the columns. */
@@ -228,7 +228,7 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_replay_result
                : tm_table_set_text(table, cell, tm_names_text(r->names, name).bytes, err);
 }
 
-/* Adds the row of a step whose pieces are [first, behind). */
+/* Adds the row of a step. Its pieces are [first, behind) of all pieces. */
 static tm_status add_step(const tm_replay_result *r, const tm_path_step *step, size_t first,
                           size_t behind, tm_tables *out, tm_error *err) {
     int64_t parts[N_PARTS] = {0}, ns = step->end_ns - step->begin_ns;
@@ -299,7 +299,7 @@ typedef struct labelled {
     int64_t path_ns, count, ranks;
 } labelled;
 
-/* The same for one rank. */
+/* Key of the sums of one rank. */
 typedef struct rank_label {
     label label;
     int64_t rank;
@@ -312,7 +312,7 @@ static int by_path(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->label.name, y->label.name);
 }
 
-/* Sums by kind, name and rank first, since these are few and pieces are very many. */
+/* First sums by kind, name and rank: these sums are few, and pieces are many. */
 static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     for (size_t i = 0; i < r->pieces.n; i++) {
         const tm_path_piece *p = piece_at(r, i);
@@ -325,7 +325,7 @@ static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     return true;
 }
 
-/* Sums these by kind and name, and counts ranks. */
+/* Sums the ranks' sums by kind and name, and counts the ranks. */
 static bool join_ranks(const tm_keys *rank_keys, const tm_vec *of_ranks, tm_vec *sums) {
     tm_keys keys = TM_KEYS(label);
     bool ok = true;
@@ -379,13 +379,14 @@ static tm_status add_names(const tm_replay_result *r, tm_tables *out, tm_error *
     return status;
 }
 
-/* Returns the maximum number of pieces per step. */
+/* Returns the maximum number of pieces for a step. */
 static size_t pieces_of_a_step(const tm_replay_result *r) {
     size_t share = ALL_PIECES_MAX / (r->path_steps.n + 1);
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Joins similar adjacent pieces of a step, and merges all but the longest into their neighbours. */
+/* Joins adjacent pieces of a step that are alike. Keeps the longest, and merges each other piece
+ * into a neighbour. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);

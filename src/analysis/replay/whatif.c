@@ -15,10 +15,12 @@
 #include "table/shown.h"
 #include "timeline/collectives.h"
 
-/* Limits for figures to be sure: unexplained share of the steps and of each saving [%], minimum
- * slowdown (the ideal must not exceed the recorded time), and share of missing ranks. */
+/* Limits for figures to count as sure: maximum unexplained share of the steps, and of each saving
+ * [%]; minimum slowdown, because the ideal must not exceed the recorded time; maximum share of
+ * missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
-/* Maximum share of unmatched communication [%]; above it, the effects between ranks are unknown. */
+/* Maximum share of unmatched communication [%]. With more, the effects between ranks are
+ * unknown. */
 static const double LEAST_MATCHED_PCT = 50.0;
 /* Minimum share of the marked steps' time that the replay must cover. */
 static const double LEAST_REPLAYED_PCT = 90.0;
@@ -320,13 +322,13 @@ static bool is_timed(const tm_replay_result *r) {
     return percent(2 * r->uncertainty_ns, mean(r, r->total_ns)) <= DOUBT_PCT || r->n_ranks == 1;
 }
 
-/* Returns how much of the marked steps was replayed [%]. Time before the first GPU event is not,
- * which may be most of a recording of one short step. */
+/* Returns how much of the marked steps was replayed [%]. Time before the first GPU event is not
+ * replayed. It may be most of a recording of a single short step. */
 static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
 
-/* Returns the time [%] of all steps in which hosts may have worked or waited. */
+/* Returns the share of all steps in which hosts may have worked or waited, which is unknown [%]. */
 static double blocked_pct(const tm_replay_result *r) {
     return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }
@@ -360,7 +362,7 @@ static doubt first_doubt(const tm_replay_result *r) {
                                                   : DOUBT_NONE;
 }
 
-/* Writes the reason for doubt, else the basis of the figures. */
+/* Writes the reason to doubt the figures; if there is none, what they are based on. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
@@ -417,14 +419,15 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
                  "Operations are replayed in the order of the pipeline's schedule, without the "
                  "%.1f %% of the steps' time that has no recorded cause. In the ideal, each "
                  "operation takes the usual time of its type in this job. Not modelled: "
-                 "contention, a different course of the program.",
+                 "contention, and what the program would then do differently.",
                  fabs(error));
     else
         snprintf(
             out, size,
             "Replayed as recorded, every event has its recorded time; %.1f %% of the steps' time "
             "has no recorded cause, and %s of the communication is not matched between ranks. Not "
-            "modelled: contention, queues that fill up, a different course of the program.",
+            "modelled: contention, queues that fill up, and what the program would then do "
+            "differently.",
             fabs(error), tm_shown_percent(unmatched, 1).text);
 }
 
@@ -606,7 +609,7 @@ static tm_status add_network(const tm_replay_result *r, tm_tables *out, tm_error
 }
 
 static tm_status add_split(const tm_replay_result *r, tm_tables *out, tm_error *err) {
-    double sums[2] = {0}; /* of the other stages, and of those that differ */
+    double sums[2] = {0}; /* sum over the stages that do not differ, and over those that do */
     size_t n[2] = {0};
     for (size_t i = 0; i < r->stages.n; i++) {
         const tm_split_stage *s = (const tm_split_stage *)r->stages.data + i;
@@ -644,7 +647,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
-/* If work was not recorded, the replay ends too early and its savings mean nothing. */
+/* If work was not recorded, the replay ends too early, so none of its savings is sure. */
 static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_table *items = tm_tables_find(out, item_def.name);
     char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
@@ -658,7 +661,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* The named ranks come from the job part of stragglers. */
+/* The ranks to name are found by the job part of `stragglers`, which runs before. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];
