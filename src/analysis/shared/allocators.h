@@ -9,7 +9,7 @@
 
 /** A memory allocator as described by a TensorFlow or JAX trace. */
 typedef struct tm_allocator {
-    int64_t limit_bytes; /* limit on the memory it hands out; -1 if not recorded */
+    int64_t limit_bytes; /* maximum of the memory that it gives out; -1 if not recorded */
     char name[64];       /* truncated to fit; empty if not recorded */
 } tm_allocator;
 

@@ -4,7 +4,8 @@
 
 #include "tmerge/timeline.h"
 
-/** Returns the traffic of @p n ranks' operation on its slowest link, as a multiple of its size. */
+/** Returns an operation's traffic on the busiest link of @p n ranks, as a multiple of the
+ * operation's size. */
 static inline double tm_bus_factor(uint8_t kind, int32_t n) {
     double ranks = n;
     if (kind == TM_COLL_ALLREDUCE)

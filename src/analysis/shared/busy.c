@@ -2,7 +2,8 @@
 
 #include "timeline/host_comm.h"
 
-/* Returns set i, so that all sets can be initialised and freed in a loop; NULL after the last. */
+/* Returns set number i of a tm_busy; NULL after the last. So all sets can be initialised and freed
+ * in a loop. */
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
         &busy->compute,          &busy->communication,  &busy->memory,        &busy->overlap,
@@ -12,7 +13,7 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
-/* Selects the events of all devices of the rank instead of those of one device. */
+/* In place of a device: the events of all devices of the rank. */
 static const int32_t ALL_DEVICES = -1;
 
 /* Adds the events of a track to P, C or M by their roles. */
@@ -36,7 +37,7 @@ static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm
     return true;
 }
 
-/* Collects P, C and M over all streams, and the window, which is always the whole rank's. */
+/* Collects P, C and M of one device or of all. The window is always that of the whole rank. */
 static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     for (size_t k = 0; k < timeline->n_tracks; k++) {
         const tm_track *track = &timeline->tracks[k];
@@ -45,7 +46,7 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
         if (counts && !collect_track(timeline, track, out))
             return false;
     }
-    /* One window per span: the GPU is not idle between spans, only unrecorded. */
+    /* There is one window for each span. Between spans the GPU was not idle, but not recorded. */
     for (size_t i = 0; i < timeline->n_spans; i++)
         if (timeline->spans[i].n_gpu_events > 0 &&
             !tm_intervals_add(&out->window, tm_opened(timeline, timeline->spans[i].gpu_begin_ns),
@@ -58,8 +59,9 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     return true;
 }
 
-/* Communication kernels, on the rank's own clock: split into a wait and a subsequent transfer, or,
- * of an operation that lacks ranks, its least wait. */
+/* Times of communication kernels on the rank's own clock. A kernel is split into its wait and the
+ * transfer after it. For an operation that lacks ranks, only the minimum of the wait is known
+ * (`least`). */
 typedef struct split {
     tm_intervals wait, transfer, least;
 } split;
@@ -68,7 +70,7 @@ static bool collect_waits(const tm_timeline *timeline, split *out, bool *any) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n; i++) {
-        /* below 0: the operation has no wait; the kernel counts neither as wait nor as transfer */
+        /* below 0: the wait is unknown, so the kernel counts neither as wait nor as transfer */
         int64_t waited = timeline->answers[i].wait_ns;
         const int64_t least_ns = timeline->answers[i].least_ns;
         int64_t begin = timeline->begin_ns[attrs[i].event];
@@ -88,7 +90,8 @@ static bool collect_waits(const tm_timeline *timeline, split *out, bool *any) {
     return true;
 }
 
-/* Splits exposed communication; time with one kernel waiting, another transferring is transfer. */
+/* Splits exposed communication into waits and transfers. Time in which one kernel waits while
+ * another transfers counts as transfer. */
 static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
     split s = {TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS()};
     tm_intervals shown = TM_INTERVALS(), bare = TM_INTERVALS(), rest = TM_INTERVALS();
@@ -126,7 +129,8 @@ static tm_status compute(const tm_timeline *timeline, int32_t device, tm_busy *o
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Clears everything but communication and the window, for a rank with nothing else recorded. */
+/* For a rank of which only communication was recorded, clears all sets except communication and the
+ * window. */
 static void forget_others(tm_busy *out) {
     out->any_wait = false;
     out->comm_alone = true;
@@ -232,7 +236,8 @@ void tm_busy_free(tm_busy *busy) {
         tm_vec_free(sets_of(busy, i));
 }
 
-/* Busy time is the union of P, C and M. P, C \ P and (M \ P) \ C partition it. */
+/* Busy time is the union of P, C and M. It consists of the disjoint sets P, C \ P and (M \ P) \
+ * C. */
 static void complete(tm_busy_times *t, int64_t window_ns) {
     t->busy_ns = t->compute_ns + t->exposed_comm_ns + t->exposed_memory_ns;
     t->window_ns = window_ns;
@@ -274,7 +279,8 @@ int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_
 
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step) {
     int64_t begin = step->begin_ns, end = step->end_ns;
-    /* The window is 0 as well, so that a rank without GPU events enters no mean over ranks. */
+    /* Without GPU events, the window is 0 as well, so that the rank does not count in means over
+     * ranks. */
     if (!busy->any)
         return (tm_busy_times){0};
     tm_busy_times t = {

@@ -7,21 +7,21 @@
 
 /* C, P and M are the unions of communication, compute and memory events (copies and sets). */
 typedef struct tm_busy {
-    tm_intervals compute;        /* P */
-    tm_intervals communication;  /* C */
-    tm_intervals memory;         /* M */
-    tm_intervals busy;           /* P u C u M */
-    tm_intervals overlap;        /* C n P */
-    tm_intervals exposed_comm;   /* C \ P */
-    tm_intervals exposed_memory; /* (M \ P) \ C */
-    tm_intervals window; /* the windows of the spans: first start to last end of GPU events */
+    tm_intervals compute;          /* P */
+    tm_intervals communication;    /* C */
+    tm_intervals memory;           /* M */
+    tm_intervals busy;             /* P u C u M */
+    tm_intervals overlap;          /* C n P */
+    tm_intervals exposed_comm;     /* C \ P */
+    tm_intervals exposed_memory;   /* (M \ P) \ C */
+    tm_intervals window;           /* first start to last end of GPU events, for each span */
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
-    tm_intervals exposed_least; /* waits in operations that lack ranks, until the last of the others
-                                   came, outside P, C_transfer and C_wait */
+    tm_intervals exposed_least; /* waits in operations that lack ranks, until the last recorded rank
+                                   came, outside of P, C_transfer and C_wait */
     bool any;                   /* the rank has GPU events */
     bool comm_alone; /* only communication is recorded: all sets but C and the window are empty */
-    bool any_wait;   /* the rank has operations with wait and transfer */
+    bool any_wait;   /* the rank has operations with a known wait */
 } tm_busy;
 
 /** Lengths of the sets within a window [ns]; compute + exposed_comm + exposed_memory + idle =
@@ -29,18 +29,20 @@ typedef struct tm_busy {
 typedef struct tm_busy_times {
     int64_t window_ns, compute_ns, comm_ns, memory_ns, overlap_ns;
     int64_t exposed_comm_ns, exposed_memory_ns, busy_ns, idle_ns;
-    int64_t exposed_wait_ns, exposed_transfer_ns; /* 0 if the rank has no such operation */
-    int64_t exposed_least_ns;                     /* likewise */
+    int64_t exposed_wait_ns, exposed_transfer_ns; /* 0 if no wait is known */
+    int64_t exposed_least_ns; /* 0 if the rank has no operation that lacks ranks */
 } tm_busy_times;
 
 /** Computes the sets of a timeline. Release them with tm_busy_free, even on failure. */
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free(tm_busy *busy);
 
-/** One of several devices of a rank; window is that of the rank, waits and transfers are empty. */
+/** Busy time of one device of a rank that has several. `window` is that of the rank; sets of waits
+ * and transfers are empty. */
 typedef struct tm_device_busy {
     int32_t device;
-    bool works; /* busy for over 1 / TM_DEVICE_WORKS of the busiest device's time */
+    bool works; /* busy for more than 1 / TM_DEVICE_WORKS of the time that the busiest device is
+                   busy */
     tm_busy busy;
 } tm_device_busy;
 
@@ -48,9 +50,10 @@ enum { TM_DEVICE_WORKS = 100 };
 
 /**
  * Finds the devices of a rank that uses several. A process may touch devices that are not its own,
- * for example by a copy from a peer or a context on device 0. A device that hardly works thus
- * counts only if the rank is the whole job and several devices work, or if the device computes
- * throughout the recording and is not on one of several ranks that have one working device.
+ * for example by a copy from a peer or a context on device 0. A device that hardly works therefore
+ * counts only in two cases. Either the rank is the whole job, and several of its devices work. Or
+ * the device computes throughout the recording, and the rank is the whole job or has several
+ * devices that work.
  *
  * @param out  vector of tm_device_busy, ascending by device, empty for fewer than two devices;
  *             release it with tm_busy_free_devices, even on failure
@@ -65,9 +68,9 @@ tm_busy_times tm_busy_rank(const tm_busy *busy);
 /** Returns the times of one step, clipped to its window, which excludes time between spans. */
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
 
-/** Returns the length [ns] by which a row of overlap.step is compared with other ranks: its window.
- * For a rank without marked steps it is the rank's window in @p unmarked (overlap.unmarked),
- * because the extent of the recorded host events is not device time. */
+/** Returns the length [ns] with which a row of overlap.step is compared with those of other ranks.
+ * It is the row's window. For a rank without marked steps it is the rank's window in @p unmarked
+ * (overlap.unmarked), because its row spans all host events, which is no time of the device. */
 int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_ns);
 
 /** Returns the length [ns] of a step's window without the unrecorded time between spans. */

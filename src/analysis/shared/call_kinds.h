@@ -12,36 +12,38 @@ typedef enum tm_call_kind {
     TM_CALL_KIND_OTHER = 1,
     TM_CALL_KIND_GRAPH,      /* launches a CUDA or HIP graph */
     TM_CALL_KIND_LAUNCH,     /* launches a kernel */
-    TM_CALL_KIND_CAPTURE,    /* starts a graph capture, in which launches run nothing */
+    TM_CALL_KIND_CAPTURE,    /* starts a graph capture, during which launches run nothing */
     TM_CALL_KIND_CAPTURED,   /* ends a graph capture */
     TM_CALL_KIND_SYNC,       /* waits for the GPU */
     TM_CALL_KIND_COPY,       /* copies or sets memory; may wait for completion */
     TM_CALL_KIND_ALLOCATION, /* allocates or frees device memory or pinned memory */
     TM_CALL_KIND_LOADING,    /* loads or unloads device code */
     TM_CALL_KIND_INPUT,      /* waits for the next batch */
-    TM_CALL_KIND_STEP,       /* marks a step; recognised by the event's row, not by its name */
-    TM_CALL_KIND_OPTIMIZER,  /* an optimizer step */
-    TM_CALL_KIND_ZERO_GRAD,  /* the optimizer clearing gradients */
-    TM_CALL_KIND_MODULE,     /* a module of the model */
-    TM_CALL_KIND_SCOPE, /* another framework span, recorded as older profilers record operators */
+    TM_CALL_KIND_STEP, /* marks a step, which the timeline says of the event; the name does not show
+                          it */
+    TM_CALL_KIND_OPTIMIZER, /* an optimizer step */
+    TM_CALL_KIND_ZERO_GRAD, /* the optimizer clears gradients */
+    TM_CALL_KIND_MODULE,    /* a module of the model */
+    TM_CALL_KIND_SCOPE, /* another span of a framework, which older profilers record as operators */
     TM_CALL_KIND_BACKWARD, /* computes gradients */
     TM_CALL_KIND_COMMUNICATION
 } tm_call_kind;
 
 tm_call_kind tm_call_kind_of(tm_text name);
 
-/** Returns whether a kind is a span that a framework or user adds on purpose, in any category. */
+/** Returns whether a kind is a span that a framework or user adds for profilers, in any category of
+ * events. */
 static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
     return kind == TM_CALL_KIND_INPUT || (kind >= TM_CALL_KIND_STEP && kind <= TM_CALL_KIND_SCOPE);
 }
 
-/** Cache of the kinds of a dictionary's names. A name is classified on first use. */
+/** Kinds of the names of a dictionary, as a cache. A name is classified on first use. */
 typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
-    uint8_t *known;        /* [names] tm_call_kind, 0 if unknown; owned */
-    uint8_t *own;          /* [names] 1 + whether it is the program's own code; owned */
-    uint8_t *attention;    /* [names] 1 + whether it is attention; owned */
-    uint8_t *looked;       /* [names] whether traits are set; owned */
+    uint8_t *known;        /* [names] tm_call_kind, 0: not yet classified; owned */
+    uint8_t *own; /* [names] 1 + whether it is the program's own code, 0: not yet known; owned */
+    uint8_t *attention; /* [names] 1 + whether it is attention, 0: not yet known; owned */
+    uint8_t *looked;    /* [names] whether traits are set; owned */
     tm_kernel_traits *traits;
     tm_kernel_words words;
 } tm_call_kinds;
@@ -50,14 +52,15 @@ typedef struct tm_call_kinds {
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names);
 void tm_call_kinds_free(tm_call_kinds *call_kinds);
 
-/** Returns the kind by name only, never TM_CALL_KIND_STEP. */
+/** Returns the kind of a name, which is never TM_CALL_KIND_STEP. */
 static inline tm_call_kind tm_call_kinds_at(tm_call_kinds *call_kinds, uint32_t name) {
     if (call_kinds->known[name] == 0)
         call_kinds->known[name] = (uint8_t)tm_call_kind_of(tm_names_text(call_kinds->names, name));
     return (tm_call_kind)call_kinds->known[name];
 }
 
-/** Returns the kind of a host event: TM_CALL_KIND_STEP for a step mark, else the kind by name. */
+/** Returns the kind of a host event: TM_CALL_KIND_STEP for the mark of a step, otherwise the kind
+ * of its name. */
 static inline tm_call_kind tm_call_kinds_of(tm_call_kinds *call_kinds, const tm_timeline *timeline,
                                             uint32_t row) {
     return tm_timeline_is_step(timeline, row) ? TM_CALL_KIND_STEP

@@ -8,7 +8,8 @@
 /* A call on the current thread that has started and not ended. */
 typedef struct open_call {
     int64_t begin_ns, end_ns;
-    int64_t covered_ns; /* time up to here is already attributed, to this call or to its children */
+    int64_t covered_ns; /* the call's time up to here has already been divided between itself and
+                           its children */
     uint32_t call;
 } open_call;
 
@@ -31,15 +32,15 @@ static void leave_ended(walk *w, int64_t begin_ns) {
             return;
 }
 
-/* Pops the calls that a new call outlasts. */
+/* Pops the calls that end before a new call ends: they cannot contain it. */
 static void leave_crossed(walk *w, int64_t end_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
         if (top->end_ns >= end_ns)
             return;
 }
 
-/* Subtracts [begin, end) from the self time of the innermost call, minus what was already
- * subtracted. The ranges for one call arrive in order of begin. */
+/* Subtracts [begin, end) from the self time of the innermost call, except for parts that were
+ * already subtracted. The ranges for one call come in the order of their starts. */
 static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     open_call *top = innermost(w);
     if (!top)
@@ -76,8 +77,8 @@ static bool is_of(const tm_call_class *class, const tm_timeline *timeline, uint3
            (!class->is_call || class->is_call(class->context, timeline, row));
 }
 
-/* Rows of a thread are sorted by begin, longer first, so every call that may contain an event is
- * open when the event is reached. */
+/* Rows of a thread are sorted by start, and longer events come first. So every call that may
+ * contain an event is open when the event is reached. */
 static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *class) {
     const tm_timeline *timeline = w->timeline;
     w->open.n = 0;
@@ -102,7 +103,7 @@ static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *cla
     return true;
 }
 
-/* Places GPU events last: the call that launched one may be on a track after its stream's. */
+/* GPU events are placed last, because the call that launched one may be on a later track. */
 static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];

@@ -10,23 +10,23 @@
 /** One call: a duration event of the class on a CPU thread. */
 typedef struct tm_call {
     uint32_t row;    /* timeline row */
-    uint32_t parent; /* the innermost enclosing call of the class, or TM_NO_CALL */
-    int64_t self_ns; /* duration of the call without the union of its direct children (calls of the
-                        class, and runtime and driver calls) */
+    uint32_t parent; /* the innermost call of the class around this one, or TM_NO_CALL */
+    int64_t self_ns; /* duration without the time of direct children: calls of the class, runtime
+                        and driver calls */
 } tm_call;
 
 /**
- * Calls nest by time. Events of a thread are sorted by begin, longer first. An event lies in the
- * innermost open call that ends no earlier than the event. If two calls cross (rounded times,
- * coroutine spans), the later call is not nested in the earlier one, and subsequent events belong
- * to the later call.
+ * Calls nest by time. Events of a thread are sorted by start, and longer events come first. An
+ * event lies in the innermost open call that does not end before the event. If two calls overlap
+ * without nesting (because of rounding, or as spans of coroutines), the later call is not nested in
+ * the earlier one, and the events after it belong to it.
  */
 typedef struct tm_calls {
-    tm_call *calls; /* [n] ascending in row, so that parents precede children; owned */
+    tm_call *calls; /* [n] sorted by row, so that parents come before children; owned */
     size_t n;
-    uint32_t *above; /* [n_events] TM_NO_CALL or, for a call, its parent; for any other event on a
-                        thread, the innermost call open at its start; for a GPU event, the innermost
-                        call that launched it; owned */
+    uint32_t *above; /* [n_events] for a call, its parent; for another event on a thread, the
+                        innermost call open at its start; for a GPU event, the innermost call open
+                        at its launch; TM_NO_CALL: none; owned */
 } tm_calls;
 
 /** A class of calls: the duration events on threads whose category bit is set and for which is_call

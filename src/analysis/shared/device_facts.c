@@ -6,15 +6,15 @@
 
 #include "timeline/metadata.h"
 
-/* Returns a positive number that a double holds exactly (such as a memory size), else the value
- * known so far. */
+/* Returns a positive number that a double holds exactly (such as a memory size), otherwise the
+ * value known so far. */
 static double number_of(const cJSON *entry, const char *key, double known) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(entry, key);
     bool is = cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < 1e15;
     return is ? item->valuedouble : known;
 }
 
-/* Returns false if the entry is for another device. */
+/* Reads an entry of the list of devices. Returns false if it is for another device. */
 static bool read_entry(const cJSON *entry, int32_t device, tm_device *out) {
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(entry, "id");
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "name"));
@@ -29,8 +29,8 @@ static bool read_entry(const cJSON *entry, int32_t device, tm_device *out) {
     return true;
 }
 
-/* Reads a list that was moved out of the metadata. It may describe many devices while a rank has
- * few, so only entries that contain the device's id are parsed. */
+/* Reads a device from a list that is stored apart from the metadata. The list may have many more
+ * devices than the rank, so only entries that contain the device's id are parsed. */
 static bool read_likely(const char *list, int32_t device, tm_device *out) {
     char member[24];
     bool found = false;

@@ -11,12 +11,12 @@ typedef struct tm_device {
     int64_t memory_bytes;
     int64_t n_sms; /* number of multiprocessors */
     double peak_tflops;
-    double peak_bw_gbps; /* of its main memory, [GB/s] */
+    double peak_bw_gbps; /* bandwidth of its main memory [GB/s] */
     char name[64];       /* truncated to fit */
 } tm_device;
 
-/** Reads a device from `deviceProperties` (2021: `computeProperties`). If several entries have its
- * number, the last one that states a value wins. */
+/** Reads a device from `deviceProperties` (2021: `computeProperties`). If several entries have the
+ * device's number, each value is from the last entry that has it. */
 void tm_device_find(const tm_timeline *timeline, const tm_names *names, int32_t device,
                     tm_device *out);
 

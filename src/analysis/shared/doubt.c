@@ -6,7 +6,7 @@
 
 #include "table/shown.h"
 
-static const double DOUBT_PCT = 5.0; /* a figure that could be off by more supports no conclusion */
+static const double DOUBT_PCT = 5.0; /* figures that could be off by more support no conclusion */
 static const double TOLD_PCT = 1.0;  /* smaller uncertainties are not shown on the first screen */
 
 static const tm_table *rows_of(const tm_tables *tables) {
@@ -18,7 +18,7 @@ static int64_t count(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns 0 for null (no GPU events). */
+/* Returns a cell's value; 0 for null, which a rank without GPU events has. */
 static double percent(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0.0 : cell->value.r;
@@ -77,7 +77,7 @@ static void append(char out[TM_DOUBT_TEXT], const char *text) {
     snprintf(out + used, TM_DOUBT_TEXT - used, "%s", text);
 }
 
-/* "on 2 of 8 ranks, most on rank 3: " */
+/* Appends "on 2 of 8 ranks, most on rank 3: ". */
 static void append_who(const tm_table *table, size_t worst, int64_t n, char out[TM_DOUBT_TEXT]) {
     char text[96];
     int64_t rank = count(table, worst, "rank");
@@ -91,8 +91,8 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
     append(out, text);
 }
 
-/* "240 of 256 launches have no kernel"; for graphs only, "the computing kernels of 40 graph
- * launches were not recorded". */
+/* Writes "240 of 256 launches have no kernel"; if all of these are of graphs, "the compute kernels
+ * of 40 graph launches were not recorded". */
 static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
     int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
     if (graphs == lost)
@@ -121,7 +121,8 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     char text[320], how[64] = "lasts longer than is possible", more[48] = "";
-    tm_shown_text times[3]; /* [ns] in doubt, compute with these kernels, compute without them */
+    tm_shown_text
+        times[3]; /* [ns]: in doubt; compute time with these kernels; compute time without them */
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
     tm_shown_durations((const int64_t[]){count(table, row, "impossible_ns"),
@@ -136,7 +137,7 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
              name->null ? "" : name->value.text, how, more, times[0].text);
     append(out, text);
     if (count(table, row, "compute_ns") == count(table, row, "compute_least_ns"))
-        return; /* the kernel communicates, or others compute at the same time */
+        return; /* it is no compute kernel, or others compute at the same time */
     snprintf(text, sizeof text, " (compute %s with them, %s without)", times[1].text,
              times[2].text);
     append(out, text);

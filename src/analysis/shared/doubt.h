@@ -6,8 +6,8 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Returns whether conclusions about the whole job are impossible: its figures could be off by more
- * than 5 %, or the figures of more than one rank in twenty could be. */
+/** Returns whether no conclusions about the job can be drawn, because its figures, or those of more
+ * than one rank in twenty, could be off by more than 5 %. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
 /** Returns whether the figures of a rank could be off by more than 5 %. */
@@ -28,11 +28,11 @@ bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
  * Describes what is missing or impossible on the rank whose figures could be off most, as a clause
  * such as "kernels of 30 of 32 steps were not recorded (240 of 256 launches have no kernel)".
  *
- * @return  false if no figure could be off by 1 %; @p out is then not written
+ * @return  false if no figure could be off by 1 % or more; @p out is then not written
  */
 bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
 
-/** Writes the same as a sentence for the head of a screen or page, including the consequences. */
+/** Writes the same with its consequences, as a sentence for the head of a screen or page. */
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
 
 #endif

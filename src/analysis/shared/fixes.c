@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit [% of communication]. Unmatched communication keeps its recorded length and waits. */
+/* Maximum share of unmatched communication for a sure result [% of communication]. The replay keeps
+ * the recorded length and waits of unmatched communication. */
 static const double UNMATCHED_MOST_PCT = 10.0;
 
 bool tm_fixes_is(const tm_table *items, size_t row, const char *what) {
@@ -57,7 +58,8 @@ static int64_t saved_ns(const tm_table *items, size_t row) {
     return tm_table_cell(items, row, "saved_ns")->value.i;
 }
 
-/* Replays of the same ranks save the same to the nanosecond. */
+/* A stage with the same ranks as a plan is found by its number of ranks and its saving: replays of
+ * the same ranks give the same saving to the nanosecond. */
 size_t tm_fixes_stage_of(const tm_table *items, size_t plan) {
     const int64_t ranks = plan < items->n_rows ? tm_table_cell(items, plan, "ranks")->value.i : 0;
     size_t i = ranks < 2 ? items->n_rows : 0;

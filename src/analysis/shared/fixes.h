@@ -9,22 +9,22 @@
 #define TM_FIX_LEAST_PCT 1.0
 #define TM_FIX_LEAST_SHARE 0.1
 
-/** Borrowed from the tables. */
+/** What the tables say about fixes. Pointers are borrowed from the tables. */
 typedef struct tm_fixes {
     const tm_table *items, *ranks; /* whatif.item and job.rank */
-    bool known;                    /* the replay knows how ranks delay each other */
-    bool sure;                     /* known, and too little is unexplained to change the result */
+    bool known;                    /* the replay shows how ranks delay each other */
+    bool sure;        /* as `known`, and the unexplained time is too short to change the result */
     double most_pct;  /* largest saving from fixing a single rank or host [% of a step] */
-    double stake_pct; /* the same including the sets of ranks that were tried */
+    double stake_pct; /* the same, but also from fixing sets of ranks that were tried */
 } tm_fixes;
 
-/** Returns whether a row of whatif.item is of the given sort, such as "rank" or "plan". */
+/** Returns whether a row of whatif.item is of the given kind, such as "rank" or "plan". */
 bool tm_fixes_is(const tm_table *items, size_t row, const char *what);
 
 /** Returns the saving of a row [% of a step], 0 if it was not worth trying. */
 double tm_fixes_saved_pct(const tm_table *items, size_t row);
 
-/** Returns the row with the given sort and name; n_rows if there is none. */
+/** Returns the row with the given kind and name; n_rows if there is none. */
 size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 
 /** Returns whether the name of a row, a plan such as "7, 6", lists a rank. */

@@ -18,7 +18,7 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
 }
 
 /* Returns whether the call that launched a kernel was still running long after the gap started, as
- * when the first launch loads code: it queued nothing before it returned. */
+ * when a first launch loads code. Such a call queues the kernel only when it returns. */
 static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT || timeline->role[row] == TM_ROLE_MEMORY)
@@ -28,8 +28,8 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
     return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
 }
 
-/* Returns the shortest time from the end of a call to the start of its GPU event, at least 0. All
- * of it may be clock offset between device and host. */
+/* Returns the shortest time from the end of a call to the start of its GPU event, or 0 if that is
+ * negative. All of this time may be an offset between the clocks of device and host. */
 static int64_t least_lag(const tm_timeline *timeline) {
     const uint32_t end = tm_timeline_work_end(timeline);
     int64_t least = INT64_MAX;
@@ -44,9 +44,9 @@ static int64_t least_lag(const tm_timeline *timeline) {
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
-/* Returns how much of a gap lies after its next event reached the GPU's queue, without the usual
- * launch lag but with least_lag. This time is not caused by the host, but for example by another
- * process on the GPU. */
+/* Returns the part of a gap that follows the arrival of the next event in the GPU's queue. The
+ * usual lag of a launch is not part of it, but the minimum lag is. The host does not cause this
+ * time; another process on the GPU may. */
 static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     const uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT)
@@ -56,7 +56,7 @@ static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begi
     return from_ns < timeline->begin_ns[row] ? timeline->begin_ns[row] - from_ns : 0;
 }
 
-/* Lists the times within the rank's spans when nothing ran. */
+/* Lists the times within the rank's spans in which nothing ran. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     tm_intervals idle = TM_INTERVALS();
     bool ok =
@@ -70,7 +70,8 @@ static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     return ok;
 }
 
-/* If two events end a gap, the one launched first decides, because it could not have come later. */
+/* Returns whether an event ends a gap rather than another one that starts at the same time. It does
+ * if it was launched first, because it could not have come later. */
 static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t other) {
     uint32_t a = timeline->launch[row], b = other == TM_NO_EVENT ? other : timeline->launch[other];
     if (other == TM_NO_EVENT || (a != TM_NO_EVENT && b == TM_NO_EVENT))
@@ -82,8 +83,8 @@ static bool ends_before(const void *gap, const void *ns) {
     return ((const tm_gap *)gap)->end_ns < *(const int64_t *)ns;
 }
 
-/* Returns the first gap that ends at or after a time. Checks the next few before bisecting: most
- * events need a near gap, while a rarely used stream skips thousands. */
+/* Returns the first gap that ends at or after a time. Looks at the next few gaps before bisecting:
+ * most events need a gap nearby, but events of a rarely used stream are far apart. */
 static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     enum { NEAR = 8 };
     for (int i = 0; i < NEAR && gap < end && gap->end_ns < ns; i++)
@@ -93,7 +94,7 @@ static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     return gap;
 }
 
-/* Merges gaps with the events of a stream; both ascend. */
+/* Finds the events of a stream that end gaps. Both are sorted by time. */
 static void find_next_events(const tm_timeline *timeline, const tm_track *track, tm_vec *found) {
     tm_gap *gap = found->data, *end = gap + found->n;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -108,7 +109,7 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
     }
 }
 
-/* Returns the interval of a set that holds a moment, or NULL. Moments arrive in ascending order. */
+/* Returns the interval of a set that contains a time, or NULL. Times must be ascending. */
 static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t *next) {
     const tm_interval *v = set->data;
     while (*next < set->n && v[*next].end_ns <= ns)
@@ -116,11 +117,12 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* Finds whether the GPU ran dry while the host was in a call that waits for it, and how long that
- * wait took. A call with work of its own (may_sync) waited at most until the gap started. */
+/* Finds whether the queue became empty while the host was in a call that waits for the GPU, and how
+ * long that wait took. A call that also does work of its own (may_sync) waited at most until the
+ * gap started. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     size_t next_sync = 0, next_may = 0;
-    int64_t lag_ns = -1; /* found when first needed, as that looks at every event */
+    int64_t lag_ns = -1; /* computed when first needed, because it looks at all events */
     for (size_t i = 0; i < found->n; i++) {
         tm_gap *gap = (tm_gap *)found->data + i;
         const tm_interval *sync = stretch_at(&host->sync, gap->begin_ns, &next_sync);
@@ -139,7 +141,7 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
     }
 }
 
-/* The disjoint sets, and the cause of the part of a gap that lies in each. */
+/* Number of disjoint sets, and the cause of the part of a gap that lies in each of them. */
 enum { N_SETS = 4 };
 static const tm_idle_cause causes_of_sets[N_SETS] = {TM_IDLE_OTHER, TM_IDLE_INPUT,
                                                      TM_IDLE_COMMUNICATION, TM_IDLE_ALLOCATION};
@@ -150,9 +152,9 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* Splits a gap into parts by cause that add up to its length. in_ns: for each set, its part of the
- * gap before the next event was held. Without its wait, the host would have launched earlier
- * by at most the length of that wait. */
+/* Splits a gap by cause into parts that add up to its length. @p in_ns has the part of the gap that
+ * lies in each set, before the time in which the next event was held. If the host had not waited
+ * for the GPU, it would have launched earlier by at most the length of that wait. */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
@@ -183,8 +185,8 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     return (tm_idle_cause)most;
 }
 
-/* Returns the length of a set within a gap before its next event was held. Gaps arrive in order;
- * @p next is the first interval that may still matter. */
+/* Returns how long a set overlaps a gap, before the time in which the gap's next event was held.
+ * Gaps come in order; @p next is the first interval that may overlap this gap or later ones. */
 static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
     const tm_interval *v = set->data;
     const int64_t end_ns = gap->end_ns - gap->held_ns;
@@ -209,13 +211,13 @@ static void sum_up(const tm_timeline *timeline, tm_gaps *gaps) {
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
         if (gap->next != TM_NO_EVENT && timeline->launch[gap->next] != TM_NO_EVENT &&
-            parts[TM_IDLE_OTHER] > in_ns[0]) /* the rest lies in hidden */
+            parts[TM_IDLE_OTHER] > in_ns[0]) /* in_ns[0] lies in hidden */
             gaps->queued_ns += parts[TM_IDLE_OTHER] - in_ns[0];
         gap->sync_ns = parts[TM_IDLE_SYNC];
     }
 }
 
-/* Subtracts all @p n other sets from a set. */
+/* Subtracts the n other sets from a set. */
 static bool leave_out(const tm_intervals *set, const tm_intervals *const *others, size_t n,
                       tm_intervals *out) {
     bool ok = tm_intervals_subtract(set, others[0], out);

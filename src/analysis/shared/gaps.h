@@ -5,7 +5,8 @@
 #include "busy.h"
 #include "call_kinds.h"
 
-/** Gaps on a stream shorter than this are short. The limit is HTA's. */
+/** A gap on a stream is short if it is shorter than this. The limit is that of HTA (Holistic Trace
+ * Analysis). */
 #define TM_SHORT_GAP_NS 30000
 
 typedef enum tm_idle_cause {
@@ -14,9 +15,9 @@ typedef enum tm_idle_cause {
     TM_IDLE_COMMUNICATION, /* the same, while the host was in a communication call */
     TM_IDLE_ALLOCATION,    /* the same, while the host allocated or freed memory or loaded code */
     TM_IDLE_SYNC,          /* the same, after the host had waited for the GPU to finish */
-    TM_IDLE_KERNEL,        /* the next event was queued and the gap is short */
-    TM_IDLE_OTHER, /* the next event was queued (including held_ns), or the cause is unknown, or
-                      earlier launches were not recorded and the GPU may have worked */
+    TM_IDLE_KERNEL,        /* the next event was already queued, and the gap is short */
+    TM_IDLE_OTHER, /* the next event was already queued (also held_ns), or the cause is unknown, or
+                      the GPU may have worked, as earlier launches were not recorded */
     TM_N_IDLE_CAUSES
 } tm_idle_cause;
 
@@ -28,8 +29,9 @@ typedef struct tm_gap {
     int64_t waited_ns; /* length of the host's wait for the GPU during which the queue became empty;
                           0: none */
     int64_t sync_ns;   /* part of the gap due to that wait, counted as TM_IDLE_SYNC */
-    int64_t held_ns;   /* for a late launch, the part of the gap more than TM_SHORT_GAP_NS after its
-                          call: the event was queued by then and waited for something else */
+    /* for a late launch, the part of the gap that is more than TM_SHORT_GAP_NS after the call: the
+     * event was then in the queue and waited for something else */
+    int64_t held_ns;
 } tm_gap;
 
 /** The gaps of a rank, and the activity of its host during them. */
@@ -37,21 +39,23 @@ typedef struct tm_gaps {
     tm_vec gaps;                /* of tm_gap, ascending */
     const tm_intervals *hidden; /* times when the GPU may have worked unrecorded; borrowed */
     tm_intervals input;         /* the host waited for the next batch, outside of hidden */
-    tm_intervals comm;       /* the host was in a communication call, outside of the sets above */
-    tm_intervals allocation; /* the host managed memory or loaded code, outside of these sets */
-    int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] by cause; they add up to all gaps */
-    int64_t queued_ns; /* part of TM_IDLE_OTHER whose next event is known to have been queued */
+    tm_intervals comm;       /* the host was in a communication call, outside of hidden and input */
+    tm_intervals allocation; /* the host allocated or freed memory or loaded code, outside of the
+                                three sets above */
+    int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] by cause; their sum is the length of all gaps */
+    int64_t queued_ns; /* part of TM_IDLE_OTHER in which the next event was certainly queued */
 } tm_gaps;
 
 /** Returns whether a copy blocked the host. An asynchronous copy returns before the copy starts or
- * soon after. False if its call is not known. */
+ * soon after. Returns false if its call is not known. */
 static inline bool tm_copy_held_host(const tm_timeline *timeline, uint32_t copy) {
     uint32_t call = timeline->launch[copy];
     return call != TM_NO_EVENT && timeline->begin_ns[call] + timeline->duration_ns[call] >
                                       timeline->begin_ns[copy] + timeline->duration_ns[copy] / 2;
 }
 
-/** Finds the gaps of a rank. Free them with tm_gaps_free, even on failure. TM_OK; TM_ERR_FAULT. */
+/** Finds the gaps of a rank. Free them with tm_gaps_free, even on failure. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) TM_MUST_CHECK;
 void tm_gaps_free(tm_gaps *gaps);
 
@@ -59,8 +63,8 @@ void tm_gaps_free(tm_gaps *gaps);
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap);
 
 /**
- * Classifies an event that starts `length_ns` after the previous one ended, by HTA's rules: delayed
- * by the host, by the normal spacing of kernels, or for another reason.
+ * Classifies the gap of `length_ns` before an event by HTA's rules: caused by the host, the normal
+ * spacing of kernels, or other.
  */
 tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t length_ns);
 

@@ -5,13 +5,14 @@
 
 #include "call_kinds.h"
 
-/* Returns whether a library communicates on the host; spans of others only enqueue GPU work. */
+/* Returns whether a name is of a library that communicates on the host. Spans of other libraries
+ * only enqueue GPU work. */
 static bool is_host_communication(const tm_names *names, uint32_t name) {
     tm_text text = tm_names_text(names, name);
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
 }
 
-/* Output of the pass over the threads. */
+/* Where the pass over the threads puts its results. */
 typedef struct finding {
     tm_host_time *time;
     tm_host_work *work;
@@ -35,7 +36,8 @@ static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_ca
     }
 }
 
-/* Records calls that may explain an idle GPU, except waits for a batch. */
+/* Adds the time of a call that may explain why the GPU is idle. Waits for a batch are not added
+ * here. */
 static bool add_wait(tm_host_time *out, tm_call_kind kind, uint32_t row, int64_t begin_ns,
                      int64_t end_ns) {
     switch (kind) {

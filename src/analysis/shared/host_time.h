@@ -5,13 +5,13 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** The role of a thread, judged by its operators and annotations. */
+/** Counts from which the role of a thread can be judged. */
 typedef struct tm_thread {
     uint32_t n_operators, n_backward;
     bool marks_steps, optimizes;
 } tm_thread;
 
-/** Classified host time of all threads, found in one pass over their calls. */
+/** Time of the host, by kind, over all threads. It is found in one pass over their calls. */
 typedef struct tm_host_time {
     tm_intervals input;         /* waiting for the next batch */
     tm_intervals communication; /* gloo and MPI, which run on the host */
@@ -24,7 +24,7 @@ typedef struct tm_host_time {
     tm_thread *threads; /* [n_tracks], all 0 for streams; owned */
 } tm_host_time;
 
-/** The remaining and largest part of host time. */
+/** The rest of the host's time, which is the largest part. */
 typedef struct tm_host_work {
     tm_intervals runtime; /* calls of the CUDA or HIP runtime and driver */
     tm_intervals cpu;     /* operators and annotations outside of tm_host_time, without steps */
@@ -37,7 +37,8 @@ static inline bool tm_host_is_scoped(const tm_timeline *timeline, uint32_t row) 
             timeline->category[row] == TM_CAT_USER_ANNOTATION);
 }
 
-/** Computes the sets of a timeline. Release them as below, even on failure. TM_OK; TM_ERR_FAULT. */
+/** Computes the sets of a timeline. Release them as below, even on failure. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                             tm_host_time *out, tm_host_work *work, tm_error *err) TM_MUST_CHECK;
 void tm_host_time_free(tm_host_time *host);

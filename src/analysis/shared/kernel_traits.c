@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-/* A kernel gets the class of the first row with a word in its name and no exception in it. Derived
- * from the kernels of some 150 public traces: `norm` is in `normal`, `conv` in `convert`, `gemm` in
- * `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in `lambda`. */
+/* A kernel has the class of the first row of which a word, but no exception, is in its name. The
+ * rows were derived from the kernels of some 150 public traces. Exceptions: `norm` is in `normal`,
+ * `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in
+ * `lambda`. */
 typedef struct rule {
     tm_class work;
     const char *words, *except;
@@ -67,9 +68,9 @@ static const rule rules[] = {
 };
 enum { N_RULES = sizeof rules / sizeof *rules };
 
-/* The first row with a matching word wins, because kernels also name the 32 bits in which they
- * accumulate. cuBLAS writes the types of its inputs after nvjet_: q and r are FP8 of e4m3 and e5m2,
- * t is BF16, h FP16. */
+/* The first row with a matching word applies. Rows of fewer bits come first, because names also
+ * contain the 32 bits in which kernels accumulate. cuBLAS writes the types of its inputs after
+ * nvjet_: q and r are FP8 of e4m3 and e5m2, t is BF16, h FP16. */
 static const struct {
     tm_precision precision;
     const char *words;
@@ -84,9 +85,10 @@ static const struct {
 };
 enum { N_PRECISION_ROWS = sizeof precisions / sizeof *precisions };
 
-/* The list of NVIDIA's PyProf, which TensorBoard shares; cuDNN on Ampere and later, CUTLASS, cuBLAS
- * on Hopper and Blackwell; attention without its preparation and clean-up, which run on the
- * ordinary units; AMD: MFMA instructions, Composable Kernel, MIOpen's implicit GEMM. */
+/* Words of kernels that use tensor cores: the list of NVIDIA's PyProf, which TensorBoard also uses;
+ * cuDNN on Ampere and later; CUTLASS; cuBLAS on Hopper and Blackwell; attention, without the
+ * kernels that prepare it and clean up, which use the ordinary units. For AMD: MFMA instructions,
+ * Composable Kernel, MIOpen's implicit GEMM. */
 static const char on_tensor_cores[] =
     "h884 s884 h1688 s1688 c1688 i8816 16816 hmma dgrad_1x1_stride_2x2 first_layer_wgrad_kernel "
     "conv1x1 conv2d_c1_k1 direct_group xmma_implicit_gemm xmma_sparse_conv "
@@ -96,7 +98,7 @@ static const char on_tensor_cores[] =
     "native_sdpa MLAPageAttentionHopper "
     "mfma xdlops _xdl _gtc";
 
-/* Kernels of the same libraries that run on the ordinary units. */
+/* Words of kernels of the same libraries that use the ordinary units. */
 static const char on_others[] = "simt ffma";
 
 /* Triton's fused kernels, as in PyTorch for ROCm, are called attn_fwd. */
@@ -145,8 +147,9 @@ static bool begins(const char *name, const char *with) {
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* TorchInductor names a kernel after its form and the operators that it fused, which need not
- * dominate its time. A pointwise kernel is therefore elementwise, whatever it fused. */
+/* TorchInductor names a kernel after its form and the operators that it fused. These operators may
+ * take only a small part of its time, so a pointwise kernel counts as elementwise regardless of
+ * them. */
 static tm_class inductor_class(const char *name) {
     if (begins(name, "triton_poi_") || begins(name, "triton_for_"))
         return TM_CLASS_ELEMENTWISE;

@@ -34,39 +34,40 @@ typedef enum tm_class {
 /** Returns the word of a class: "matrix multiply", ... */
 const char *tm_class_word(tm_class work);
 
-/** Returns whether kernels of a class multiply matrices (by name); these have a precision. */
+/** Returns whether kernels of a class multiply matrices, as far as names show. Only these have a
+ * precision. */
 static inline bool tm_class_multiplies(tm_class work) {
     return work == TM_CLASS_MATRIX || work == TM_CLASS_CONVOLUTION || work == TM_CLASS_ATTENTION;
 }
 
-/* Precision of the numbers that a kernel multiplies, if its name says so. */
+/* Precision of the numbers that a kernel multiplies, if its name shows it. */
 typedef enum tm_precision {
     TM_PRECISION_UNKNOWN,
     TM_PRECISION_8,    /* FP8, INT8 */
     TM_PRECISION_16,   /* FP16, BF16 */
-    TM_PRECISION_TF32, /* 32-bit numbers of which tensor cores multiply 19 bits */
+    TM_PRECISION_TF32, /* numbers of 32 bits, of which tensor cores use 19 */
     TM_PRECISION_32,
     TM_PRECISION_64,
     TM_N_PRECISIONS
 } tm_precision;
 
 typedef struct tm_kernel_traits {
-    uint8_t work;      /* tm_class by name only */
-    uint8_t precision; /* tm_precision; for matrix multiply, convolution and attention only */
+    uint8_t work;      /* tm_class, as the name alone shows it */
+    uint8_t precision; /* tm_precision; only for classes that multiply */
     bool tensor_cores; /* runs on matrix units of NVIDIA or AMD; false for kernels that compilers
                           (Triton, TorchInductor) generated, whose names do not say */
-    bool flash;        /* fused attention that never writes the scores */
+    bool flash;        /* fused attention, which does not write the scores to memory */
 } tm_kernel_traits;
 
-/** Returns the class of a kernel. @p communicates does not depend only on the name, so that the
- * time of this class equals the rank's communication. */
+/** Returns the class of a kernel. Whether a kernel communicates (@p communicates) is known from
+ * more than its name. So the time of this class equals the rank's communication time. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;
     return traits.work == TM_CLASS_COMMUNICATION ? TM_CLASS_OTHER : (tm_class)traits.work;
 }
 
-/** The words of all rules. */
+/** The words of all rules, prepared for searching names. */
 typedef struct tm_kernel_words {
     tm_finder finder;
 } tm_kernel_words;

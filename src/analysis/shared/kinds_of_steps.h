@@ -4,28 +4,30 @@
 
 #include "tmerge/table.h"
 
-/** Maximum number of kinds. More distinct names are not kinds, because they contain a loss or the
- * id of a request. */
+/** Maximum number of kinds. If there are more names, they are not kinds: they contain, for example,
+ * a loss or the id of a request. */
 enum { TM_STEP_KINDS_MAX = 8 };
 
 typedef struct tm_step_kinds {
-    const tm_table *marks;                /* borrowed, as the names are */
+    const tm_table *marks;                /* borrowed; so are the names */
     const char *names[TM_STEP_KINDS_MAX]; /* [n] in alphabetical order */
     int n; /* 0: no steps are marked, or their kinds cannot be distinguished */
 } tm_step_kinds;
 
-/** @param tables  steps.mark is read; its rows must be sorted by rank and step */
+/** Finds the kinds in steps.mark, whose rows must be sorted by rank and step. @param tables with
+ * steps.mark */
 tm_step_kinds tm_step_kinds_find(const tm_tables *tables);
 
-/** Returns the kind of a rank's step. If @p rank is negative, returns the kind of the step on all
- * ranks that have it. -1 for no kind, or if ranks disagree. */
+/** Returns the kind of a rank's step. If @p rank is negative, returns the kind that the step has on
+ * all ranks. Returns -1 if it has no kind, or different kinds. */
 int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step);
 
-/** Returns whether all rows of steps.kind (of steps.mark while that is empty) are captures. */
+/** Returns whether all steps are captures of graphs. @p steps is steps.kind, or steps.mark while
+ * steps.kind is empty. */
 bool tm_steps_all_capture(const tm_table *steps);
 
 /** Returns whether all kinds of steps.kind are graph captures. Captured kernels do not run, so the
- * devices' work during a capture is not that of a step. */
+ * device's work during a capture is not the work of a step. */
 bool tm_steps_capture(const tm_tables *tables);
 
 #endif

@@ -8,14 +8,15 @@
 #include "same_kernels.h"
 #include "words.h"
 
-/* Speeds from SLOW to NORMAL neither blame nor clear the GPU; from SAME on a rank is not slower. */
+/* A rank with a speed below SLOW has a slow GPU, one above NORMAL has not; between the two it is
+ * open. From SAME on, a rank is not slower. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
-/* Idling outweighs slower kernels if it takes this many times longer. */
+/* Idle time outweighs slower kernels if it costs this many times as much. */
 static const double FAR = 10.0;
-/* Share of step time from which waiting for batches may be the cause. */
+/* Minimum share of step time in which waiting for batches may be the cause. */
 static const double STALLED = 0.05;
 
-/* Length from which a gap is a host stall, as for the stall kind of whatif.item. */
+/* Minimum length of a gap that is a host stall, as for the stall kind of whatif.item. */
 static const int64_t STALL_NS = 1000000;
 
 /* Sums over the steps of a rank. */
@@ -23,25 +24,26 @@ typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* Returns whether a rank's idle time is the longest and mostly accounts for its lateness. */
+/* Returns whether a rank's idle time is the longest of all, and its excess explains most of the
+ * lateness. */
 static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
     return late_ns > 0 && c->idle_ns > most_idle_ns &&
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
 }
 
-/* Returns whether a rank is late because it computes longer and not because it idles longer.
- * @param far  whether most of its delay is idle time, even if its kernels are slow */
+/* Returns whether a rank is late because it computes longer, not because it is idle longer. @param
+ * far whether most of the delay is idle time, even if kernels are slow */
 static bool computes_longer(double speed, double slower_ns, double idle_ns, bool far) {
     return (speed < SLOW && !far) || (speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0));
 }
 
-/* A rank's times, and those of the ranks it is compared with. */
+/* Times of the ranks that a rank is compared with, and its own times. */
 typedef struct peers {
     int64_t *compute_ns, *idle_ns; /* [n] */
     size_t n;
-    int64_t rank;  /* of the last one */
+    int64_t rank;  /* rank of the last one */
     bool equal;    /* the peers have the same amount of work */
-    bool with_own; /* its speed is against a median that includes its own time */
+    bool with_own; /* the rank's speed is relative to a median that includes its own time */
     int64_t own_compute_ns, own_idle_ns;
 } peers;
 
@@ -62,7 +64,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    /* A slow GPU is irrelevant if its idle time is far larger. */
+    /* A slow GPU does not matter if the excess of idle time is far larger. */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
@@ -76,7 +78,8 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     const bool of_same = same.speed >= 0.0 && (c->kind == TM_LATE_GPU || c->kind == TM_LATE_HOST);
     if (of_same)
         c->speed = speed;
-    else if (c->peer >= 0 && p->with_own) /* (own + other) / 2 own becomes other / own */
+    else if (c->peer >= 0 && p->with_own) /* the median of two is (own + other) / 2, so speed is (1
+                                             + other / own) / 2 */
         c->speed = 2.0 * c->speed - 1.0;
 }
 
@@ -84,8 +87,8 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
     return tm_table_cell(table, row, column)->value.i;
 }
 
-/* Returns the length above which gaps count, that of the 100th longest: idle.gap holds the longest
- * gaps of each process, which need not be among the longest overall. */
+/* Returns the minimum length of the gaps that count, which is that of the 100th longest. idle.gap
+ * may have more, because each process adds its longest gaps. */
 static int64_t least_gap(const tm_table *gaps) {
     enum { LONGEST = 100 };
     int64_t *lengths = malloc((gaps->n_rows + 1) * sizeof *lengths), ns = lengths ? 0 : INT64_MAX;
@@ -97,7 +100,8 @@ static int64_t least_gap(const tm_table *gaps) {
     return ns;
 }
 
-/* Returns whether a row of idle.gap is a long gap of the rank and steps caused by host work. */
+/* Returns whether a row of idle.gap is a long gap of the rank in the given steps, caused by host
+ * work. */
 static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t from, int64_t to,
                         int64_t least_ns) {
     const tm_cell *step = tm_table_cell(gaps, row, "step");
@@ -108,7 +112,7 @@ static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t 
            strcmp(tm_table_cell(gaps, row, "cause")->value.text, "host_work") == 0;
 }
 
-/* Finds the call that the host was in for most of a rank's longest gaps. */
+/* Finds the call in which the host was for most of the time of a rank's longest gaps. */
 static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                       tm_late_cause *c) {
     const tm_table *gaps = tm_tables_find(tables, "idle.gap");
@@ -130,8 +134,8 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
         most = ns > most_ns ? call->value.text : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
-    /* During shorter gaps the host is in the launching call, on every rank. Few gaps do not explain
-     * lateness. */
+    /* Gives no call if gaps are short, because the host is then in the launching call on every
+     * rank; and none if gaps are too short in total to explain the lateness. */
     if (most_ns == 0 || 2 * most_ns < gaps_ns || gaps_ns < n * STALL_NS ||
         10 * gaps_ns < c->idle_ns - c->median_idle_ns)
         return;
@@ -163,21 +167,22 @@ static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int6
             c->extra.name = name->value.text;
         }
     }
-    /* GPU and host may overlap, so their times are not added. */
+    /* GPU and host may work at the same time, so the longer time counts, not the sum. */
     const int64_t longer_ns = c->extra.ns > c->extra.host_ns ? c->extra.ns : c->extra.host_ns;
     if (late_ns > 0 && c->extra.kernels > 0 && 2 * longer_ns >= late_ns)
         c->kind = TM_LATE_EXTRA;
 }
 
-/* Returns the rank's pipeline stage, -1 for none. Stages may have unequal work, so only ranks of
- * the same stage are compared. */
+/* Returns the rank's pipeline stage; -1 if it is in no pipeline. Stages may have unequal work, so
+ * only ranks of the same stage are compared. */
 static int64_t stage_of(const tm_tables *tables, int64_t rank) {
     const tm_table *places = tm_tables_find(tables, "bubble.place");
     size_t row = tm_table_find_row(places, &rank, 1);
     return row < places->n_rows ? number(places, row, "stage") : -1;
 }
 
-/* Returns the speed of its kernels relative to the same ones on other ranks (of its stage).
+/* Returns the speed of the rank's kernels relative to the same kernels on other ranks; in a
+ * pipeline, on other ranks of its stage.
  * @param values  scratch space [ranks] */
 static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank, double *values) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -196,13 +201,14 @@ static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank,
     return own;
 }
 
-/* Returns whether idle time is known: more than communication is recorded of the rank. */
+/* Returns whether a rank's idle time is known. It is unknown if only communication was recorded. */
 static bool knows_idle(const tm_table *overlap, size_t row) {
     return !tm_table_cell(overlap, row, "compute_ns")->null ||
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Selects the other ranks of its stage, or all other ranks if there are none. */
+/* Collects the times of the other ranks of a rank's stage; if there are none, those of all other
+ * ranks. */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -228,7 +234,8 @@ static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     return p->compute_ns && p->idle_ns;
 }
 
-/* Returns the speed within its stage for a rank in a pipeline, else that of stragglers.rank. */
+/* Returns a rank's speed: within its stage for a rank in a pipeline, otherwise from
+ * stragglers.rank. */
 static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     size_t at = tm_table_find_row(ranks, &rank, 1);
@@ -239,7 +246,8 @@ static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     return tm_table_cell(ranks, at, "relative_speed")->value.r;
 }
 
-/* Returns whether most of a rank's excess idle time over the others is in a column of idle.rank. */
+/* Returns whether most of the excess of a rank's idle time over the other ranks is in one column of
+ * idle.rank. */
 static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause *c,
                      const char *column) {
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
@@ -255,15 +263,16 @@ static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause 
     return 2 * more > c->idle_ns - c->median_idle_ns;
 }
 
-/* Idle time is the host's only if nothing is known to have been queued. */
+/* Returns why a rank idles longer. The host is the cause only if the next kernel was not known to
+ * be queued. */
 static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
            : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN
                                                    : TM_LATE_HOST;
 }
 
-/* Returns whether slow operators of a rank on CPUs explain its idle time, too: a slow CPU slows the
- * work between operators as much. */
+/* Returns whether slow operators of a rank on CPUs also explain its idle time: a slow CPU slows
+ * down the work between operators as much. */
 static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const size_t row = tm_table_find_row(overlap, &rank, 1);
@@ -274,7 +283,8 @@ static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cau
     return (double)(c->idle_ns - c->median_idle_ns) <= 2.0 * slower_ns;
 }
 
-/* TM_LATE_EXTRA, TM_LATE_QUEUE and a slow CPU are kept. */
+/* Sets the cause by the kind of work that takes longer. Does not replace TM_LATE_EXTRA,
+ * TM_LATE_QUEUE or a slow CPU. */
 static void set_by_work(const tm_tables *tables, tm_late_cause *cause, int64_t rank,
                         const char *work) {
     if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA ||
@@ -310,7 +320,7 @@ static tm_late_cause late_throughout(const tm_tables *tables, int64_t rank, int6
     return c;
 }
 
-/* Sums the steps of each rank into v, ascending by rank; returns the number of ranks. */
+/* Sums the steps of each rank into v, in the order of ranks. Returns the number of ranks. */
 static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v) {
     size_t n = 0;
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -326,7 +336,8 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Returns whether `other` has as many steps as `own` and is in the given stage (-1: any). */
+/* Returns whether `own` is compared with `other`: it must have as many steps and be in the given
+ * stage (-1: any). */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

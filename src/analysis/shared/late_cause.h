@@ -8,56 +8,59 @@
 
 #include "tmerge/table.h"
 
-/** Relative speed from which a rank's kernels do not explain its lateness. */
+/** Minimum relative speed at which a rank's kernels do not explain its lateness. */
 #define TM_LATE_NORMAL_SPEED 0.97
 
 typedef enum tm_late_kind {
     TM_LATE_UNKNOWN, /* neither GPU nor host explains it */
-    TM_LATE_GPU,     /* the rank computes longer than the others and does not idle far longer */
-    TM_LATE_WORK,    /* as TM_LATE_GPU, but identical kernels are as fast as elsewhere */
+    TM_LATE_GPU,     /* the rank computes longer than the others, and is not idle far longer */
+    TM_LATE_WORK,    /* as TM_LATE_GPU, but the same kernels are as fast as on other ranks */
     TM_LATE_EXTRA,   /* at least half of its lateness is work that its peers do not run */
-    TM_LATE_QUEUE,   /* the rank's GPU idles as for TM_LATE_HOST, mostly in queued_ns of idle.rank:
-                        launched kernels waited for something unrecorded */
-    TM_LATE_HOST /* its GPU idles more than twice the median, or longer than any other by most of
-                    its lateness, and this outweighs slower kernels; less than half of it is
-                    other_ns of idle.rank, which no host causes */
+    TM_LATE_QUEUE,   /* as TM_LATE_HOST, but the excess is mostly queued_ns of idle.rank: kernels in
+                        the queue waited for something that was not recorded */
+    TM_LATE_HOST     /* its GPU is idle for more than twice the median, or longer than all others by
+                        most of its lateness. This outweighs slower kernels. Less than half of it is
+                        other_ns of idle.rank, which hosts do not cause */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
-    int64_t peer;      /* the only rank that it is compared with; -1 if there are several */
-    double speed;      /* median compute time (or that of peer) / its own; negative if unknown */
-    bool same_kernels; /* for TM_LATE_GPU: whether nearly all kernels are slower than the same
-                          kernels on other ranks, so that more work is not the cause */
+    int64_t peer; /* the rank that it is compared with; -1 if there are several */
+    /* compute time of peer, or the median of several, / its own; negative if unknown */
+    double speed;
+    bool same_kernels; /* for TM_LATE_GPU: nearly all kernels are slower than the same kernels on
+                          other ranks, so more work is not the cause */
     int64_t idle_ns, median_idle_ns; /* idle time of the rank, and the median of the other ranks */
-    const char *call; /* for TM_LATE_HOST: the host call that fills most of the longest gaps, if
-                         these are stalls; NULL if no single call; borrowed */
+    const char *call; /* for TM_LATE_HOST: the host's call during most of the time of the longest
+                         gaps; NULL if these are no stalls or no call has most of them; borrowed */
     int64_t call_ns, gaps_ns; /* time in that call, and total length of these gaps */
-    struct { /* for TM_LATE_EXTRA, over the steps in question, as in stragglers.extra */
+    struct { /* for TM_LATE_EXTRA: sums of stragglers.extra over the window's steps */
         int64_t steps, of_steps; /* steps with extra work, and steps recorded of the rank */
         int64_t kernels, ns, host_ns;
-        const char *name; /* the name with most time in any one step; NULL for none; borrowed */
+        const char *name; /* the name with the most time in a single step; NULL: none; borrowed */
     } extra;
 } tm_late_cause;
 
-/** The window in which a rank is late: a row of stragglers.finding. */
+/** When a rank is late, from a row of stragglers.finding. */
 typedef struct tm_late_window {
     int64_t rank, late_ns; /* excess_ns; 0: unknown */
     bool throughout;
     bool steps;       /* false: from and to are numbers of operations */
     int64_t from, to; /* not used if throughout */
-    const char *work; /* that was found to take longer; "" if no replay says */
+    const char *work; /* the kind of work that takes longer, by the replay; "" if unknown */
 } tm_late_window;
 
-/** Finds the cause for a rank that is late. Throughout, reads stragglers.rank with its speeds and
- * overlap.rank; if kernels.same compares the rank's kernels with the same ones of other ranks, the
- * speed is taken from it. In steps, reads only these steps of overlap.step, since the others would
- * hide it. No table says what the rank did in a window of operations: only `work` counts there. */
+/** Finds the cause for a rank that is late. If it is late throughout, reads stragglers.rank, whose
+ * speeds must be set, and overlap.rank. If kernels.same has the rank's kernels and the same ones of
+ * other ranks, the speed is from there. If it is late in some steps, reads only these steps of
+ * overlap.step, because the other steps would hide the cause. For a window of operations, no table
+ * has the rank's times, so only `work` counts. */
 tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *window);
 
-/** Returns whether a rank is late because of its input: in steps [from, to] its GPU idled for at
- * least 5 % of the time while waiting for a batch (input.step), and the excess over the others'
- * median is at least half of its excess idle time in @p c. */
+/** Returns whether a rank is late because of its input. In steps [from, to] its GPU must be idle
+ * for at least 5 % of the time while it waits for a batch (input.step). The excess of this time
+ * over the median of the other ranks must be at least half of the excess of its idle time in @p
+ * c. */
 bool tm_late_for_input(const tm_tables *tables, const tm_late_cause *c, int64_t rank, int64_t from,
                        int64_t to);
 

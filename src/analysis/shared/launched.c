@@ -10,13 +10,13 @@
 #include "rank_sums.h"
 #include "table/levels.h"
 
-/* Number of rows shown of a level; the others become one row. */
+/* Maximum number of rows that a level shows. The others are merged into one row. */
 enum { LISTED = 5000 };
 
-/* Values in place of an operator's name id. */
+/* Values that stand in place of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
-/* Levels, in the order of their words, and the keys of a part row. */
+/* Levels, in the order of their words, and the columns of a part row, keys first. */
 enum { BY_KERNEL, BY_OPERATOR, N_LEVELS };
 enum { P_LEVEL, P_KERNEL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_TOTAL, N_PART };
 
@@ -29,7 +29,7 @@ static const tm_column part_columns[N_PART] = {
     [P_INSIDE] = {"inside", TM_INT, "", "Name id of the code location."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Number of events."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the events."},
 };
 
 const tm_table_def tm_launched_part =
@@ -118,7 +118,7 @@ static bool add(tm_rank_sums *sums, launch_key key, launch_sum one) {
     return true;
 }
 
-/* Sums GPU events by event, operator and code location. */
+/* Sums GPU events by name, operator and code location. */
 static bool sum_events(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
@@ -137,7 +137,7 @@ static bool sum_events(const tm_rank_view *view, tm_rank_sums *sums) {
     return true;
 }
 
-/* Sums these over code locations. */
+/* Adds these sums up over code locations, for the level BY_OPERATOR. */
 static bool sum_places(tm_rank_sums *sums) {
     bool ok = true;
     for (size_t i = 0, n = sums->values.n; i < n && ok; i++) {
@@ -183,12 +183,13 @@ tm_status tm_launched_merge(const tm_names *names, tm_tables *tables, tm_error *
     return tm_over_ranks_merge(&tm_launched_part, &tm_launched_table, names, tables, set_row, err);
 }
 
-/* Names without text are null. */
+/* A name without text is null. Two nulls are equal. */
 static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Sets the shares of a level, whose rows are sorted by the column. */
+/* Sets each row's share of the total of its name in a column. The rows of the level are sorted by
+ * that column. */
 static void set_shares(tm_table *shown, const char *level, int column) {
     size_t last;
     for (size_t end, first = tm_table_level(shown, level, &last); first < last; first = end) {

@@ -7,31 +7,32 @@
 #include "busy.h"
 #include "call_kinds.h"
 
-/* Launches within 1 / EDGE_PART of a recording at either end may lack kernels, because the profiler
- * starts and stops host and GPU at different points. Less than 1 / LITTLE_PART is few. */
+/* Launches in the first or last 1 / EDGE_PART of a recording may lack kernels, because the profiler
+ * does not start and stop on host and GPU at the same time. Fewer than 1 / LITTLE_PART is few. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
-/* A graph starts within this time of its launch and then runs without a longer pause. */
+/* A graph starts within this time after its launch, and makes no longer pauses. */
 static const int64_t QUIET_NS = 200000;
 
-/* Devices of launches. Those of a thread without any recorded GPU event are for UNSEEN_DEVICE. */
+/* Values in place of a launch's device. A thread that never launched a recorded GPU event launches
+ * for UNSEEN_DEVICE. */
 static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
-/* A call that launches, copies or waits for the GPU. */
+/* A call that launches work, copies, or waits for the GPU. */
 typedef struct made {
     int64_t begin_ns, end_ns;
     int64_t ran_ns; /* start of the first event that it launched; INT64_MAX: nothing was recorded */
     uint32_t row;
-    int32_t device; /* device it was for */
+    int32_t device; /* device for which it was made */
     uint8_t kind;   /* tm_call_kind */
     bool part;      /* some events were recorded, but not the computing kernels */
     bool lost, edge, between;
 } made;
 
-/* Marks a graph in survey.ran if only a part of it was recorded. */
+/* In survey.ran: the call launched a graph, of which only a part was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
-/* An event other than a computing kernel that a graph launch ran. */
+/* An event that is not a compute kernel, and that the launch of a graph ran. */
 typedef struct told {
     uint32_t call, row;
 } told;
@@ -44,11 +45,12 @@ static bool has_run(const made *call) {
     return call->ran_ns < INT64_MAX;
 }
 
-/* What is known about a rank so far. */
+/* What has been found about a rank so far. */
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *ran; /* [n_events] the first event that a call launched, TM_NO_EVENT or PART_ALONE */
-    uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
+    uint32_t *ran; /* [n_events] by row of the call: first event that it launched; TM_NO_EVENT;
+                      PART_ALONE */
+    uint8_t *step_kernels; /* [n_steps] whether any recorded kernel belongs to the step */
     tm_vec calls;          /* of made, ascending by begin */
     tm_vec unlinked;       /* of int64_t: starts of kernels without a known launch */
     tm_vec others;         /* of told */
@@ -60,8 +62,8 @@ static void set_run(survey *s, uint32_t call, uint32_t row) {
         s->ran[call] = row;
 }
 
-/* No program launches a graph of copies only, so a graph with only copies recorded lacks its
- * kernels. A graph of communication only is possible. */
+/* Notes that a call launched an event. No program launches a graph that only copies, so a graph of
+ * which only copies were recorded lacks its kernels. A graph that only communicates is possible. */
 static bool note_run(survey *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const told other = {call, row};
@@ -75,7 +77,8 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* Returns the recorded events of a device, or those of all devices if it has no set of its own. */
+/* Returns the time in which a device was busy. If it has no set of its own, returns that of all
+ * devices. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)
@@ -88,8 +91,8 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
     return tm_timeline_track(timeline, row)->device;
 }
 
-/* Returns whether a graph has only copies recorded, or its device was mostly idle from the launch
- * to the end of the graph's communication.
+/* Returns whether a graph lacks its compute kernels: only copies were recorded, or its device was
+ * mostly idle from the launch to the end of the graph's communication.
  * @param v  [n] events that the graph ran */
 static bool lacks_computation(const survey *s, const told *v, size_t n) {
     const tm_timeline *timeline = s->view->timeline;
@@ -116,7 +119,7 @@ static int by_call(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-/* Decides which graphs ran as recorded. */
+/* Decides which graphs were recorded completely. */
 static void settle_graphs(survey *s) {
     const uint8_t *role = s->view->timeline->role;
     const told *v = s->others.data;
@@ -134,7 +137,8 @@ static void settle_graphs(survey *s) {
     }
 }
 
-/* If a queue is between the call that asked for an event and its launch, both count as run. */
+/* Notes which calls launched the recorded events. If the call that enqueued an event is not the one
+ * that launched it, both count. */
 static bool look_at_device(survey *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++) {
@@ -157,8 +161,8 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
-/* Assigns launches without recorded events to the device that launches before and after them on the
- * thread agree on. */
+/* If the launches before and after a launch without recorded events, on the same thread, were for
+ * one device, the launch counts as for that device, too. */
 static void place(made *v, size_t n) {
     int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
     for (size_t i = 0; i < n; i++) {
@@ -181,12 +185,12 @@ static void place(made *v, size_t n) {
     }
 }
 
-/* Collects the calls of one thread. A launch nested in another (driver in runtime) is part of
- * it. */
+/* Collects the calls of one thread. A launch that is nested in another one (of the driver in one of
+ * the runtime) is part of that one. */
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
-    const tm_track *stream = NULL; /* of the last launch; usually also that of the next */
+    const tm_track *stream = NULL; /* stream of the last launch, and usually of the next one */
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (timeline->kind[row] != TM_DURATION ||
@@ -206,7 +210,8 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
-            s->calls.n = first; /* the capture started before the recording */
+            s->calls.n =
+                first; /* the capture began before the recording: these calls were captured */
         if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
             capturing = kind == TM_CALL_KIND_CAPTURE;
         if (capturing ||
@@ -252,9 +257,9 @@ static bool was_recorded(const made *call) {
     return is_launch(call) && (has_run(call) || call->part);
 }
 
-/* Marks the launches of one recording that have no recorded events. Those before the first or after
- * the last launch that ran are at an edge if the edge is a small part of the recording. If no
- * launch ran, there is no edge. */
+/* Marks the launches of one recording that have no recorded events. Such launches before the first
+ * or after the last one with events are at an edge, provided that they are in a small part of the
+ * recording. If no launch has events, there is no edge. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
@@ -274,15 +279,16 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, every launch that ran counts,
- * since it may be the next one on that device. */
+/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, every launch with events counts,
+ * because it may be the next launch on that device. */
 static bool is_for(const made *call, int32_t device) {
     return device == ANY_DEVICE || call->device == device ||
            (device == UNKNOWN_DEVICE && !call->lost);
 }
 
-/* Adds the times from a lost launch for a device until the host has waited for the GPU or the next
- * launch that ran started. */
+/* Adds the times in which a lost launch for a device may have run. Such a time starts with the
+ * launch. It ends when the host has waited for the GPU, or when the next launch with events
+ * started. */
 static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t device,
                       tm_intervals *out) {
     int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;
@@ -308,7 +314,8 @@ static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t devi
     return open_ns == INT64_MAX || tm_intervals_add(out, open_ns, earlier(end_ns, span->end_ns));
 }
 
-/* Returns how many kernels without a known launch may belong to launches without a known kernel. */
+/* Kernels may lack their launch, and launches their kernel. Returns how many of these may belong
+ * together. */
 static int64_t explained(const survey *s) {
     const made *v = s->calls.data;
     const int64_t *begins = s->unlinked.data;
@@ -320,8 +327,9 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Decides which launches count as lost: none if all losses away from the edges are explained;
- * without those at the edges, which are expected there, if few of the others are unexplained. */
+/* Decides which launches are lost. None is if all missing kernels away from the edges are
+ * explained. If few of them are unexplained, launches at the edges are not lost, because missing
+ * kernels are normal there. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -358,7 +366,8 @@ static void count_steps(const survey *s, tm_lost *out) {
     }
 }
 
-/* Returns how many calls from @p first on are of a span; earlier calls are of earlier spans. */
+/* Returns how many calls from @p first on are in a span. Calls before these are in earlier
+ * spans. */
 static size_t calls_of(const survey *s, size_t span, size_t first) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -369,7 +378,7 @@ static size_t calls_of(const survey *s, size_t span, size_t first) {
     return end - first;
 }
 
-/* Finds when launches for a device may have run while nothing was recorded of it. */
+/* Finds when lost launches for a device may have run while none of its events was recorded. */
 static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -393,7 +402,8 @@ static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy
     return ok;
 }
 
-/* Sums hidden time per device; launches for unknown devices are handled together. */
+/* Sums the hidden time over devices. Launches whose device is unknown are treated as those of one
+ * more device. */
 static bool hide_all(survey *s, tm_lost *out) {
     const tm_rank_view *view = s->view;
     const tm_device_busy *devices = view->devices->data;
@@ -437,17 +447,17 @@ static bool is_of_cuda(const survey *s, uint32_t row) {
     return name.size > 2 && name.bytes[0] == 'c' && name.bytes[1] == 'u';
 }
 
-/* Returns whether a call's number may be one of CUPTI's. */
+/* Returns whether a call's number may be from CUPTI. */
 static bool has_number(const tm_launch_attr *call) {
     return call->correlation > 0 && call->correlation <= UINT32_MAX;
 }
 
-/* Returns whether [n] numbers are so few for their range that half of them may be far apart. */
+/* Returns whether n numbers cover so wide a range that half of them may be far apart. */
 static bool may_be_sparse(int64_t least, int64_t most, size_t n) {
     return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= (int64_t)n;
 }
 
-/* Returns whether [n] ascending numbers are far apart; overwrites them with their distances. */
+/* Returns whether most of n ascending numbers are far apart. Replaces them with their distances. */
 static bool is_sparse(int64_t *v, size_t n) {
     if (n == 0 || !may_be_sparse(v[0], v[n - 1], n))
         return false;
@@ -471,7 +481,7 @@ static bool find_sample(const survey *s, tm_lost *out) {
         least = calls[i].correlation < least ? calls[i].correlation : least;
         most = calls[i].correlation > most ? calls[i].correlation : most;
     }
-    /* No trace mixes calls of CUDA with others, and looking at names would take time. */
+    /* No trace has calls of CUDA and of other runtimes, so looking at names can wait. */
     if (!may_be_sparse(least, most, n_numbered))
         return true;
     for (size_t i = 0; i < n && ok; i++)

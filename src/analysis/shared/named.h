@@ -1,11 +1,12 @@
-/* Name ids in table cells. */
+/* Sets cells of tables to names. */
 #ifndef TMERGE_NAMED_H
 #define TMERGE_NAMED_H
 
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** Sets a text cell to the name of an id; TM_NO_NAME leaves it null. TM_OK; TM_ERR_FAULT. */
+/** Sets a text cell to the name of an id; TM_NO_NAME leaves it null. Returns TM_OK;
+ * TM_ERR_FAULT. */
 static inline tm_status tm_set_named(const tm_names *names, int64_t id, tm_table *table,
                                      tm_cell *cell, tm_error *err) {
     if (id == TM_NO_NAME)

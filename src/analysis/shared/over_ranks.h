@@ -5,8 +5,8 @@
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** Rows [first, end) of a part that share a key: one for each rank, in ascending order. The rank is
- * the column after the n_merged keys. */
+/** The rows [first, end) of a part table with one key. There is one for each rank, in the order of
+ * ranks. The rank is in the column after the n_merged keys. */
 typedef struct tm_rank_rows {
     const tm_table *part;
     size_t first, end;
@@ -19,8 +19,7 @@ typedef struct tm_over_ranks {
     int64_t max_rank; /* rank with the maximum, the lowest in a tie */
 } tm_over_ranks;
 
-/** The columns that tm_over_ranks_set sets. @p of the column whose values are compared, in
- * "total_ns"
+/** The columns that tm_over_ranks_set sets. @p text for the compared values, such as "total_ns"
  */
 #define TM_OVER_RANKS_COLUMNS(of)                                                                  \
     {"ranks", TM_INT, "", "Number of ranks with this row."},                                       \
@@ -30,37 +29,39 @@ typedef struct tm_over_ranks {
 #define TM_MAX_RANK_COLUMN                                                                         \
     { "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several." }
 
-/** Returns the rows that equal row @p first in the n_merged leading keys. */
+/** Returns the rows that have the same n_merged keys as row @p first. */
 tm_rank_rows tm_rank_rows_at(const tm_table *part, size_t first);
 
-/** Returns the first of the rows, for the keys. */
+/** Returns the first of the rows, which has the keys. */
 const tm_cell *tm_rank_rows_key(const tm_rank_rows *rows);
 
 /** Returns the sum of a column of non-negative values. Nulls count as 0. The sum saturates at
  * INT64_MAX. */
 int64_t tm_over_ranks_sum(const tm_rank_rows *rows, int column);
 
-/** Returns the sum of an integer column without nulls that may exceed int64, such as FLOP. */
+/** Returns the sum of an integer column whose sum may exceed int64, such as FLOP. The column has no
+ * nulls. */
 double tm_over_ranks_real_sum(const tm_rank_rows *rows, int column);
 
 /**
- * Aggregates one column.
+ * Computes the statistics of one column.
  *
- * @param column  of non-negative integers
+ * @param column  column of non-negative integers
  * @param out     set only on TM_OK
  * @return        TM_OK; TM_ERR_FAULT if out of memory
  */
 tm_status tm_over_ranks_column(const tm_rank_rows *rows, int column, tm_over_ranks *out,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Sets four adjacent cells: ranks, median, max and the rank of the max. */
+/** Sets four adjacent cells: number of ranks, median, maximum, and rank of the maximum. */
 void tm_over_ranks_set(tm_cell *cells, const tm_over_ranks *of);
 
-/** Sets the cells of a shown row, which are null. */
+/** Sets the cells of a new row of the shown table, which are null before. */
 typedef tm_status tm_merge_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
                                tm_cell *row, tm_error *err);
 
-/** Adds a row to the shown table for each key of the part. TM_OK; TM_ERR_FAULT; errors of @p set.
+/** Adds a row to the shown table for each key of the part. Returns TM_OK; TM_ERR_FAULT; errors of
+ * @p set.
  */
 tm_status tm_over_ranks_merge(const tm_table_def *part, const tm_table_def *shown,
                               const tm_names *names, tm_tables *tables, tm_merge_row *set,

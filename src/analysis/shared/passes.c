@@ -11,7 +11,7 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* Returns the outermost autograd node that is or contains a call. */
+/* Returns the outermost node of autograd that contains a call, or is the call. */
 static uint32_t outermost(const tm_calls *calls, const tm_passes *p, uint32_t call) {
     uint32_t found = TM_NO_CALL;
     for (; call != TM_NO_CALL && p->pass[call] != TM_PASS_FORWARD; call = calls->calls[call].parent)
@@ -19,8 +19,8 @@ static uint32_t outermost(const tm_calls *calls, const tm_passes *p, uint32_t ca
     return found;
 }
 
-/* Returns whether the forward operator of a node ran in another node. It then computes a gradient
- * of a gradient, except if the operator was recomputed in the same node. */
+/* Returns whether a node computes a gradient of a gradient: its forward operator ran in another
+ * node. A forward operator that was recomputed in the same node does not count. */
 static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t call) {
     const tm_call *forward =
         bsearch(&p->forward[call], calls->calls, calls->n, sizeof *calls->calls, by_row);
@@ -29,8 +29,9 @@ static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t c
     return around != TM_NO_CALL && around != outermost(calls, p, call);
 }
 
-/* Parents precede their children; calls and operator attributes ascend by row. An operator that
- * records for autograd inside a node is marked as recomputed. */
+/* Finds the nodes and their forward operators. Parents come before their children, and calls and
+ * attributes are sorted by row. An operator in a node that records for autograd is marked as
+ * recomputed. */
 static void find_nodes(const tm_rank_view *view, tm_passes *p) {
     const tm_timeline *timeline = view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];

@@ -5,31 +5,34 @@
 #include "calls.h"
 
 typedef enum tm_pass {
-    TM_PASS_FORWARD, /* or any other work that is not backward */
+    TM_PASS_FORWARD, /* or other work that is not in a backward pass */
     TM_PASS_RECOMPUTED,
     TM_PASS_BACKWARD,
     TM_N_PASSES
 } tm_pass;
 
 /**
- * An operator inside a node of autograd's graph is backward. If it records for autograd there, as
- * forward does, it is recomputed (activation checkpointing), since computing gradients records
- * nothing. If a rank takes gradients of gradients, these cannot be distinguished and such operators
- * are backward.
+ * The pass of each operator. An operator in a node of autograd's graph is backward. If it records
+ * for autograd there, as a forward operator does, it is recomputed (activation checkpointing),
+ * because computing gradients normally records nothing. If a rank computes gradients of gradients,
+ * the two cannot be distinguished, and such operators count as backward.
  */
 typedef struct tm_passes {
     uint8_t *pass;     /* [operators->n] tm_pass; owned */
-    uint32_t *forward; /* [operators->n] row of the forward operator whose gradient the innermost
-                          node around it computes; TM_NO_EVENT if in no node or unknown; owned */
-    bool twice;        /* the rank takes gradients of gradients */
+    uint32_t *forward; /* [operators->n] by operator: row of the forward operator whose gradient the
+                          innermost node around it computes; TM_NO_EVENT: it is in no node, or
+                          unknown; owned */
+    bool twice;        /* the rank computes gradients of gradients */
 } tm_passes;
 
-/** Finds the passes. Free them with tm_passes_free, even on failure. TM_OK; TM_ERR_FAULT. */
+/** Finds the passes. Free them with tm_passes_free, even on failure. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_passes_find(const tm_rank_view *view, tm_passes *out, tm_error *err) TM_MUST_CHECK;
 void tm_passes_free(tm_passes *passes);
 
 /** Returns the row of the forward operator whose gradient a device event computes; TM_NO_EVENT if
- * none or unknown. Recomputed work counts for the calls that are open at its time. */
+ * none or unknown. Recomputed work has none: it counts for the calls that are open when it is
+ * launched. */
 static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) {
     const tm_passes *passes = view->passes;
     uint32_t op = view->operators->above[row];
@@ -37,7 +40,8 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
                                                                     : TM_NO_EVENT;
 }
 
-/** Returns the same for an operator's host time, unless an enclosing operator counts for it. */
+/** Returns the same for an operator's host time. If an operator around it has a result, this time
+ * is part of that one's, so returns TM_NO_EVENT. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

@@ -14,7 +14,7 @@ typedef struct tm_rank_sums {
 
 enum { TM_RANK_SUMS_COLUMNS = 16 };
 
-/** Sets the cells of a row, all integers, except the rank. */
+/** Sets the cells of a row except the rank. All are integers. */
 typedef void tm_rank_sums_cells(const void *key, const void *value, int64_t *cells);
 
 /** Returns the value of a key, zeroed if the key is new; NULL if out of memory. */
@@ -23,7 +23,8 @@ void *tm_rank_sums_at(tm_rank_sums *sums, const void *key);
 /**
  * Adds a row for each key, and frees the sums.
  * @param ok    false if the sums are incomplete for lack of memory: no row is added
- * @param part  has at most TM_RANK_SUMS_COLUMNS columns; the rank follows its merged keys
+ * @param part  table with at most TM_RANK_SUMS_COLUMNS columns; the rank is the column after its
+ * merged keys
  * @return      TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_sums_put(tm_rank_sums *sums, bool ok, int64_t rank, tm_rank_sums_cells *set,

@@ -4,7 +4,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Factor over the usual time from which a kernel is slower by more than chance. */
+/* A kernel that takes more than this times its usual time is slower by more than chance. */
 static const double SLOWER = 1.02;
 
 enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };
@@ -12,12 +12,14 @@ enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     {"own_ns", TM_INT, "ns", "Time of the rank's compute kernels."},
-    {"alike_ns", TM_INT, "ns", "Time of the kernels whose name and shape other ranks run too."},
+    {"alike_ns", TM_INT, "ns",
+     "Part of own_ns in kernels with a name and shape that other ranks run, too."},
     {"usual_ns", TM_INT, "ns",
      "Time that these kernels would take if each had its usual duration: the median over the other "
      "ranks of their mean durations."},
-    {"slower_ns", TM_INT, "ns", "Part of alike_ns whose kernels take over 2 % longer."},
-    {"kernels", TM_INT, "", "Number of names and shapes compared."},
+    {"slower_ns", TM_INT, "ns",
+     "Part of alike_ns in kernels that take over 2 % longer than usual."},
+    {"kernels", TM_INT, "", "Number of different kernels (name and shape) that are compared."},
 };
 
 const tm_table_def tm_same_kernels_table = TM_INTERNAL_TABLE(
@@ -40,7 +42,7 @@ void tm_same_kernels_free(tm_same_kernels *same) {
     tm_vec_free(&same->means);
 }
 
-/* Returns the median of ascending means without one occurrence of @p own. */
+/* Returns the median of ascending means without the rank's own mean, @p own. */
 static int64_t median_of_others(const tm_vec *means, int64_t own) {
     const int64_t *v = means->data;
     const size_t n = means->n - 1, place = tm_lower_bound(v, means->n, own);
@@ -99,8 +101,10 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 }
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
-    /* Below 1, because work that does not grow with the data, such as the optimizer, takes a few
-     * per cent. A single kernel may be slow for its own reasons; several are not. */
+    /* Minimum shares of time: of kernels that other ranks run too, and, of these, of slower ones
+     * (`all`). A rank with more data is also slower, but not in work that does not grow with it,
+     * such as the optimizer's few percent. So `all` is close to 1. A single kernel may be slow for
+     * its own reasons, so several are needed. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

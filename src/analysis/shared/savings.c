@@ -19,7 +19,7 @@ typedef struct topic {
     const tm_tables *tables;
     const tm_table *items, *findings, *job;
     const char *whole; /* what percentages refer to */
-    bool alone;        /* the job has one rank: its steps are compared */
+    bool alone;        /* the job has one rank, so its steps are compared with one another */
     bool operations;   /* the traces contain operations, not kernels */
 } topic;
 
@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan with at most half of the ranks, because a plan with most ranks
- * singles out none. Returns n_rows if there is no plan. */
+/* Returns the last row of the plan that lists at most half of the ranks. A plan that lists more
+ * does not single out any rank. Returns n_rows if there is no plan. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -52,7 +52,8 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* "1.2 % of a step (0.64 ms)", in a unit that also suits row @p beside (n_rows for none). */
+/* Writes "1.2 % of a step (0.64 ms)". The unit also suits the time of row @p beside, unless that is
+ * n_rows. */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     tm_shown_text times[2];
     double percent = saved_pct(t, item);
@@ -74,8 +75,8 @@ static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* Writes ", or more: 18.8 ms have no recorded cause" if a doubt is due to such time, which
- * no replay assigns to a fix; "" if not. */
+/* Writes ", or more: 18.8 ms have no recorded cause" if the saving is in doubt because of such
+ * time, which a replay cannot assign to any fix; otherwise "". */
 static void unexplained_text(const topic *t, char *out, size_t size) {
     const tm_cell *error = tm_table_cell(t->job, 0, "replay_error_pct");
     const double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
@@ -87,8 +88,8 @@ static void unexplained_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, ", or more: %s have no recorded cause", time);
 }
 
-/* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if time that
- * nothing recorded explains may be saved too; "may save ..." if there is any other doubt. */
+/* Writes "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if the
+ * fix may also save time that has no recorded cause; "may save ..." if there is another doubt. */
 static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -101,7 +102,8 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* If the range is this narrow, the uncertainty is not how much it saves but whether it does. */
+    /* In a range this narrow, it is clear how much the fix would save. What is uncertain is whether
+     * it does. */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -116,7 +118,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
              least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
-/* Names the work to improve in traces of operations, whose ideal is shared by all ranks. */
+/* Names the work to improve, for traces of operations. Their ideal is the same for all ranks. */
 static void operations_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     const char *what = strcmp(name, "compute") == 0    ? "computation"
@@ -126,7 +128,7 @@ static void operations_text(const topic *t, size_t item, char *out, size_t size)
     snprintf(out, size, "Bringing %.60s to the usual time of its type in this job", what);
 }
 
-/* Describes an uneven split, for which no rank or kind of work is to blame, and its remedy. */
+/* Describes an uneven split of a pipeline, and its remedy. No rank or kind of work is the cause. */
 static void split_text(const topic *t, char *out, size_t size) {
     char stages[TM_UNEVEN_MAX], remedy[TM_UNEVEN_MAX];
     tm_uneven_text(t->tables, stages);
@@ -140,8 +142,8 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
-/* Names the reference that work is brought to. The median of two others is the smaller one
- * (replay/job/peers.h). */
+/* Names the times that the work would take after a fix. Of two other ranks, the median is the
+ * shorter time (replay/job/peers.h). */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},
@@ -153,7 +155,7 @@ static const char *usual_text(const topic *t) {
     return of[n == 2 ? 1 : n == 3 ? 2 : 0][t->alone];
 }
 
-/* Writes the remedy for a kind of work or a kernel, as a subject. */
+/* Writes the remedy for a kind of work or a kernel, as the subject of a sentence. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
         const char *kind, *text;
@@ -181,7 +183,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
-/* Returns whether an item is not work of all or of one rank: an uneven split or the network. */
+/* Returns whether an item is due to no rank's work: an uneven split, or the network. */
 static bool is_nobody(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }
@@ -190,8 +192,8 @@ static bool is_kind(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
 }
 
-/* Returns a kind of host work that saves nearly as much as all of it, because it says more; of
- * other items the item itself. */
+/* If the item is all host work, and one kind of it saves nearly as much, returns that kind, because
+ * it is more specific. Otherwise returns the item. */
 static size_t narrowed(const topic *t, size_t item) {
     static const char *const parts[] = {"input", "gc", "stall"};
     const double nearly = 0.9;
@@ -205,20 +207,21 @@ static size_t narrowed(const topic *t, size_t item) {
     return item;
 }
 
-/* Returns the item with the largest saving among those worth it; n_rows for none. */
+/* Of the items that are worth fixing, returns the one with the largest saving; n_rows if there is
+ * none. */
 static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     size_t best = t->items->n_rows;
     double most = TM_FIX_LEAST_PCT;
     for (size_t i = 0; i < t->items->n_rows; i++)
         if (is(t, i) && saved_pct(t, i) >= most) {
-            /* In a tie the kernel wins over its kind, because it is more specific. */
+            /* In a tie the later row is kept: the kernel, which is more specific than its kind. */
             most = saved_pct(t, i);
             best = i;
         }
     return narrowed(t, best);
 }
 
-/* Returns the best of both sorts. */
+/* Returns the best item: a kind of work, or one that is due to no rank's work. */
 static size_t best_kind(const topic *t) {
     const size_t kind = best_of(t, is_kind), nobody = best_of(t, is_nobody);
     const size_t none = t->items->n_rows;
@@ -226,8 +229,8 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the row of the plan if it saves enough; n_rows if not, or if ranks are missing, any of
- * which may be as late. */
+/* Returns the row of the plan if it saves enough; otherwise n_rows. If ranks are missing, returns
+ * n_rows, because any of these may be as late. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
@@ -236,7 +239,7 @@ static size_t worth_plan(const topic *t) {
                : none;
 }
 
-/* Writes the combined saving of the ranks of the plan; empty if it is not worth it. */
+/* Writes the combined saving of the plan's ranks; nothing if it is not worth naming. */
 static void plan_text(const topic *t, char *out, size_t size) {
     const size_t plan = worth_plan(t);
     char saves[192];
@@ -255,14 +258,15 @@ static void plan_text(const topic *t, char *out, size_t size) {
                  several ? "together " : "", saves);
 }
 
-/* Returns whether no kind of work saves more than a plan. */
+/* Returns whether a plan saves at least as much as every kind of work. */
 static bool plan_is_more(const topic *t, size_t plan) {
     const size_t kind = best_kind(t), none = t->items->n_rows;
     return !t->alone && plan < none &&
            saved_pct(t, plan) >= (kind < none ? saved_pct(t, kind) : TM_FIX_LEAST_PCT);
 }
 
-/* Returns whether every stage of a pipeline has a single rank, so that none can be compared. */
+/* Returns whether each stage of a pipeline has only one rank. Such ranks have no peers to compare
+ * with. */
 static bool lacks_peers(const topic *t) {
     size_t stages = 0, single = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -273,7 +277,8 @@ static bool lacks_peers(const topic *t) {
     return stages > 0 && single == stages;
 }
 
-/* Writes what is worth fixing instead, or that nothing is. */
+/* Writes what is worth fixing instead, or that nothing is. @param rank_tried whether the sentence
+ * before was about fixing ranks */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
     /* Waits are unknown for operations, so only the plan says which ranks to look at. */
@@ -307,8 +312,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     }
 }
 
-/* Returns the item the verdict is about (a host, the plan of all named ranks, or the rank) and sets
- * the pronoun for it. */
+/* Returns the row about the named ranks: that of a host, of the plan with all of them, or of the
+ * rank. Sets the pronoun for it. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -345,7 +350,7 @@ static bool names_nobody(const topic *t) {
     return t->findings->n_rows == 0 || is_text(t->findings, 0, "level", "job");
 }
 
-/* Returns how much longer a mean step is if only this rank is slow [ns]; 0 if unknown. */
+/* Returns how much longer an average step takes if only this rank is slow [ns]; 0 if unknown. */
 static int64_t delay_of(const topic *t, size_t item) {
     const tm_cell *slowdown = tm_table_cell(t->items, item, "slowdown");
     const tm_cell *ideal = tm_table_cell(t->job, 0, "ideal_ns");
@@ -353,10 +358,10 @@ static int64_t delay_of(const topic *t, size_t item) {
     return known ? llround((slowdown->value.r - 1.0) * (double)ideal->value.i) : 0;
 }
 
-/* Writes why fixing a rank saves less than half of what the rank by itself delays a step: ",
- * because rank 2 is late by 5.90 ms (rank 1 by 6.54 ms)". Waiting is attributed to the rank that
- * comes last, but a fix saves only what no other rank delays. Empty if that is not the reason, or
- * in doubt. */
+/* If fixing a rank saves less than half of the time by which the rank delays a step, writes why: ",
+ * because rank 2 is late by 5.90 ms (rank 1 by 6.54 ms)". Waits count for the rank that comes last.
+ * But a fix saves only the time in which no other rank is late. Writes nothing if this is not the
+ * reason, or if it is in doubt. */
 static void because_text(const topic *t, size_t item, char *out, size_t size) {
     const tm_cell *saved = tm_table_cell(t->items, item, "saved_ns");
     const int64_t own = delay_of(t, item);
@@ -378,7 +383,8 @@ static void because_text(const topic *t, size_t item, char *out, size_t size) {
              tm_table_cell(t->items, item, "name")->value.text, times[1].text);
 }
 
-/* For a named rank or host that saves little by itself: why, and what helps. */
+/* For a named rank or host whose fix saves little: writes the saving, its reason, and what helps
+ * instead. */
 static void little_text(const topic *t, size_t item, const char *it, const char *instead, char *out,
                         size_t size) {
     char amount[128], because[160];
@@ -388,7 +394,8 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
              instead[0] ? ". " : "", instead);
 }
 
-/* Returns false if effects between ranks are unknown or there is nothing to compare. */
+/* Opens the tables. Returns false if effects between ranks are unknown, or if there is nothing to
+ * compare. */
 static bool open_topic(const tm_tables *tables, topic *t) {
     const tm_table *whole = tm_tables_find(tables, "job.job");
     const tm_table *check = tm_tables_find(tables, "clock.check");
@@ -431,7 +438,7 @@ void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_M
         out[0] = '\0';
 }
 
-/* Returns whether a kind of work includes the work that makes a finding late. */
+/* Returns whether a kind of work includes the work that makes a finding's ranks late. */
 static bool holds(const topic *t, size_t kind, size_t finding) {
     bool compute = is_text(t->items, kind, "what", "kernel") ||
                    is_text(t->items, kind, "name", "compute") ||
@@ -474,7 +481,8 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* Work and bandwidth are known even if clocks, and hence savings, are uncertain. */
+        /* How work is divided, and bandwidths, are known even if clocks, and so savings, are
+         * uncertain. */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -503,7 +511,8 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
-/* Returns whether fixing all ranks of a plan saves clearly more than an item, whatever it saves. */
+/* Returns whether fixing all ranks of a plan saves clearly more than an item, even if the item
+ * saves the most that it may. */
 static bool saves_more(const topic *t, size_t plan, size_t item) {
     const double least = fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0);
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -512,7 +521,8 @@ static bool saves_more(const topic *t, size_t plan, size_t item) {
            (most->null || tm_table_cell(t->items, plan, "saved_ns")->value.i > most->value.i);
 }
 
-/* Writes what fixing the named ranks saves: row `item`, called `it` in the sentence. */
+/* Writes what fixing the named ranks saves. @p item is their row, and @p it is their name in the
+ * sentence. */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], because[160], more[224] = "";
     const size_t plan = find_plan(t);
@@ -528,8 +538,9 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s%s", it, saves, because, more);
 }
 
-/* Writes what follows the leading kind of work: the named ranks and the plan. No plan if an uneven
- * split or a slow network leads, because no rank causes these. */
+/* Writes the sentences after the one about the leading kind of work: about the named ranks, and
+ * about the plan. Writes no plan if an uneven split or a slow network leads, because these are due
+ * to no rank. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))
@@ -559,7 +570,7 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
     char whose[48];
     if (item < t.items->n_rows && is_text(t.findings, 0, "shape", "event")) {
-        /* its headline is about operations */
+        /* the headline of an event is about operations, so "it" would be unclear */
         snprintf(whose, sizeof whose, "rank %.32s",
                  tm_table_cell(t.items, item, "name")->value.text);
         it = whose;

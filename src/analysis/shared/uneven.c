@@ -7,19 +7,22 @@
 
 #include "table/shown.h"
 
-/* Tolerance up to which work and layers differ by the same factor, so that work follows layers. */
+/* Work and layers differ by the same factor up to this tolerance. The work then follows the
+ * layers. */
 static const double SAME = 0.03;
 
-/* Sums over the stages that differ, or over the others. */
+/* Sums over the stages that differ, or over the other stages. */
 typedef struct side {
     size_t n;
     double work_ns, usual_ns, own_ns, ranks;
-    int64_t layers, most, least; /* sum, maximum, minimum over stages; least 0: some are unknown */
+    /* sum, maximum and minimum over the stages; minimum 0: unknown for some stages */
+    int64_t layers, most, least;
 } side;
 
 typedef struct sides {
     side differ, other;
-    int64_t each, moved; /* layers per stage after an even split (0: impossible); layers to move */
+    int64_t each, moved; /* layers of each stage after an even split (0: impossible); number of
+                            layers to move */
     char names[96];      /* "stage 2", "stages 0 and 1" */
 } sides;
 
@@ -81,7 +84,7 @@ static bool read(const tm_tables *tables, sides *s) {
     return true;
 }
 
-/* Returns the ratio of the two sides' means per stage. */
+/* Returns the ratio of a time per stage: stages that differ / other stages. */
 static double times(const sides *s, double differ, double other) {
     return other > 0.0 ? differ / (double)s->differ.n / (other / (double)s->other.n)
                        : (double)INFINITY;
@@ -110,7 +113,7 @@ void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
 }
 
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
-    const double much = 0.5; /* share of the difference in work */
+    const double much = 0.5; /* minimum share of the difference in work */
     char own[32];
     sides s;
     out[0] = '\0';
@@ -137,7 +140,7 @@ void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
                  s.differ.layers + s.other.layers, s.differ.n + s.other.n);
 }
 
-/* "host3"; "host0 and host1". */
+/* Writes the names of hosts: "host3"; "host0 and host1". */
 static void name_hosts(const tm_table *items, char *out, size_t size) {
     out[0] = '\0';
     for (size_t i = 0; i < items->n_rows; i++) {

@@ -7,22 +7,22 @@
 
 enum { TM_UNEVEN_MAX = 256 };
 
-/** "stage 2 has 1.33 times the work of the others (4 layers a pass, not 3)". Empty if no stages
- * differ. */
+/** Writes "stage 2 has 1.33 times the work of the others (4 layers a pass, not 3)". Writes nothing
+ * if no stage differs. */
 void tm_uneven_text(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 
 /** Writes the remedy: "an even split", or "moving 2 layers" if whole layers suffice. */
 void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 
 /** Writes the reason for the difference: layers that do not divide evenly, kernels that only this
- * stage runs, or the same kernels taking longer. Empty if the stage only has more of the same
- * kernels. */
+ * stage runs, or the same kernels taking longer. Writes nothing if the stage only has more of the
+ * same kernels. */
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 
 enum { TM_NETWORK_TEXT_MAX = 320 };
 
-/** "Transfers that cross host3 run at 0.40 of the bandwidth of the others' (5.0, not 12.4 GB/s)".
- * Empty if none are slow. */
+/** Writes "Transfers that cross host3 run at 0.40 of the bandwidth of the others' (5.0, not 12.4
+ * GB/s)". Writes nothing if no transfers are slow. */
 void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]);
 
 /** Writes where to look: "Look at the network of host3 (cards, cables, switch ports)". */

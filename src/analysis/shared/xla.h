@@ -20,7 +20,7 @@ static inline bool tm_xla_is_tpu(const tm_rank_view *view) {
 }
 
 /** Returns the attribute of a row; NULL if none.
- * @param next  position to continue from for ascending rows; starts at 0 */
+ * @param next  where to search from; 0 at first. Rows must be ascending */
 static inline const tm_xla_attr *tm_xla_of(const tm_timeline *timeline, uint32_t row,
                                            size_t *next) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];

@@ -4,7 +4,7 @@
 
 #include "base/letters.h"
 
-/* The open operations of a track that contain others, innermost last. */
+/* The operations of a track that are still open and may contain others, innermost last. */
 typedef struct nest {
     const tm_timeline *timeline;
     tm_vec *ops;  /* of tm_xla_op */
@@ -19,7 +19,8 @@ static int64_t end_of(const tm_timeline *timeline, uint32_t row) {
     return timeline->begin_ns[row] + timeline->duration_ns[row];
 }
 
-/* Events that only start or await an operation accompany the whole operation and have no role. */
+/* Returns the part that an event is. Events that only start or await an operation have no role,
+ * because another event is the whole operation. */
 static tm_xla_part part_of(const tm_timeline *timeline, const tm_names *names,
                            const tm_xla_attr *attr) {
     bool counts = timeline->role[attr->event] != TM_ROLE_NONE;
@@ -55,7 +56,7 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* a nested event of the same loop counts in the loop's self time */
+            return true; /* an event of the loop in itself: its time is the loop's self time */
         if (holder)
             holder->self_ns -= op.self_ns;
     }
@@ -74,7 +75,7 @@ tm_status tm_xla_ops_find(const tm_timeline *timeline, const tm_names *names, tm
     *out = TM_VEC(tm_xla_op);
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_XLA] && ok; i++) {
         for (; track < end && attrs[i].event - track->first >= track->count; track++)
-            n.stack.n = 0; /* operations do not nest across tracks */
+            n.stack.n = 0; /* an operation is not nested in one of another track */
         ok = add(&n, names, &attrs[i]);
     }
     tm_vec_free(&n.stack);

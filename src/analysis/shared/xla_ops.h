@@ -6,26 +6,27 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** The role of an event of TM_ATTR_XLA. */
+/** What an event of TM_ATTR_XLA is of an operation. */
 typedef enum tm_xla_part {
     TM_XLA_WHOLE, /* an operation that runs from begin to end */
     TM_XLA_HOLDS, /* contains other operations: a loop, call or branch */
     TM_XLA_START, /* starts an asynchronous operation */
     TM_XLA_DONE,  /* waits for an asynchronous operation; the device does nothing else */
-    TM_XLA_ASYNC, /* an asynchronous operation from start to end, beside other work: no self time */
+    TM_XLA_ASYNC, /* an asynchronous operation from start to end, while the device does other work:
+                     no self time */
 } tm_xla_part;
 
 typedef struct tm_xla_op {
     const tm_xla_attr *attr; /* borrowed from the timeline */
     int64_t self_ns;         /* duration of the operation without nested operations */
-    int64_t flop, bytes; /* contribution to sums: 0 if other events account for them (containers,
+    int64_t flop, bytes; /* what it adds to sums: 0 if other events already count it (containers,
                             waits); -1 if unknown */
     uint8_t part;        /* tm_xla_part */
 } tm_xla_op;
 
 /**
- * Finds the operations of a rank's device; none for traces that are not of XLA or TensorFlow. On a
- * device that runs operations one after the other (a TPU core), self_ns sums to its busy time.
+ * Finds the operations of a rank's device. Other traces than those of XLA or TensorFlow have none.
+ * On a device that runs operations one after the other (a TPU core), self_ns sums to its busy time.
  * @param out  vector of tm_xla_op, ascending by row; freed by the caller, even on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
