@@ -7,11 +7,12 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Start or end of a kernel: the change of the number of blocks per multiprocessor. In millionths,
- * so that additions and subtractions cancel exactly. */
+/* The start or end of a kernel changes the number of blocks per multiprocessor. It is counted in
+ * millionths, so that additions and subtractions cancel exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
-    size_t stream; /* start: its stream, to be continued; end: NO_STREAM */
+    size_t stream; /* for a start, its stream, whose next kernel is then added; for an end,
+                      NO_STREAM */
 } edge;
 
 #define NO_STREAM SIZE_MAX
@@ -25,13 +26,15 @@ typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
     bool of_gpus;
-    size_t last;    /* last interval used of within; the next event is mostly in the same one */
+    size_t last; /* index of the interval of `within` that was last used; the next event is mostly
+                    in the same one */
     tm_vec streams; /* of stream */
-    tm_vec edges; /* of edge, the latest first: each stream's next start, ends of running kernels */
+    tm_vec edges;   /* of edge, the latest first: next start of each stream, and ends of running
+                       kernels */
 } state;
 
-/* Returns the part of [begin, end) within the given time [ns]. Most events are entirely in the last
- * interval used or in the next; others are searched from the front. */
+/* Returns how much of [begin, end) is within `within` [ns]. Most events lie completely in the
+ * interval last used or in the next one. For others, the search starts from the first interval. */
 static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = s->within->data;
     for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
@@ -45,7 +48,8 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Adds a kernel. Each figure covers only the kernels that have it, as traces may lack some. */
+/* Adds a kernel to the sums. Traces may lack a figure for some kernels, so each sum has only the
+ * kernels with its figure. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -60,8 +64,8 @@ static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)shape->occupancy_pct * (double)time_ns;
     }
-    /* Communication uses no tensor cores and would distort the share. Kernel names of devices other
-     * than GPUs do not show tensor cores. */
+    /* Communication does not use tensor cores, so it is left out of the share. Kernel names of
+     * devices other than GPUs do not show tensor cores. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE && s->of_gpus) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
@@ -98,7 +102,8 @@ static bool add_edge(tm_vec *edges, edge added) {
     return true;
 }
 
-/* Returns the blocks of a kernel per multiprocessor, in millionths; -1 if it does not count. */
+/* Returns the blocks of a kernel per multiprocessor, in millionths; -1 if the kernel does not
+ * count. */
 static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     const tm_timeline *timeline = s->timeline;
     int64_t begin = timeline->begin_ns[kernel->event];
@@ -106,11 +111,12 @@ static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     if (timeline->role[kernel->event] == TM_ROLE_NONE || !(blocks >= 0) || /* NaN: not recorded */
         inside(s, begin, begin + timeline->duration_ns[kernel->event]) == 0)
         return -1;
-    /* Over a million blocks per multiprocessor fill it no better. Rounded, so sums are exact. */
+    /* More than a million blocks per multiprocessor count as a million. Values are rounded to
+     * integers, so that sums are exact. */
     return (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
 }
 
-/* Adds the start and end of the next kernel of a stream that counts, if there is one. */
+/* Adds the start and end of a stream's next kernel that counts. */
 static bool add_edges(state *s, size_t number) {
     stream *its = (stream *)s->streams.data + number;
     const tm_kernel_attr *kernels = s->timeline->attrs[TM_ATTR_KERNEL];
@@ -125,7 +131,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates the fill: all edges at one time are applied first, then the same kernels run. */
+/* Integrates how full multiprocessors are. All edges at one time are applied before the time until
+ * the next edge is added. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

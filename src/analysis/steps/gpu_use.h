@@ -5,15 +5,17 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** All times are clipped to the given time. Kernels of zero length do not count. */
+/** How kernels use the GPU. Only time within the given set counts. Kernels of zero length do not
+ * count. */
 typedef struct tm_gpu_use {
-    bool has_blocks;     /* some kernel has a number of blocks per multiprocessor */
-    double filled_ns;    /* integral of min(1, sum of these over the running kernels) */
+    bool has_blocks;     /* the number of blocks per multiprocessor is known for some kernel */
+    double filled_ns;    /* integral over time of min(1, blocks per multiprocessor, summed over the
+                            running kernels) */
     int64_t kernel_ns;   /* summed time of kernels */
     int64_t occupied_ns; /* summed time of kernels with an occupancy */
-    double occupancy;    /* sum of time x occupancy over these [% ns] */
+    double occupancy;    /* sum of time x occupancy over these kernels [% ns] */
     int64_t compute_ns;  /* summed time of kernels that do not communicate */
-    int64_t tensor_ns;   /* summed time of those on tensor cores, judged by name */
+    int64_t tensor_ns;   /* summed time of those of them that use tensor cores, judged by name */
 } tm_gpu_use;
 
 /** Computes the figures of a rank. @param within a normalised set @return false if out of memory */

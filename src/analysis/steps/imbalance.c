@@ -10,7 +10,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* Columns shared by both tables, as offsets after the step. */
+/* Columns that both tables have, counted from the one after the step. */
 enum {
     I_MEAN,
     I_MAX,
@@ -103,7 +103,8 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(x->rank, y->rank);
 }
 
-/* Gini coefficient: sum (2i - n - 1) x_i / (n sum x) over ascending x, i from 1. */
+/* Returns the Gini coefficient: sum (2i - n - 1) x_i / (n sum x), where x is ascending and i counts
+ * from 1. */
 static double gini_of(int64_t *sorted, size_t n, double sum) {
     double weighted = 0.0;
     tm_sort_values(sorted, n);
@@ -112,7 +113,8 @@ static double gini_of(int64_t *sorted, size_t n, double sum) {
     return weighted / ((double)n * sum);
 }
 
-/* Sets deviation and Gini coefficient, relative to the mean; null without any computation. */
+/* Sets the standard deviation relative to the mean, and the Gini coefficient; null if no rank
+ * computes. */
 static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum, int64_t *scratch) {
     double mean = (double)sum / (double)n, squares = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -126,8 +128,8 @@ static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum,
     tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
 }
 
-/* Sets the shared columns from the loads of one step, ascending in rank. Comparisons stay null for
- * a single rank of several. */
+/* Sets the shared columns from the loads of one step, ascending in rank. Comparisons stay null if
+ * only one of several ranks has the step. */
 static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool several,
                            tm_error *err) {
     const load *most = loads;
@@ -146,7 +148,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
     tm_cell_set_int(&cells[I_STEP], window);
     bool compared = n > 1 || !several;
-    if (compared) /* computed from integers, so rounded once */
+    if (compared) /* computed from integers, so it is rounded only once */
         tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
@@ -177,8 +179,8 @@ static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) 
            tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
 }
 
-/* Collects the rows of overlap.step that count: not those of ranks without GPU events, whose
- * windows are 0, nor partial or unrecorded steps. */
+/* Collects the rows of overlap.step that count. These are not rows of ranks without GPU events,
+ * whose windows are 0, and not partial or unrecorded steps. */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -224,14 +226,14 @@ static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
 }
 
 static size_t count_ranks(const load *loads, size_t n) {
-    /* loads of a step ascend in rank; two spans of a rank may hold the same step */
+    /* the loads of a step are sorted by rank; a rank may have the same step in two spans */
     size_t ranks = n > 0;
     for (size_t i = 1; i < n; i++)
         ranks += loads[i].rank != loads[i - 1].rank;
     return ranks;
 }
 
-/* Counts the ranks that have any step. */
+/* Counts the ranks that have at least one step. */
 static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     tm_vec copy = TM_VEC(load);
     if (!tm_vec_append(&copy, loads->data, loads->n))
@@ -243,7 +245,8 @@ static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Adds up the loads of each rank in `common`. Sorts it by rank and returns the number of ranks. */
+/* Adds up the loads of each rank in `common`, and sorts them by rank. Returns the number of
+ * ranks. */
 static size_t sum_ranks(load *common, size_t n) {
     size_t kept = 0;
     if (n > 1)
@@ -259,8 +262,8 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
-/* Adds the rows. A rank has a step twice if two recordings each have a part of it: sum_ranks merges
- * these in place, after the loads for the job's row are copied. */
+/* Adds the rows. If two recordings each have a part of a step, its rank has two loads. sum_ranks
+ * merges these in place, after the loads for the job's row have been copied. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;
@@ -272,7 +275,8 @@ static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial,
         for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
             ;
         tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
-        /* A step that a rank lacks would lower this rank's sum, as if it had less work. */
+        /* Only steps that all ranks have are added to the job's row. Otherwise a rank that lacks a
+         * step would seem to have less work. */
         bool all = count_ranks(v + first, i - first) == n_ranks;
         if (!row || (all && !tm_vec_append(&common, v + first, i - first))) {
             status = tm_fail_memory(err);

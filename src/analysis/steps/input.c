@@ -4,7 +4,7 @@
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"
 
-/* The times that input.step and input.rank share, as offsets from the first. */
+/* Columns with times that both input.step and input.rank have, counted from the first of them. */
 enum { T_STEP, T_LOAD, T_LOAD_PCT, T_STALL, T_STALL_PCT, N_TIMES };
 
 #define TIME_COLUMNS                                                                               \
@@ -76,7 +76,8 @@ static void set_times(tm_cell *cells, const load_times *t, bool gpu) {
         tm_cell_set_ratio(&cells[T_STALL_PCT], 100, t->stall_ns, t->step_ns);
 }
 
-/* Computes input \ busy; P, C \ P and (M \ P) \ C are the GPU's busy time. Empty without a GPU. */
+/* Computes the time in which the host waits for input and the GPU is not busy, i.e. not in P, C \ P
+ * or (M \ P) \ C. Empty if there is no GPU. */
 static bool find_stalls(const tm_rank_view *view, tm_intervals *out) {
     tm_intervals a = TM_INTERVALS(), b = TM_INTERVALS();
     const tm_busy *busy = view->busy;
@@ -106,7 +107,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         set_times(&row[S_TIMES], &t, view->busy->any && !view->busy->comm_alone);
-        /* Keeps the first of equally slow steps, and no step if none loads. */
+        /* Keeps the first of several steps with the same maximum; none if no step loads. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
             slowest_step = step->number;
@@ -135,12 +136,12 @@ static tm_status input_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Marks the slowest rank, which requires all ranks. */
+/* Marks the slowest rank. This needs the rows of all ranks. */
 static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* Rows ascend in rank: the lowest of equals stays. */
+    /* Rows are sorted by rank, so in a tie the lowest rank is kept. */
     size_t slowest = 0;
     for (size_t i = 1; i < ranks->n_rows; i++)
         if (tm_table_row(ranks, i)[R_TIMES + T_LOAD].value.i >

@@ -10,7 +10,7 @@
 #include "analysis/shared/words.h"
 #include "table/shown.h"
 
-/* A part of the device's time, or of its idle time. */
+/* A column with a part of the device's time, or of its idle time, and words for it. */
 typedef struct part {
     const char *column, *what;
 } part;
@@ -40,12 +40,12 @@ static const part causes[] = {
                  "not recorded"},
 };
 
-/* In place of other_ns, if queued_ns is nearly all of it. */
+/* Used instead of other_ns if queued_ns is nearly all of it. */
 static const part queued = {"queued_ns",
                             "the next work was already queued and waited for something else"};
 enum { QUEUED_PCT = 95 };
 
-/* Activities between operators of a CPU that is its own device. */
+/* Causes of the time between operators, for a CPU that is itself the device. */
 static const part cpu_causes[] = {
     {"input_ns", "it waited for its next batch"},
     {"host_comm_ns", "it was in a call that communicates"},
@@ -114,7 +114,7 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
 }
 
 /* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle but for 0.1 %)": the share of the
- * window that each of [n] devices computes. If there are many devices, mainly those that hardly
+ * window in which each of n devices computes. If there are many devices, mainly those that hardly
  * work are listed. */
 static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
                          char *out, size_t size) {
@@ -160,8 +160,8 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* Writes how much of the steps is before the device's first work or after its last, which the
- * shares of the window leave out. Empty if it is little. */
+/* Writes how much of the steps is before the device's first work or after its last. This time is
+ * not in the window, to which shares refer. Writes nothing if it is little. */
 static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), outside_ns = steps_ns - window_ns;

@@ -6,7 +6,8 @@
 #include "analysis/shared/busy.h"
 #include "base/sorted.h"
 
-/* The times that overlap.rank and overlap.step share, as offsets from the first. */
+/* Columns with times that both overlap.rank and overlap.step have, counted from the first of
+ * them. */
 enum {
     T_WINDOW,
     T_COMPUTE,
@@ -185,7 +186,7 @@ static const tm_table_def unmarked_def = TM_INTERNAL_TABLE(
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
                                            &unmarked_def};
 
-/* Sets the times. All except communication are null if only communication is recorded. */
+/* Sets the times. If only communication was recorded, all other times are null. */
 static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
     tm_cell_set_int(&cells[T_COMM], t->comm_ns);
@@ -208,9 +209,10 @@ static void set_ratios(tm_cell *cells, const tm_busy *busy, const tm_busy_times 
     tm_cell_set_ratio(&cells[T_EXPOSED_TO_WINDOW], 1.0, t->exposed_comm_ns, t->window_ns);
 }
 
-/* Sums over the rank's waiting kernels: all, or those of operations of one step. */
+/* Sums over a rank's communication kernels with a known wait: all of them, or those of one step's
+ * operations. */
 typedef struct wait_sum {
-    int64_t step; /* step of the operations; this rank's kernels may be in another */
+    int64_t step; /* step of the operations; kernels of this rank may be in another step */
     int64_t wait_ns, transfer_ns, n;
 } wait_sum;
 
@@ -222,19 +224,21 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const wait_sum *)a)->step, ((const wait_sum *)b)->step);
 }
 
-/* Returns the position of a step's sum, or where it would be inserted, among [n] ascending ones. */
+/* Returns the sum of a step, or where it would be inserted, in n sums sorted by step. */
 static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
     return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
 }
 
-/* Returns a kernel's time clipped to start when the job's profilers were open, as in busy time. */
+/* Returns the time of a kernel. If the kernel started before all profilers of the job were running,
+ * its time starts when they were, as in busy time. */
 static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
     const int64_t from = tm_opened(timeline, begin);
     return (tm_interval){from < end ? from : end, end};
 }
 
-/* Adds every kernel to the sum of all, which is first, and to its step's among the [n] others. */
+/* Adds each kernel to the first sum, which is that of all, and to the sum of its step, which is one
+ * of the n others. */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && timeline->answers; i++) {
@@ -251,7 +255,8 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     }
 }
 
-/* Returns the rank's sum, then its steps' in ascending order; NULL when out of memory. */
+/* Returns the sum of the rank, followed by those of its steps in ascending order; NULL when out of
+ * memory. */
 static wait_sum *sum_waits(const tm_timeline *timeline) {
     size_t n = timeline->n_steps;
     wait_sum *all = calloc(n + 1, sizeof *all);
@@ -264,7 +269,7 @@ static wait_sum *sum_waits(const tm_timeline *timeline) {
     return all;
 }
 
-/* Sets the waits; null if nothing waited or ranks were not matched. */
+/* Sets the waits. They are null if no kernel has a known wait. */
 static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *sum,
                       const tm_busy_times *t) {
     if (!view->timeline->answers)
@@ -284,7 +289,8 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
     tm_cell_set_int(&cells[T_EXPOSED_LEAST], t->exposed_least_ns);
 }
 
-/* Returns whether a recording may start or end within a step: it is a trace's first or last. */
+/* Returns whether a recording may start or end within a step: the step is the first or last of a
+ * span. */
 static bool is_at_border(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool border = i == 0 || i + 1 == timeline->n_steps;
@@ -296,9 +302,10 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
     return border;
 }
 
-/* Returns whether a trace of the rank was cut short before the end of a step, or other ranks'
- * profilers opened within a marked step; unmarked steps of all ranks start there. A profiler writes
- * the host's events before the GPU's, so the last GPU event shows how far the trace reaches. */
+/* Returns whether a step is cut: a trace of the rank ended before the step did, or other ranks'
+ * profilers started during a marked step. (If steps are not marked, those of all ranks start
+ * there.) A profiler writes the host's events before the GPU's, so the last GPU event shows how far
+ * the trace reaches. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
@@ -312,13 +319,14 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* Adds the rows of the steps. `partial` is true here if the trace itself was cut. False means that
- * overlap_job decides by the other ranks' windows; null becomes false. */
+/* Adds the rows of the steps. `partial` is true if the trace itself was cut. If it is false,
+ * overlap_job decides by the windows of the other ranks. If it is null, overlap_job sets it to
+ * false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* the whole recording is not a step of the job */
+    if (view->busy->comm_alone) /* without steps, the recording would count as one */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -338,7 +346,8 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
     return TM_OK;
 }
 
-/* Collects the union and number of one kind's kernels. Returns false when out of memory. */
+/* Collects the times of the kernels of one kind, and counts these kernels. Returns false when out
+ * of memory. */
 static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *out, int64_t *n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     *n = 0;
@@ -356,7 +365,7 @@ static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *ou
     return true;
 }
 
-/* Adds the row of a kind that the rank has. `kernels` is scratch, reused for all kinds. */
+/* Adds a row for a kind of collective, if the rank has it. `kernels` is scratch space. */
 static tm_status add_kind(const tm_rank_view *view, int kind, tm_intervals *kernels,
                           tm_table *table, tm_error *err) {
     int64_t n;
@@ -460,27 +469,29 @@ typedef struct compared {
     int64_t step, window_ns;
 } compared;
 
-/* Rows with equal windows need no order: the median is the same, and each is marked separately. */
+/* Rows with equal windows may be in any order: the median is the same, and each row is marked by
+ * itself. */
 static int by_step_then_window(const void *a, const void *b) {
     const compared *x = a, *y = b;
     return x->step != y->step ? tm_order_i64(x->step, y->step)
                               : tm_order_i64(x->window_ns, y->window_ns);
 }
 
-/* Marks partial rows among [0, n) of one step, ascending in window, relative to their median. Rows
- * without a window, from ranks without GPU events, do not count. */
+/* Marks the partial rows of one step: rows [0, n), sorted by window. A row is partial if its window
+ * is much shorter than their median. Rows of ranks without GPU events have no window and do not
+ * count. */
 static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
     while (empty < n && rows[empty].window_ns == 0)
         empty++;
     size_t counted = n - empty;
-    /* Sum of the middle two, or twice the middle one. */
+    /* Twice the median: the sum of the middle two, or twice the middle one. */
     int64_t twice = counted == 0 ? 0
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* window < 0.8 median, that is, 5 window < 2 twice. Computed so that nothing overflows:
-         * the sign of `over` decides unless `over` is 0 or 1. */
+        /* The test is window < 0.8 median, i.e. 5 window < 2 twice. To avoid overflow, `over` is
+         * window - 0.4 twice, rounded; only if it is 0 or 1, the remainder decides. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];
@@ -489,7 +500,8 @@ static void mark_partial(const compared *rows, size_t n) {
     }
 }
 
-/* Sets `partial`. Sorts pointers to rows, since the table stays in key order. */
+/* Sets `partial`. Sorts pointers to the rows, because the table must stay in the order of its
+ * keys. */
 static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -504,7 +516,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
             tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
     }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
-    /* i runs one past the end to mark the last step. */
+    /* i runs one past the end, so that the last step is marked too. */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
         if (i < table->n_rows && rows[i].step == rows[first].step)
             continue;

@@ -10,7 +10,8 @@
 #include "one_rank_job.h"
 #include "timeline/host_comm.h"
 
-/* Parts of a step's time. If several apply at once, the first counts. */
+/* Parts of a step's time. Time in which several of them happen at once counts for the first of
+ * these. */
 enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
 
 #define PART_COLUMNS                                                                               \
@@ -36,7 +37,7 @@ enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
         "other_ns", TM_INT, "ns", "Rest of the step: time without recorded activity."              \
     }
 
-/* How well the GPU was used during steps. */
+/* Columns on how well the GPU was used during steps. */
 enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
 
 #define USE_COLUMNS                                                                                \
@@ -182,12 +183,12 @@ static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 
 typedef struct part_sets {
     tm_intervals comm, copies, sets, none;
-    const tm_intervals *raw[OTHER]; /* in the order in which they take their part of a step */
+    const tm_intervals *raw[OTHER]; /* sets of the parts, in the order of the columns */
     const tm_busy *busy;            /* busy time of the rank */
     bool of_cpu;                    /* the rank's device is the CPU */
     const tm_vec *devices;          /* of tm_device_busy: the rank's devices if it has several */
     tm_intervals steps;             /* windows of the steps */
-    tm_intervals up_to[2];          /* of a step: the unions of the parts so far */
+    tm_intervals up_to[2];          /* unions of the parts of a step so far: one is the new union */
 } part_sets;
 
 static void open_sets(part_sets *s, const tm_rank_view *view) {
@@ -212,7 +213,7 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
     if (s->of_cpu)
-        s->raw[KERNEL] = &s->none; /* the operators on the CPU are its computation */
+        s->raw[KERNEL] = &s->none; /* there is no kernel; the CPU's operators are its computation */
 }
 
 static void close_sets(part_sets *s) {
@@ -224,7 +225,7 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->up_to[1]);
 }
 
-/* Separates copies and sets, which tm_busy combines. */
+/* Separates copies from sets of memory, which tm_busy combines. */
 static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_intervals *sets) {
     const tm_copy_attr *attrs = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -263,8 +264,8 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
         .data = set->n > 0 ? v + first : NULL, .n = end - first, .size = set->size};
 }
 
-/* Sets a step's parts, and adds them to the rank's. The union grows from part to part, and each
- * part is its growth, so time with several activities counts for the first one. */
+/* Sets a step's parts, and adds them to those of the rank. Each part is the time by which it makes
+ * the union of the parts longer. So time with several activities counts for the first of them. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -290,7 +291,7 @@ static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
-/* Returns the same as the mean over the devices that work, if there are several. */
+/* Returns the same time. If several devices work, it is the mean over them. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     const tm_device_busy *v = s->devices->data;
     int64_t sum = 0, n = 0;
@@ -360,7 +361,8 @@ static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the mean of a column over the ranks that have it, weighted by the length of their steps. */
+/* Sets the mean of a column over the ranks that have a value, weighted by the length of their
+ * steps. */
 static void set_mean(const tm_table *ranks, int column, tm_cell *cell) {
     double sum = 0, length = 0;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -400,7 +402,8 @@ static void set_mean_step(const tm_tables *tables, tm_cell *row) {
                         n_whole > 0 ? tm_round_ratio(whole, n_whole) : tm_round_ratio(all, n));
 }
 
-/* Sets the rates: the given values over the mean of whole marked steps. */
+/* Sets the rates: the given numbers of samples and tokens, divided by the mean length of whole
+ * marked steps. */
 static void set_rates(const tm_job *job, const tm_tables *tables, tm_cell *row) {
     const int64_t given[2] = {job->samples, job->tokens};
     const tm_table *jobs = tm_tables_find(tables, "job.job");
@@ -448,7 +451,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
         tm_cell_set_int(&row[J_PARTS + p], sum);
         tm_cell_set_ratio(&row[J_SHARES + p], 100, sum, length);
     }
-    /* Weighted means: a rank with few steps counts less. */
+    /* The means are weighted, so that a rank with few steps counts less. */
     for (int u = 0; u < N_USES; u++)
         set_mean(ranks, R_USES + u, &row[J_USES + u]);
     return set_alone(out, row, err);

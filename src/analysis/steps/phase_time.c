@@ -7,24 +7,26 @@
 #include "base/median.h"
 #include "timeline/host_comm.h"
 
-/* Activities of threads before they are separated. */
+/* What threads do, before it is divided into phases. */
 typedef struct raw_time {
     const tm_rank_view *view;
-    tm_intervals optimizer, updates; /* with and without clearing gradients */
+    tm_intervals optimizer, updates; /* with and without the clearing of gradients */
     tm_intervals backward;
     tm_intervals calls; /* operators and runtime calls on the main threads */
     tm_vec marks;       /* of int64_t: starts of steps, ascending */
-    bool of_cpu;        /* backward runs on the main thread, which waits for gloo during it */
+    bool of_cpu; /* the device is the CPU: backward runs on the main thread, which also waits for
+                    gloo */
 } raw_time;
 
-/* Returns whether a thread is one of autograd's: it runs nodes, but no steps and no optimizer. */
+/* Returns whether a thread is one of autograd's: it runs nodes of the graph, but marks no steps and
+ * runs no optimizer. */
 static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* Returns whether a call averages or copies gradients for DDP in backward, for the case that the
- * thread that calls backward runs it. Sets *asks to whether a call starts a collective: such a call
- * belongs to no set. */
+/* Returns whether a call averages or copies gradients for DDP during backward. The thread that
+ * calls backward may run it. Sets *asks to whether a call starts a collective; such a call belongs
+ * to no set. */
 static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     static const char *const starts[] = {"torch::distributed::reducer::",
                                          "torch.distributed.ddp.reducer::"};
@@ -38,12 +40,12 @@ static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
 }
 
 /* Returns the set that an operator or annotation belongs to; NULL if none. @param rest set for
- * calls whose name does not give a phase */
+ * calls whose names do not show a phase */
 static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
         return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-    /* on any thread: a program may run autograd's nodes itself */
+    /* such calls count on any thread, because a program may run autograd's nodes itself */
     if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
         return &raw->backward;
     if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))
@@ -51,7 +53,7 @@ static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
     return rest;
 }
 
-/* Adds the calls of a thread. Sets are not normalised yet: several threads add to them. */
+/* Adds the calls of a thread. Sets are normalised later, since several threads add to them. */
 static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, bool autograd) {
     const tm_timeline *timeline = raw->view->timeline;
     tm_intervals *rest = autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
@@ -115,7 +117,8 @@ static bool collect(raw_time *raw) {
     return ok;
 }
 
-/* Returns whether the set has time in [begin, end). *from advances with ascending starts. */
+/* Returns whether the set has time in [begin, end). Starts must be ascending; *from is the interval
+ * to search from. */
 static bool has_time_in(const tm_intervals *set, size_t *from, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = set->data;
     while (*from < set->n && v[*from].end_ns <= begin_ns)
@@ -130,8 +133,8 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
     return *from < marks->n && v[*from] < end_ns;
 }
 
-/* Closes the gaps of backward in which the main thread does nothing else: it waits for autograd's
- * threads. Gaps ascend, so each other set is walked once. */
+/* Adds to backward its gaps in which the main thread does nothing else, because it then waits for
+ * autograd's threads. Gaps are ascending, so each other set is read once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -155,9 +158,9 @@ static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns
     return *from < set->n ? v[*from].begin_ns : INT64_MAX;
 }
 
-/* Joins the main threads' calls in no other phase, up to the start of another phase or step. They
- * are forward if backward follows, or if there is no backward. Gradients are cleared before or
- * after forward, so clearing does not count as the next phase. */
+/* Joins the main threads' calls that are in no other phase, up to the start of another phase or
+ * step. They are forward if backward comes next, or if there is no backward. Gradients may be
+ * cleared before or after forward, so this does not count as another phase. */
 static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phase_time *out,
                          tm_intervals *forward_and_clearing) {
     const tm_interval *v = calls->data;
@@ -186,8 +189,8 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
                                  &out->host[TM_PHASE_FORWARD]);
 }
 
-/* Gives each phase the time not taken by those before it, in the order documented in the header.
- * NONE stays empty: a union with it is a copy of the other set. */
+/* Gives each phase the time that no phase before it has taken, in the order that the header gives.
+ * The set NONE stays empty: uniting a set with it copies the set. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
@@ -214,7 +217,7 @@ static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) 
     return i < set->n && v[i].begin_ns <= time_ns ? &v[i] : NULL;
 }
 
-/* Interval and phase of the previous launch; the next one is mostly in the same. */
+/* Interval and phase of the last launch. The next launch is mostly in the same one. */
 typedef struct place {
     const tm_interval *interval;
     int phase;
@@ -251,7 +254,8 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
-    /* Work that runs at once belongs to the earlier phase: `taken` has all earlier ones. */
+    /* Work in several phases that runs at the same time counts for the first of them. `taken` is
+     * the time of all earlier phases. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

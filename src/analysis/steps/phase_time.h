@@ -5,7 +5,7 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** The phases of training; time in none of them is other. */
+/** The phases of training. Time in none of them is "other". */
 typedef enum tm_phase {
     TM_PHASE_FORWARD,
     TM_PHASE_BACKWARD,
@@ -18,15 +18,16 @@ typedef enum tm_phase {
  * The sets of each array are disjoint.
  *
  * Host: optimizer is the time in calls of that name (Optimizer.step, zero_grad). Backward is the
- * time of the threads that run autograd's nodes, and of such nodes on other threads, including gaps
- * in which the main thread calls nothing. Data is waiting for a batch. Forward is from the main
- * thread's first call to its last between two of these, or after the start of a step, if backward
- * comes next (ignoring the clearing of gradients), or if there is no backward. The main threads are
- * those that mark steps; if none does, the one with the most operators that is not autograd's. If
- * threads do several things at once, optimizer takes precedence over backward, backward over data,
- * and data over forward.
+ * time of autograd's threads, and of nodes of autograd's graph on other threads, with the gaps in
+ * which the main thread calls nothing. Data is waiting for a batch. Forward is the time between two
+ * of these phases (or after the start of a step), from the main thread's first call to its last, if
+ * backward comes next or if there is no backward. Clearing gradients does not count as a phase
+ * here. The main threads are those that mark steps. If no thread does, it is the thread with the
+ * most operators, not counting autograd's. If threads do several things at once, optimizer takes
+ * precedence over backward, backward over data, and data over forward.
  *
- * GPU: work launched in the phase; work that runs at once belongs to the earlier phase in the list.
+ * GPU: work launched in the phase. If work of several phases runs at the same time, the first phase
+ * in the enumeration has that time.
  */
 typedef struct tm_phase_time {
     tm_intervals host[TM_N_PHASES];

@@ -5,7 +5,7 @@
 #include "analysis/shared/xla.h"
 #include "phase_time.h"
 
-/* Each of the three times has these parts, in this order. */
+/* Each of the three times (both, host, GPU) has these parts: the phases, and other. */
 enum { N_PARTS = TM_N_PHASES + 1 };
 
 enum { RANK, STEP, LENGTH, BOTH, SHARE = BOTH + N_PARTS, HOST = SHARE + N_PARTS };
@@ -90,7 +90,7 @@ static const tm_table_def step_def = {
 
 static const tm_table_def *const defs[] = {&step_def};
 
-/* Sets by which the steps are measured. */
+/* The sets whose lengths are measured in each step. */
 typedef struct phase_sets {
     tm_phase_time phases;
     const tm_intervals *busy; /* of the rank */
@@ -99,12 +99,13 @@ typedef struct phase_sets {
 static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
     int64_t begin = step->begin_ns, end = step->end_ns;
     int64_t busy = tm_intervals_length_in(s->busy, begin, end);
-    /* time not yet assigned to a phase */
+    /* time that is not yet assigned to a phase */
     int64_t both = window_ns, host = window_ns, gpu = busy;
     for (int p = 0; p < TM_N_PHASES; p++) {
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
-        /* A busy GPU is assigned by what it runs, an idle one by what the host does. */
+        /* While the GPU is busy, its work decides the phase. While it is idle, the host's work
+         * does. */
         int64_t in_both =
             in_gpu + in_host - tm_intervals_common_in(&s->phases.host[p], s->busy, begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);
@@ -115,7 +116,7 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
         host -= in_host;
         gpu -= in_gpu;
     }
-    /* The remainder is other, so that each of the three times adds up. */
+    /* The rest is "other", so that the parts of each of the three times add up. */
     tm_cell_set_int(&row[BOTH + TM_N_PHASES], both);
     tm_cell_set_ratio(&row[SHARE + TM_N_PHASES], 100, both, window_ns);
     tm_cell_set_int(&row[HOST + TM_N_PHASES], host);

@@ -13,11 +13,12 @@
 #include "base/vec.h"
 #include "timeline/host_comm.h"
 
-/* Work of a call besides training, judged by its name. */
+/* What a call does apart from training, judged by its name. */
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
 
 static const struct {
-    const char *begin, *part; /* of the name; "" matches any */
+    /* a name starts with `begin` and contains `part`; "" matches any name */
+    const char *begin, *part;
     chore chore;
 } chores[] = {
     {"torch/serialization.py(", "): save", SAVES},
@@ -51,11 +52,11 @@ static chore chore_of(const char *name, bool annotation) {
 typedef struct mark {
     int64_t begin_ns, sequence; /* -1 if it has no sequence number */
     uint32_t row, track;
-    int32_t thread; /* thread of the forward operator, which counts sequence */
+    int32_t thread; /* thread of the forward operator, which counts the sequence numbers */
     bool update;
 } mark;
 
-/* Key of a node: each thread counts its own sequence numbers. */
+/* Key of a node. Each thread has its own sequence numbers. */
 typedef struct node_key {
     int64_t thread, sequence;
 } node_key;
@@ -63,7 +64,7 @@ typedef struct node_key {
 typedef struct finding {
     const tm_rank_view *view;
     tm_vec marks;   /* of mark */
-    uint8_t *known; /* [names] chore of each name id */
+    uint8_t *known; /* [names] chore of each name; UNKNOWN: not yet judged */
     tm_step_part *steps;
     bool numbered;
 } finding;
@@ -126,9 +127,9 @@ static bool look_at_threads(finding *f) {
     return ok;
 }
 
-/* Adds a mark for each node, and one for the outermost operator in it with a sequence number: in
- * some traces the call that runs a node has none. @param numbers [operators->n] set to the sequence
- * number of the enclosing node */
+/* Adds a mark for each node of autograd's graph. Also adds one for the outermost operator in it
+ * that has a sequence number, because in some traces the call that runs a node has none. @param
+ * numbers [operators->n] set to the sequence number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
@@ -143,7 +144,7 @@ static bool add_nodes(finding *f, int64_t *numbers) {
         numbers[i] = inside ? numbers[parent] : -1;
         if (!backward || numbers[i] >= 0)
             continue;
-        /* Calls, their attributes and tracks all ascend in row. */
+        /* Calls, their attributes and tracks are all sorted by row. */
         while (next < n_told && told[next].event < row)
             next++;
         while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
@@ -168,7 +169,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Finds the track with the most nodes: autograd has a thread per device and one for the host. */
+/* Finds the track with the most nodes: autograd has one thread for each device, and one for the
+ * host. */
 static bool busiest(const finding *f, uint32_t *track) {
     const mark *marks = f->marks.data;
     size_t *n = calloc(f->view->timeline->n_tracks + 1, sizeof *n);
@@ -184,7 +186,7 @@ static bool busiest(const finding *f, uint32_t *track) {
 
 static void count_updates(finding *f) {
     const mark *marks = f->marks.data;
-    bool fresh = true; /* backward has run since the last update */
+    bool fresh = true; /* a node has run since the last update */
     for (size_t i = 0; i < f->marks.n; i++) {
         tm_step_part *step = step_of(f, marks[i].row);
         if (marks[i].update && step)
@@ -193,15 +195,16 @@ static void count_updates(finding *f) {
     }
 }
 
-/* Counts the passes, each in the step in which it starts. Autograd runs the ready node with the
- * highest number, and nodes that become ready by it have lower numbers, so a higher number than the
- * last starts another pass. A pass that returns to a node of the same micro-batch (the second of
- * two losses of one forward pass) is not counted again: known holds the numbers seen. */
+/* Counts the passes, each in the step in which it starts. Of the nodes that are ready, autograd
+ * runs the one with the highest number. Nodes that it makes ready have lower numbers. So a node
+ * with a higher number than the last one starts another pass. A pass that runs a node again, for a
+ * second loss of the same forward pass, is not counted: `known` has the numbers of the nodes that
+ * ran. */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;
-    tm_step_part *step = NULL; /* that counted the current pass; NULL once withdrawn */
-    size_t first = 0;          /* index in known at which the current pass starts */
+    tm_step_part *step = NULL; /* step that counts the current pass; NULL: none does any longer */
+    size_t first = 0;          /* number of nodes in `known` when the current pass started */
     for (size_t i = 0; i < f->marks.n; i++) {
         const mark *m = &marks[i];
         if (m->sequence < 0 || m->track != track)

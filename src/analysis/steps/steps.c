@@ -163,7 +163,7 @@ static tm_status steps_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return TM_OK;
 }
 
-/* A step of a rank, or after averaging of all ranks. */
+/* The duration of a step on a rank, or, after averaging, over all ranks. */
 typedef struct length {
     int kind;
     int64_t step, ns;
@@ -205,7 +205,7 @@ static void average(tm_vec *lengths) {
     lengths->n = n;
 }
 
-/* Sets the statistics of [n >= 1] steps of one kind. Sorts ns. */
+/* Sets the statistics of n steps of one kind, n >= 1. Sorts ns. */
 static void set_lengths(int64_t *ns, size_t n, double all, tm_cell *row) {
     double sum = 0.0, squares = 0.0;
     tm_sort_values(ns, n);

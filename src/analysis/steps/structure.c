@@ -95,9 +95,10 @@ enum { P_STEP, P_RANK, P_MICRO, P_UPDATES, P_AGAIN, P_WORK, P_LOGGING, P_SAVING,
 static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_STEP] = {"step", TM_INT, "", "Number of the step."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_MICRO] = {"micro_batches", TM_INT, "", "Backward passes of the rank."},
-    [P_UPDATES] = {"updates", TM_INT, "", "Updates of the rank."},
-    [P_AGAIN] = {"recomputed_ns", TM_INT, "ns", "GPU time of recomputed work."},
+    [P_MICRO] = {"micro_batches", TM_INT, "", "Number of backward passes of the rank."},
+    [P_UPDATES] = {"updates", TM_INT, "", "Number of updates of the rank."},
+    [P_AGAIN] = {"recomputed_ns", TM_INT, "ns",
+                 "GPU time of work that the backward pass recomputed."},
     [P_WORK] = {"work_ns", TM_INT, "ns", "Time of kernels, copies and sets, except communication."},
     [P_LOGGING] = {"logging_ns", TM_INT, "ns", "Host time in calls that log."},
     [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save."},
@@ -162,7 +163,7 @@ static tm_status structure_merge(const tm_names *names, tm_tables *tables, tm_er
     return tm_over_ranks_merge(&part_def, &step_def, names, tables, set_step, err);
 }
 
-/* A phase, and the upper limit of its usual share according to profiling guides. */
+/* A phase, and the upper limit of its usual share of a step according to profiling guides. */
 static const struct {
     const char *word, *column;
     int most_pct;

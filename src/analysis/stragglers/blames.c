@@ -30,12 +30,13 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
     [P_LAST] = {"last_arrivals", TM_INT, "", "As in stragglers.rank."},
     [P_TIED] = {"tied", TM_INT, "", "As in stragglers.rank."},
-    [P_UNTIED] = {"untied", TM_INT, "", "Operations in which exactly one rank came last."},
+    [P_UNTIED] = {"untied", TM_INT, "",
+                  "Number of operations in which exactly one rank came last."},
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
     [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
     [P_DOUBT] = {"doubt_ns", TM_INT, "ns",
-                 "Change of its caused wait if its clock were off by the joint uncertainty in "
-                 "every operation in which it was late."},
+                 "Change of the rank's caused wait if the rank's clock were off by the joint "
+                 "uncertainty in every operation in which the rank was late."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
     [P_FRACTION] = {"fraction", TM_INT, "",
                     "Fractional part of the caused wait, in units of 2^-40 ns."},
@@ -43,7 +44,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over untied operations."},
 };
 
-/* Filled by the process that holds the rank: sums of the answers to its kernels by step. */
+/* Rows are added by the process that has the rank: sums of the waits of the rank's kernels, by
+ * step. */
 const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
     "stragglers.part", "A row for each rank and step: the data behind the other tables.",
     part_columns, N_PART_COLUMNS, 2);
@@ -60,7 +62,7 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-/* Filled by the process that receives all costs of a rank, so that there is one row per step. */
+/* Rows are added by the process that receives all costs of a rank, so each step has one row. */
 const tm_table_def tm_blames_cost =
     TM_INTERNAL_TABLE("stragglers.cost",
                       "A row for each rank and step whose total cost differs from its caused wait.",
@@ -68,14 +70,15 @@ const tm_table_def tm_blames_cost =
 
 static const tm_column member_columns[] = {
     {"group", TM_INT, "", "Identity of a process group with waits."},
-    {"rank", TM_INT, "", "Global rank of one of its members."},
+    {"rank", TM_INT, "", "Global rank of a member of the group."},
 };
 
-/* Filled by the process that holds the rank: the verdict looks for groups that share a cost. */
+/* Rows are added by the process that has the rank. The verdict looks for groups whose ranks are all
+ * late. */
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
     "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
-/* Cost through other ranks is unknown here and has a separate table. */
+/* The cost that a rank caused through other ranks is not known here. It is in a separate table. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_blames_part.name));
     if (!row)
@@ -114,7 +117,9 @@ tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own, tm_err
         tm_cell *row = tm_table_add_row(members);
         if (!row)
             return tm_fail_memory(err);
-        tm_cell_set_int(&row[0], (int64_t)(member->group >> 1)); /* an identity, not a number */
+        tm_cell_set_int(&row[0],
+                        (int64_t)(member->group >>
+                                  1)); /* only an identity, so its sign and size mean nothing */
         tm_cell_set_int(&row[1], member->rank);
     }
     return TM_OK;
@@ -137,7 +142,8 @@ static tm_blame read_part(const tm_cell *row) {
     };
 }
 
-/* Returns a tm_blame with only the fields that delay propagation changes, to be added to a part. */
+/* Returns a tm_blame with only the costs that the propagation of delays gives. It is added to that
+ * of the part. */
 static tm_blame read_cost(const tm_cell *row) {
     return (tm_blame){
         .rank = row[C_RANK].value.i,
@@ -153,7 +159,8 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* A rank may have a cost in a step in which it took part in no operation with waits. */
+/* Adds up the parts of each rank and step. A rank may have a cost in a step in which it took part
+ * in no operation with waits. */
 static void add_up_parts(tm_blames *t) {
     size_t n = 0;
     if (t->n_parts > 1)
@@ -167,7 +174,7 @@ static void add_up_parts(tm_blames *t) {
     t->n_parts = n;
 }
 
-/* Merges both internal tables into a tm_blame per rank, and one per rank and step. */
+/* Merges both internal tables into a tm_blame for each rank, and one for each rank and step. */
 static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err) {
     const tm_table *parts = tm_tables_find(tables, tm_blames_part.name);
     const tm_table *costs = tm_tables_find(tables, tm_blames_cost.name);
@@ -176,11 +183,11 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->parts = calloc(n + 1, sizeof *t->parts);
-    /* a step has at most one leader and at least one row */
+    /* each step has at least one row, and at most one leader */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);
-    /* All three tables ascend by rank. */
+    /* All three tables are sorted by rank. */
     for (size_t i = 0, p = 0, c = 0; i < t->n_ranks; i++) {
         int64_t rank = tm_table_cell(ranks, i, "rank")->value.i;
         size_t first = t->n_parts;
@@ -196,7 +203,7 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     return TM_OK;
 }
 
-/* ranks is ascending, with one entry for each row of job.rank. */
+/* tm_blames.ranks is ascending, and has an entry for each row of job.rank. */
 static bool is_lower(const void *blame, const void *rank) {
     return ((const tm_blame *)blame)->rank < *(const int64_t *)rank;
 }
@@ -221,7 +228,7 @@ static tm_place *read_places(const tm_tables *tables, const tm_blames *t, size_t
     for (size_t i = 0; i < ranks->n_rows && places; i++) {
         const tm_cell *cell = tm_table_cell(ranks, i, "host");
         const char *host = cell->null ? NULL : cell->value.text;
-        /* A hash is enough to distinguish hosts. */
+        /* Hosts are distinguished by hashes of their names. */
         if (host)
             places[(*n)++] =
                 (tm_place){TM_CULPRIT_HOST, tm_hash(TM_HASH_BEGIN, host, strlen(host)), i};

@@ -6,17 +6,17 @@
 #include "tmerge/table.h"
 #include "verdict.h"
 
-/** Internal tables that carry waits, costs and group members to the job. */
+/** Internal tables that carry waits, costs and members of groups to the job part. */
 extern const tm_table_def tm_blames_part, tm_blames_cost, tm_blames_member;
 
-/** Adds a rank's waits of one step. TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's waits in one step. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the costs and members that one process knows. TM_OK; TM_ERR_FAULT. */
+/** Adds the costs and members that one process knows. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Membership of a rank in a host or process group. */
+/** A rank that is on a host, or in a process group. */
 typedef struct tm_place {
     tm_culprit level; /* TM_CULPRIT_HOST or TM_CULPRIT_GROUP */
     uint64_t unit;    /* identity of the host or group */
@@ -28,28 +28,28 @@ static inline bool tm_places_share(const tm_place *a, const tm_place *b) {
     return a->level == b->level && a->unit == b->unit;
 }
 
-/** Input of the job's part. */
+/** What the job part of the analysis reads. */
 typedef struct tm_blames {
     tm_blame *ranks; /* [n_ranks] one per row of job.rank; owned, as all arrays here */
     size_t n_ranks;
-    tm_blame *parts; /* [n_parts] by step, then rank */
+    tm_blame *parts; /* [n_parts] sorted by step, then by rank */
     size_t n_parts;
     tm_leader *leaders; /* [n_leaders] of steps with waits */
     size_t n_leaders;
-    tm_place *places; /* [n_places] by level and unit, then rank; hosts first */
+    tm_place *places; /* [n_places] sorted by level (hosts first), unit, then rank */
     size_t n_places;
     int64_t wait_ns; /* sum over all ranks */
 } tm_blames;
 
 /**
- * Reads the internal tables, sorted by their keys, and job.rank.
+ * Reads the internal tables, which must be sorted by their keys, and job.rank.
  * @param out  close it with tm_blames_close, even on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_blames_open(const tm_tables *tables, tm_blames *out, tm_error *err) TM_MUST_CHECK;
 void tm_blames_close(tm_blames *blames);
 
-/** Returns the index in blames->ranks of a rank of job.rank. */
+/** Returns the index in blames->ranks of a rank, which must be in job.rank. */
 size_t tm_blames_index(const tm_blames *blames, int64_t rank);
 
 #endif

@@ -31,18 +31,20 @@ enum {
 static const tm_column suspect_columns[N_S] = {
     [S_GROUP] = {"group", TM_INT, "", "Identity of the process group that was tested."},
     [S_PLACE] = {"place", TM_INT, "", "Order in which the suspects of the group were found."},
-    [S_RANK] = {"rank", TM_INT, "", "Global rank; for a host, its lowest one."},
+    [S_RANK] = {"rank", TM_INT, "", "Global rank of the suspect; for a host, its lowest rank."},
     [S_FROM] = {"from", TM_INT, "", "As in stragglers.finding."},
     [S_TO] = {"to", TM_INT, "", "As in stragglers.finding."},
     [S_UNITS] = {"units", TM_INT, "", "As in stragglers.finding."},
     [S_EXCESS] = {"excess_ns", TM_INT, "ns", "As in stragglers.finding."},
     [S_P] = {"p", TM_REAL, "", "As in stragglers.finding."},
-    [S_UNIT] = {"unit", TM_INT, "", "Kind of unit compared, a tm_unit_kind."},
+    [S_UNIT] = {"unit", TM_INT, "", "Kind of the units that are compared, a tm_unit_kind."},
     [S_HOST] = {"host", TM_BOOL, "", "Whether the suspect is a host."},
     [S_ALL] = {"throughout", TM_BOOL, "", "Whether the suspect is late in all units."},
-    [S_STAGE] = {"of_stage", TM_BOOL, "", "Whether its stage was compared with other stages."},
+    [S_STAGE] = {"of_stage", TM_BOOL, "",
+                 "Whether the suspect's stage was compared with other stages."},
     [S_WORK] = {"work", TM_INT, "", "Kind of work compared, a tm_suspect_work."},
-    [S_UNSTEADY] = {"unsteady", TM_BOOL, "", "Whether its excess differs between few steps."},
+    [S_UNSTEADY] = {"unsteady", TM_BOOL, "",
+                    "Whether the suspect's excess differs between the few steps compared."},
 };
 
 const tm_table_def tm_compared_suspect = TM_INTERNAL_TABLE(
@@ -118,7 +120,7 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* Returns how many members the first operation of a group's own times [n] has. */
+/* Returns how many members took part in the first operation of a group's own times, [n]. */
 static size_t count_members(const tm_own_time *own, size_t n) {
     size_t members = 1;
     while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)
@@ -157,7 +159,7 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
             &times, steps, hosts, stages, (double)all->n_compared / (double)members, NULL};
         status = tm_suspects_find(&compared, &suspects, &standings, err);
     }
-    /* an identity, not a number */
+    /* the group is only an identity, so its sign and size mean nothing */
     if (status == TM_OK)
         status = add_rows(tables, (int64_t)(own->group >> 1), &suspects, &standings, err);
     tm_own_times_free(&times);
@@ -167,24 +169,26 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     return status;
 }
 
-/* How the work of ranks is compared. WAY_PARTS finds a rank that is always a little slower, even in
- * few steps. WAY_STEPS finds one that takes much longer once per step. WAY_STAGES compares ranks of
- * all stages by their difference to the rest of their stage, relative to its usual time, because a
- * stage has few ranks. */
+/* How the work of ranks is compared. WAY_PARTS finds a rank that is always a little slower, even if
+ * there are few steps. WAY_STEPS finds a rank that takes much longer once in each step. WAY_STAGES
+ * compares the ranks of all stages, because a stage has few: each by its excess over the rest of
+ * its stage, relative to the stage's usual time. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
-/* Share of the significance level for each kind of sum, parts and steps together. Median call
- * times, which test only hosts, have a separate share. The shares of calls and of unexplained
- * starts are small: a median covers thousands of calls, and few ranks have such starts. */
+/* Share of the significance level for each kind of work, for parts and steps together. Median times
+ * of calls, by which only hosts are tested, have their own share. The shares of calls and of
+ * unexplained starts are small: a median covers thousands of calls, and few ranks have unexplained
+ * starts. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
-/* With at most STEADY_STEPS steps, parts are evidence only if the mean over steps is STEADY_TIMES
- * the standard deviation. For four steps this is a Student's t of 6 (p 0.009). */
+/* With at most STEADY_STEPS steps, the parts of steps are evidence only if the mean excess over the
+ * steps is at least STEADY_TIMES its standard deviation. For four steps this is a Student's t of 6
+ * (p 0.009). */
 static const double STEADY_STEPS = 8.0, STEADY_TIMES = 3.0;
 
-/* One kind of work of ranks [first, first + n). */
+/* What one test compares: one kind of work of ranks [first, first + n). */
 typedef struct works_range {
     const tm_works *works;
     size_t first, n;
@@ -234,7 +238,7 @@ static void fill_works(const works_range *r, tm_own_times *times, int64_t *steps
     }
 }
 
-/* Finds by how much each member exceeds the others of its stage in each row.
+/* Computes by how much each member exceeds the other members of its stage, in each row [ns].
  * @param out  [n_rows][times->n] */
 static tm_status find_excess(const works_range *r, const tm_own_times *times, int64_t *out,
                              tm_error *err) {
@@ -256,8 +260,8 @@ static tm_status find_excess(const works_range *r, const tm_own_times *times, in
     return TM_OK;
 }
 
-/* Replaces each member's time by its excess over the others of its stage, relative to the median
- * time of the stage's members. */
+/* Replaces the time of each member by its excess over the other members of its stage. The excess is
+ * relative to the median time of the stage. */
 static tm_status scale_by_stage(const works_range *r, tm_own_times *times, const int64_t *excess,
                                 tm_error *err) {
     int64_t *taken = malloc((times->n_rows * r->n + 1) * sizeof *taken);
@@ -290,8 +294,9 @@ static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64
     return sum;
 }
 
-/* Returns whether a member's excess is similar in each step, if there are few. If steps differ, as
- * with shares of data, parts of a step are not independent evidence. */
+/* Returns whether a member's excess is similar in each step; true if there are many steps. If the
+ * excess differs, as with unequal shares of data, the parts of a step are not independent
+ * evidence. */
 static bool is_steady(const works_range *r, const tm_own_times *times, const tm_suspect *s,
                       const int64_t *excess) {
     double n = 0.0, sum = 0.0, squares = 0.0;
@@ -313,8 +318,8 @@ static bool is_steady(const works_range *r, const tm_own_times *times, const tm_
     return mean >= STEADY_TIMES * sqrt(fmax(variance, 0.0));
 }
 
-/* Marks suspects from parts that are not steady. A host's excess is not a rank's, so hosts are not
- * marked. */
+/* Marks the suspects that were found in parts of steps and are not steady. Hosts are not marked,
+ * because their excess is a median over ranks. */
 static tm_status mark_unsteady(const works_range *r, const tm_own_times *times, int64_t *excess,
                                tm_vec *suspects, tm_error *err) {
     tm_suspect *v = suspects->data;
@@ -343,7 +348,8 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* A rank's share of the data does not delay kernel starts. */
+        /* Kernel starts (TM_WORKS_LAG) are left out, because a rank's share of the data does not
+         * delay them. */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
     }
@@ -368,8 +374,8 @@ static bool has_calls(const tm_works *works) {
     return any;
 }
 
-/* Keeps only hosts, and only those that are at least TM_HOST_FACTOR_LEAST times as slow. Their
- * excess is scaled from calls to all host work. */
+/* Keeps only hosts that are at least TM_HOST_FACTOR_LEAST times as slow. Scales their excess, which
+ * is that of calls, to all host work. */
 static void keep_slow_hosts(const works_range *r, const tm_own_times *times, tm_vec *suspects) {
     tm_suspect *v = suspects->data;
     size_t kept = 0;
@@ -413,7 +419,8 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
     return status;
 }
 
-/* For each kind of work, compares ranks of one stage in parts, and all ranks in steps. */
+/* For each kind of work, compares the ranks of each stage by parts of steps, and all ranks by
+ * steps. */
 static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *tables,
                            tm_error *err) {
     const size_t n = works->ranks.n;
@@ -434,7 +441,7 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* Only hosts are tested, so their share is the whole level. */
+    /* By calls only hosts are tested, so they have the whole significance level of this test. */
     r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }

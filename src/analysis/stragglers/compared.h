@@ -1,5 +1,5 @@
-/* Tests the groups of a process one by one, and adds rows for the job with the ranks that stand
- * out. */
+/* Tests the groups of a process one by one. Adds rows with the ranks that stand out, for the job
+ * part. */
 #ifndef TMERGE_COMPARED_H
 #define TMERGE_COMPARED_H
 
@@ -7,11 +7,11 @@
 #include "timeline/collectives.h"
 #include "tmerge/table.h"
 
-/** Internal tables that carry suspects and standings to the job. */
+/** Internal tables that carry suspects and standings to the job part. */
 extern const tm_table_def tm_compared_suspect, tm_compared_standing;
 
-/** Tests the ranks of each role by the work of their own that the replay knows. Without a replay,
- * tests every group whose own times are known. TM_OK; TM_ERR_FAULT. */
+/** If there is a replay, tests the ranks of each role by their own work as the replay measures it.
+ * Without a replay, tests every group whose own times are known. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own,
                           tm_error *err) TM_MUST_CHECK;
 

@@ -10,7 +10,8 @@
 
 /* Minimum excess of a finding [% of the steps]. */
 static const double EXCESS_LEAST_PCT = 1.0;
-/* Minimum for stages, which do different work, so that small differences are expected. */
+/* The same for ranks compared with other stages. Stages do different work, so small differences are
+ * normal. */
 static const double STAGE_LEAST_PCT = 5.0;
 
 const char *tm_shape_word(tm_shape shape) {
@@ -26,7 +27,7 @@ const char *tm_certainty_word(tm_certainty certainty) {
     return certainty == TM_CERTAINTY_CONFIDENT ? "confident" : "likely";
 }
 
-/* Returns the first place of a rank's host; n_places if unknown. */
+/* Returns the first place of the host on which a rank is; n_places if unknown. */
 static size_t host_place(const tm_blames *t, int64_t rank) {
     size_t index = tm_blames_index(t, rank), at = t->n_places;
     for (size_t i = 0; i < t->n_places && at == t->n_places; i++)
@@ -37,7 +38,7 @@ static size_t host_place(const tm_blames *t, int64_t rank) {
     return at;
 }
 
-/* Returns the end of the places of one host or group. */
+/* Returns the end of the places that are of the same host or group. */
 static size_t place_end(const tm_blames *t, size_t first) {
     size_t end = first + 1;
     while (end < t->n_places && tm_places_share(&t->places[first], &t->places[end]))
@@ -84,7 +85,8 @@ static bool same_culprit(const tm_finding *a, const tm_finding *b) {
            (a->level == TM_CULPRIT_RANK ? a->rank == b->rank : a->place == b->place);
 }
 
-/* Merges findings of the same culprit: largest excess, minimum p. */
+/* Makes findings of suspects. Merges those about the same rank or host: keeps the largest excess
+ * and the minimum p. */
 static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     for (size_t i = 0; i < in->n_suspects; i++) {
         if (in->suspects[i].unsteady)
@@ -92,10 +94,11 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->blames->n_places)
             continue;
-        /* Applied before merging with findings of individual ranks. */
+        /* This limit is applied before findings about the same rank are merged. */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* The saving from fixing the rank may come from other work that chance explains. */
+        /* Unexplained starts count only if they are long by themselves: the saving from fixing the
+         * rank may be due to other work, whose excess is explained by chance. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))
@@ -116,7 +119,7 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
     return TM_OK;
 }
 
-/* Keeps the wanted findings. */
+/* Keeps the findings whose flag is set. */
 static void keep_if(tm_vec *all, const bool *wanted) {
     tm_finding *v = all->data;
     size_t n = 0;
@@ -126,7 +129,7 @@ static void keep_if(tm_vec *all, const bool *wanted) {
     all->n = n;
 }
 
-/* Merges the findings of ranks of a place [first, end) into one. */
+/* Merges the findings about ranks of one place into one. The place has entries [first, end). */
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {
     const tm_finding *v = all->data;
@@ -141,7 +144,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
         wanted[i] = !of_place;
         if (!of_place)
             continue;
-        /* The window is the whole recording if one of them is late throughout. */
+        /* If one of the ranks is late throughout, so is the merged finding. */
         if (n == 0 || (v[i].shape == TM_SHAPE_THROUGHOUT && out.shape != TM_SHAPE_THROUGHOUT)) {
             double p = out.p;
             int64_t rank = n == 0 || v[i].rank < out.rank ? v[i].rank : out.rank;
@@ -162,8 +165,8 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     return out;
 }
 
-/* Counts the found ranks of a place; returns 0 if one of them is late by many times more than
- * another, because then no common cause explains both. */
+/* Counts the ranks of a place that have findings. Returns 0 if one of them is late by many times as
+ * much as another, because then they have no common cause. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
     enum { ALIKE = 3 };
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -180,7 +183,8 @@ static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, s
     return found > 0 && most_ns / ALIKE > least_ns ? 0 : found;
 }
 
-/* Finds the place whose ranks are found: hosts before groups, then the one with most ranks. */
+/* Finds the place whose ranks have findings. Hosts are preferred to groups, and then places with
+ * more such ranks. */
 static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, size_t *end) {
     size_t most = 0;
     for (size_t i = 0, e; i < t->n_places; i = e) {
@@ -198,7 +202,7 @@ static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, siz
     return most > 0;
 }
 
-/* Removes findings of ranks whose host is found. */
+/* Removes findings about ranks whose host has a finding. */
 static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     const tm_finding *v = all->data;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
@@ -217,7 +221,7 @@ static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Merges findings of individual ranks of a host or group. */
+/* Merges findings about single ranks into findings about their host or group. */
 static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     size_t first = 0, end = 0;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
@@ -233,7 +237,7 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the finding that a rank belongs to; n if none. */
+/* Returns the finding that is about a rank; n if there is none. */
 static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t rank, bool *members) {
     size_t found = all->n;
     for (size_t i = 0; i < all->n && found == all->n; i++) {
@@ -245,8 +249,9 @@ static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t ran
     return found;
 }
 
-/* Adds the saving of each position of the plan to the finding of its rank. If a position saves
- * enough, earlier ones that saved nothing were equally late: they are worth fixing together.
+/* Adds the saving of each position of the plan to the finding about its rank. If a position saves
+ * enough, but earlier ones saved nothing, their ranks were equally late, so they are worth fixing
+ * together.
  * @param seen, worth  [all] out */
 static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
                         bool *worth) {
@@ -288,7 +293,8 @@ static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
 }
 
-/* Returns the wait that a finding's ranks caused, within its window if that is in steps. */
+/* Returns the waits that a finding's ranks caused. If the finding's window is in steps, counts only
+ * waits in the window. */
 static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =
@@ -303,9 +309,9 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* Keeps a finding that half of all waiting was for, if the replay is too unsure to say that fixing
- * it saves little. Its saving is then unknown. Returns whether there is one. @p worth: [all]
- * out. */
+/* Keeps a finding for whose ranks half of all waiting was, if the replay is not sure enough to say
+ * that fixing them saves little. Its saving is then unknown. Returns whether there is such a
+ * finding. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -347,7 +353,7 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     out->spared_of = out->spared ? v[best] : (tm_finding){0};
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
-    if (all->n > 1) /* merged() begins with the finding that saves most */
+    if (all->n > 1) /* merged() starts from the first finding, which must save most */
         qsort(v, all->n, sizeof *v, by_saving);
     free(flags);
     return TM_OK;
@@ -361,7 +367,8 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
         v[i].excess_pct = percent(in, v[i].excess_ns);
         if (!in->fixes.known && v[i].excess_pct < EXCESS_LEAST_PCT)
             continue;
-        /* One step cannot distinguish a slow rank from a larger share of the data. */
+        /* In a single step, a slow rank cannot be distinguished from one with a larger share of the
+         * data. */
         bool one_step = v[i].unit == TM_UNIT_PART && in->n_steps < 2;
         bool sure =
             v[i].p <= TM_CHANCE_SURE + 1e-9 && in->matched_share >= TM_MATCHED_LEAST && !one_step;
@@ -384,7 +391,7 @@ static int by_excess(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Marks two episodes that exclude each other. */
+/* If there are two episodes that do not overlap, marks both as alternating. */
 static void find_alternation(tm_vec *all) {
     tm_finding *v = all->data;
     if (all->n != 2 || v[0].shape != TM_SHAPE_EPISODE || v[1].shape != TM_SHAPE_EPISODE ||
@@ -394,7 +401,8 @@ static void find_alternation(tm_vec *all) {
         v[0].shape = v[1].shape = TM_SHAPE_ALTERNATION;
 }
 
-/* Finds the fewest operations that hold half of the waiting, at most 5 and a tenth of all. */
+/* Finds the fewest operations that hold half of all waiting. There must be at most 5, and at most a
+ * tenth of all operations. */
 static bool find_event(const tm_findings_input *in, tm_finding *out) {
     enum { OPERATIONS_MOST = 5 };
     tm_finding f = {.shape = TM_SHAPE_EVENT, .rank = -1, .n_members = 1, .p = 1.0};
@@ -415,7 +423,8 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
     return false;
 }
 
-/* Computes the pipeline's bubble and its ideal. Micro-batches are rounded: steps may be cut off. */
+/* Computes the pipeline's bubble, and its ideal. The number of micro-batches is rounded, because
+ * recorded steps may be cut. */
 static void look_at_pipeline(const tm_findings_input *in, tm_findings *out) {
     const tm_pipeline_use *p = &in->pipeline;
     int64_t sends = p->senders * in->n_steps;
@@ -432,7 +441,8 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
-/* Returns whether half of all waiting was for one rank and its saving is too unsure to be known. */
+/* Returns whether half of all waiting was for one rank, and the replay is too unsure of what fixing
+ * it saves. */
 static bool is_open(const tm_findings_input *in) {
     const tm_blames *t = in->blames;
     bool half = false;
@@ -493,7 +503,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* No rank is cleared if much was not compared, or mostly in groups that may have more ranks. */
+    /* Ranks are not cleared if much was not compared, or if most of what was compared is in groups
+     * that may have more ranks. */
     bool cleared =
         tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

@@ -1,4 +1,5 @@
-/* Turns suspects of groups into findings on the job: who stands out, when, how certainly. */
+/* Turns suspects of groups into findings on the job: who stands out, when, and how certain this
+ * is. */
 #ifndef TMERGE_FINDINGS_H
 #define TMERGE_FINDINGS_H
 
@@ -10,20 +11,21 @@
 typedef enum tm_shape {
     TM_SHAPE_THROUGHOUT,  /* from the first unit to the last */
     TM_SHAPE_EPISODE,     /* a contiguous window of under 80 % of the units */
-    TM_SHAPE_ALTERNATION, /* one of two episodes that do not overlap */
+    TM_SHAPE_ALTERNATION, /* one of two episodes, of different ranks, that do not overlap */
     TM_SHAPE_EVENT,       /* a few operations account for half of the waiting */
     TM_SHAPE_BUBBLE       /* stages of a pipeline wait for each other */
 } tm_shape;
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
-/** Share of communication time in complete operations below which a finding is at most likely. */
+/** Minimum share of communication time in complete operations for a confident finding. With less, a
+ * finding is at most likely. */
 #define TM_MATCHED_LEAST 0.5
-/** Share below which no rank is cleared, because causes of the remaining waits are unknown. */
+/** The same for clearing ranks: with less, the causes of too many waits are unknown. */
 #define TM_MATCHED_CLEARED 0.9
 
-/** Returns whether all waiting is under 1 % of all windows [ns]. Divides instead of multiplying to
- * avoid overflow: the limit is a hundredth, rounded up. */
+/** Returns whether all waiting is less than 1 % of all windows [ns]. The limit is a hundredth,
+ * rounded up: multiplying instead could overflow. */
 static inline bool tm_waits_little(int64_t wait_ns, int64_t window_ns) {
     return wait_ns < window_ns / 100 + (window_ns % 100 > 0);
 }
@@ -33,22 +35,22 @@ typedef struct tm_finding {
     tm_culprit level;
     tm_shape shape;
     tm_certainty certainty;
-    int64_t rank; /* for a host or group, the lowest rank; for an event, the rank that arrived last,
-                     -1 if there are several */
+    int64_t rank; /* for a host or group, the lowest rank; for an event, the rank that arrived last;
+                     -1 if not always the same rank did */
     size_t place; /* for a host or group: index of its first rank in tm_blames.places */
-    size_t n_members;    /* number of its ranks */
+    size_t n_members;    /* number of ranks of the finding */
     int64_t from, to;    /* as in stragglers.finding */
     int64_t units;       /* for an event: number of operations */
     tm_unit_kind unit;   /* unset for an event */
     double p;            /* 1 for events, which are not tested */
     int64_t excess_ns;   /* for several ranks, the median of their excesses */
     double excess_pct;   /* percentage of the steps */
-    int64_t caused_ns;   /* wait that they caused others within the window [ns] */
+    int64_t caused_ns;   /* waits that the ranks caused within the window [ns] */
     double caused_share; /* share of all waiting */
-    bool of_stage; /* whether the rank's stage was compared with the other stages of a pipeline */
-    uint8_t work;  /* tm_suspect_work: the work that takes longer */
-    double saved_pct; /* saving from fixing it [% of a step], together with the findings before it
-                         if it saves nothing alone; NaN without a replay */
+    bool of_stage;       /* the rank's stage was compared with the other stages of a pipeline */
+    uint8_t work;        /* tm_suspect_work: the work that takes longer */
+    double saved_pct;    /* saving from fixing its ranks [% of a step]; if that alone saves nothing,
+                            from fixing earlier findings as well; NaN without a replay */
 } tm_finding;
 
 /** One of the operations with the longest waits. */
@@ -60,20 +62,22 @@ typedef struct tm_heavy {
 
 /** Everything the verdict is based on. */
 typedef struct tm_findings {
-    tm_vec all;           /* of tm_finding, largest excess (with a replay: saving) first */
-    int64_t steps_ns;     /* sum over steps of the longest rank's window */
-    double most_pct;      /* largest excess of a rank over all steps, named or not */
-    double least_p;       /* minimum p of a rank, 1 if nothing could be tested */
-    bool tested;          /* at least one group had enough data for a test */
-    int64_t few;          /* number of operations that hold half of the waiting; 0: too many */
+    tm_vec all;       /* of tm_finding, largest excess (with a replay: saving) first */
+    int64_t steps_ns; /* sum over the steps of the longest window of a rank */
+    double most_pct;  /* largest excess of any rank, named or not [% of the steps] */
+    double least_p;   /* minimum p of a rank, 1 if nothing could be tested */
+    bool tested;      /* at least one group had enough data for a test */
+    int64_t few; /* number of operations that hold half of all waiting, if they are few; 0: they are
+                    many */
     double bubble, ideal; /* shares of the windows; 0 without a pipeline */
     double transfers;     /* share of the windows spent waiting for transfers */
     int64_t stages, micro_batches;
-    bool replayed;        /* a replay knows what fixing ranks saves */
-    bool open;            /* half of all waiting was for one rank, with an unsure replay */
+    bool replayed; /* a replay shows what fixing ranks saves */
+    bool open; /* half of all waiting was for one rank, and the replay is not sure what fixing it
+                  saves */
     bool unsteady;        /* a rank stands out by amounts that differ between few steps */
     bool spared;          /* ranks stand out but are not named, because fixing them saves little */
-    tm_finding spared_of; /* among these, the finding whose fix would save most */
+    tm_finding spared_of; /* of these, the finding whose fix would save most */
 } tm_findings;
 
 /** "throughout", "episode", "alternation", "event" or "bubble". */
@@ -82,12 +86,13 @@ const char *tm_shape_word(tm_shape shape);
 /** "confident" or "likely". */
 const char *tm_certainty_word(tm_certainty certainty);
 
-/** Input of tm_findings_find. Borrowed. */
+/** Input of tm_findings_find. All pointers are borrowed. */
 typedef struct tm_findings_input {
     const tm_suspect *suspects;   /* [n_suspects], of all groups */
     const tm_standing *standings; /* [n_standings], of all groups */
     size_t n_suspects, n_standings;
-    const tm_heavy *heavy; /* [n_heavy] the job's operations with the longest waits, in order */
+    const tm_heavy
+        *heavy; /* [n_heavy] the job's operations with the longest waits, longest first */
     size_t n_heavy;
     int64_t n_waits; /* number of the job's operations with waits */
     tm_pipeline_use pipeline;
@@ -103,13 +108,13 @@ typedef struct tm_findings_input {
 /**
  * Finds what the verdict reports.
  *
- * Suspects of one rank from several groups are merged: minimum p, window of the largest excess. If
- * a replay knows the savings, a finding is kept if it saves 1 % of a step and, if there are
- * several, a tenth of the total saving. If no finding does and the replay is unsure, a finding is
- * kept if it caused half of all waiting. Without a replay, a finding is kept if its excess is 1 %
- * of the steps. A host with at most half of all ranks is named instead of its ranks if 80 % of
- * them, and at least 2, are found; otherwise a process group is named under the same conditions.
- * Two episodes alternate if one ends before the other starts.
+ * Suspects of one rank from several groups are merged: the minimum p and the window of the largest
+ * excess are kept. If a replay shows the savings, a finding is kept if it saves 1 % of a step and,
+ * if there are several, a tenth of the total saving. If no finding saves that much, but the replay
+ * is not sure, a finding is kept if its ranks caused half of all waiting. Without a replay, a
+ * finding is kept if its excess is 1 % of the steps. A host with at most half of all ranks is named
+ * instead of its ranks if 80 % of them, and at least 2, are found; otherwise a process group is
+ * named under the same conditions. Two episodes alternate if one ends before the other starts.
  *
  * If no rank is found, a pipeline whose ranks wait for transfers between stages for 1 % of the
  * windows has a bubble: the time in which waiting, for transfers and in collectives, keeps ranks
@@ -123,7 +128,7 @@ typedef struct tm_findings_input {
 tm_status tm_findings_find(const tm_findings_input *input, tm_findings *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether a finding names ranks; an event and a bubble do not. */
+/** Returns whether a finding names ranks; a finding on an event or a bubble does not. */
 static inline bool tm_finding_names(const tm_finding *f) {
     return f->shape != TM_SHAPE_EVENT && f->shape != TM_SHAPE_BUBBLE;
 }

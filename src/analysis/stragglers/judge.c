@@ -12,7 +12,7 @@ enum { HEAVY_MOST = 5 };
 
 static const tm_column heavy_columns[] = {
     {"place", TM_INT, "", "0 for the operation with the longest wait."},
-    {"wait_ns", TM_INT, "ns", "Sum of the waits of all its members."},
+    {"wait_ns", TM_INT, "ns", "Sum of the waits of all members of the operation."},
     {"last_rank", TM_INT, "", "Rank that came last; -1 if several ranks did."},
     {"step", TM_INT, "", "Step of the operation; -1 if it is in no step."},
     {"operations", TM_INT, "", "Number of the job's operations with waits."},
@@ -24,7 +24,7 @@ const tm_table_def tm_judge_heavy = TM_INTERNAL_TABLE(
 
 static const tm_column heard_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"comm_ns", TM_INT, "ns", "Total time of its communication kernels."},
+    {"comm_ns", TM_INT, "ns", "Total time of the rank's communication kernels."},
     {"compared_ns", TM_INT, "ns",
      "Part of comm_ns in operations that are complete or have a wait."},
     {"open_ns", TM_INT, "ns", "Part of compared_ns in groups that may have further ranks."},
@@ -133,7 +133,7 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->window_ns, x->window_ns);
 }
 
-/* Returns the longest window of a rank. */
+/* Returns the largest window_ns of any rank. */
 static int64_t longest_window(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "overlap.rank");
     int64_t longest = 0;
@@ -144,7 +144,8 @@ static int64_t longest_window(const tm_tables *tables) {
     return longest;
 }
 
-/* Sums the longest window of each step; without marked steps, the recording is one step. */
+/* Sums the longest window of each step. If steps are not marked, the recording counts as one
+ * step. */
 static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_error *err) {
     const tm_table *table = tm_tables_find(tables, "overlap.step");
     step_window *v = malloc((table->n_rows + 1) * sizeof *v);
@@ -159,7 +160,7 @@ static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_e
             out->steps_ns = tm_sum(out->steps_ns, v[i].window_ns);
             out->n_steps++;
         }
-    if (table->n_rows == 0) { /* only communication is recorded */
+    if (table->n_rows == 0) { /* only communication was recorded, so there are no steps */
         out->steps_ns = longest_window(tables);
         out->n_steps = 1;
     }
@@ -167,7 +168,7 @@ static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_e
     return TM_OK;
 }
 
-/* Rows of the internal tables as arrays; freed by the caller. */
+/* The rows of the internal tables, as arrays. The caller frees them. */
 typedef struct sent {
     tm_suspect *suspects;
     tm_standing *standings;
@@ -206,7 +207,7 @@ static tm_status read_sent(const tm_tables *tables, sent *s, tm_findings_input *
     return TM_OK;
 }
 
-/* Merges the standings of each rank over its groups. */
+/* Merges the standings of each rank in its groups: largest excess, smallest p. */
 static void bring_together(const tm_findings_input *in, tm_standing *out) {
     for (size_t i = 0; i < in->blames->n_ranks; i++)
         out[i] = (tm_standing){-1, INT64_MIN, (double)NAN};
@@ -230,8 +231,9 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     return TM_OK;
 }
 
-/* Unrecorded time may belong to any rank: no verdict is given on the job if much of it lies between
- * recorded events, none on a rank that has much of it, and no all-clear if any rank has. */
+/* Unrecorded time may belong to any rank. If much of it lies between recorded events, there is no
+ * verdict on the job. There is none on a rank that has much of it. If any rank has much of it, no
+ * rank is cleared. */
 static void hold_back(const tm_tables *tables, const tm_blames *blames, tm_judgement *j) {
     bool any = tm_doubt_of_any(tables);
     j->withheld = tm_doubt_between(tables) || (any && j->kind == TM_VERDICT_NONE);

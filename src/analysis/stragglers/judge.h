@@ -1,19 +1,20 @@
-/* The job's part of the verdict: merges and judges the data sent by the processes. */
+/* The part of the verdict that is made for the whole job, from the data that the processes sent. */
 #ifndef TMERGE_JUDGE_H
 #define TMERGE_JUDGE_H
 
 #include "findings.h"
 #include "tmerge/analysis.h"
 
-/** Internal tables: operations with the longest waits, communication compared, and the pipeline. */
+/** Internal tables: the operations with the longest waits, how much communication could be
+ * compared, and the pipeline. */
 extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
-/** Adds the job's worst operations that this process matched, and, from the first process, the
- * pipeline. TM_OK; TM_ERR_FAULT. */
+/** Adds those of the job's operations with the longest waits that this process matched. The first
+ * process also adds the pipeline. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Adds how much of a rank's communication could be compared. TM_OK; TM_ERR_FAULT. */
+/** Adds how much of a rank's communication could be compared. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline,
                              tm_error *err) TM_MUST_CHECK;
 
@@ -23,14 +24,14 @@ typedef struct tm_judgement {
     tm_findings found;
     bool *among;            /* [blames->n_ranks] whether a rank is named; owned */
     tm_standing *standings; /* [blames->n_ranks] maximum excess and minimum p over the rank's
-                               groups; member -1 if it was compared in none; owned */
-    int64_t window_ns;      /* sum of all ranks' windows */
+                               groups; member -1: it was compared in no group; owned */
+    int64_t window_ns;      /* sum of the windows of all ranks */
     double matched_share;   /* share of communication time in complete operations */
-    bool withheld;          /* too much of the underlying data was not recorded */
+    bool withheld;          /* there is no verdict, as too much was not recorded */
 } tm_judgement;
 
 /**
- * Reads the internal tables, overlap.rank and overlap.step, and judges.
+ * Reads the internal tables, overlap.rank and overlap.step, and makes the verdict.
  * @param out  close it with tm_judge_close, even on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -8,7 +8,7 @@
 #include "analysis/shared/words.h"
 #include "tmerge/timeline.h"
 
-/* Causes by a part of the profiler's error name; the last row matches all others. */
+/* Causes, by a part of the name of the profiler's error. The last row matches all other names. */
 static const struct {
     const char *error, *what;
 } causes[] = {
@@ -33,7 +33,8 @@ static const char *first_text(const tm_table *ranks, const char *column) {
     return NULL;
 }
 
-/* Returns the number of GPU events dropped because the profiler did not know their time. */
+/* Returns the number of GPU events that were dropped because the profiler recorded no time for
+ * them. */
 static int64_t count_unknown(const tm_table *diagnostics) {
     const char *word = tm_count_info(TM_COUNT_UNKNOWN_WORK_TIME)->word;
     int64_t n = 0;
@@ -57,7 +58,7 @@ static const char *cause_of(const char *error) {
     return causes[i].what;
 }
 
-/* "20 graphs (batch 1 to 16)": distinct graphs captured, over all ranks. */
+/* Writes "20 graphs (batch 1 to 16)": how many different graphs all ranks captured. */
 static void graphs_text(const tm_tables *tables, char *out, size_t size) {
     const tm_table *marks = tm_tables_find(tables, "steps.mark");
     const int64_t n = tm_table_cell(tm_tables_find(tables, "job.job"), 0, "steps")->value.i;

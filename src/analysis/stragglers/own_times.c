@@ -39,7 +39,7 @@ void tm_own_times_drop(tm_own_times *times, size_t member) {
     times->n--;
 }
 
-/* Returns the k-th of the sorted values, skipping the one at @p place. */
+/* Returns the k-th of the sorted values other than that at @p place. */
 static int64_t without(const int64_t *sorted, size_t place, size_t k) {
     return sorted[k + (k >= place)];
 }
@@ -57,12 +57,13 @@ void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted,
     }
 }
 
-/* The rows of a step's stretches. */
+/* The rows with the stretches of a step. */
 typedef struct step_rows {
     size_t first, end;
 } step_rows;
 
-/* Finds the steps of the rows, without an incomplete first or last one. At most n_rows. */
+/* Finds the steps that rows belong to. Leaves out the first and last step if they are incomplete.
+ * Returns how many there are, at most n_rows. */
 static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, int64_t *scratch) {
     size_t n = 0, first = 0;
     for (size_t i = 0; i < n_rows; i++) {
@@ -95,10 +96,10 @@ static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_
     units->n_rows++;
 }
 
-/* Returns each member's rank score in each row (members below minus members above), minus its mean
- * over the rows; NULL if out of memory.
- * @param candidate  the member with the largest sum, which may be slow and says nothing about
- *                   chance */
+/* Returns each member's rank score in each row: members that are shorter minus members that are
+ * longer. The member's mean over the rows is subtracted. NULL if out of memory. @param candidate
+ * set to the member with the largest sum, which may really be slow, so that its scores say nothing
+ * about chance */
 static double *centred_places(const tm_own_times *times, size_t *candidate, tm_error *err) {
     size_t n = times->n;
     double most = -(double)INFINITY, *places = malloc((n * times->n_rows + 1) * sizeof *places);
@@ -130,10 +131,10 @@ static double *centred_places(const tm_own_times *times, size_t *candidate, tm_e
     return places;
 }
 
-/* Sums the squared sums of scores per step, over all steps and members. Positions count from the
- * end of a step, because the first step may lack its beginning.
- * @param orders  [places][n][steps] step whose score is used at each place, or NULL for the actual
- *                one */
+/* For each member and step, adds up the scores and squares the sum. Returns the sum of these
+ * squares. Places are counted from the end of a step, because the first step may lack its
+ * beginning. @param orders [places][n][steps] step whose score is taken at each place; NULL: that
+ * of the step itself */
 static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
                            const size_t *orders, size_t n_places) {
     double squares = 0.0;
@@ -159,7 +160,7 @@ static void shuffle(size_t *order, size_t n, uint64_t seed) {
     }
 }
 
-/* Tests whether a member's times are correlated within a step. */
+/* Tests whether the times of a member are correlated within a step. */
 static tm_status hangs_together(const tm_own_times *times, const step_rows *steps, size_t n_steps,
                                 bool *out, tm_error *err) {
     enum { ORDERS = 199 };
@@ -185,7 +186,7 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the number of stretches per block (see TM_UNIT_BLOCK), 0 if out of memory. */
+/* Returns how many stretches make a block (TM_UNIT_BLOCK); 0 if out of memory. */
 static size_t block_length(const tm_own_times *times, tm_error *err) {
     size_t n = times->n, rows = times->n_rows, candidate = 0;
     double *scores = centred_places(times, &candidate, err);
@@ -193,7 +194,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
     for (size_t i = 0; i < rows * n && ok; i++)
         whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
-    /* If one member is always last, centred scores are only rounding errors. */
+    /* If the members always have the same order, centred scores are only rounding errors. */
     bool varies = whole > 1e-9 * (double)(rows * n);
     for (size_t lag = 1; lag < rows && ok && varies; lag++) {
         double sum = 0.0;
@@ -208,7 +209,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     return !ok ? 0 : tau < 1.15 ? 1 : (size_t)ceil(8.0 * tau);
 }
 
-/* Joins neighbours until the number of cells is acceptable. */
+/* Joins neighbouring units until there are few enough cells (units x members). */
 static void join(tm_own_times *units) {
     size_t most = TM_UNITS_MAX / units->n, made = 0;
     most = most < TM_UNITS_LEAST ? TM_UNITS_LEAST : most;
@@ -282,15 +283,16 @@ static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out)
     out->to[last] = from->to[row];
 }
 
-/* Adds a last row that is too short to the previous one of its step; drops it if there is none. */
+/* Adds the last row, which is too short, to the row before it in the same step. Drops it if there
+ * is none. */
 static void close_short(tm_own_times *out, const int64_t *steps) {
     size_t last = --out->n_rows;
     if (last > 0 && steps[last - 1] == steps[last])
         add_to_last(out, last, out);
 }
 
-/* Joins rows that are too short with the next of their step, at the end of a step with the previous
- * one. */
+/* Joins a row that is too short with the next row of its step; at the end of a step, with the row
+ * before. */
 static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_own_times *out,
                        int64_t *steps) {
     size_t n = from->n;

@@ -1,4 +1,5 @@
-/* Own work of a group's members per stretch (waits/stretches.h), and the units compared. */
+/* Own work of a group's members in each stretch (waits/stretches.h), and the units that are
+ * compared. */
 #ifndef TMERGE_OWN_TIMES_H
 #define TMERGE_OWN_TIMES_H
 
@@ -6,16 +7,16 @@
 
 #include "tmerge/status.h"
 
-/** Own times of a group. Owned; free with tm_own_times_free. */
+/** Own times of a group's members. Free with tm_own_times_free. */
 typedef struct tm_own_times {
-    size_t n;         /* members */
-    size_t n_rows;    /* number of stretches, or of units made of them, in order */
-    int64_t each;     /* steps or stretches per row; above 1 only if rows were joined */
-    int64_t *ns;      /* [n_rows][n] */
-    int64_t *from;    /* [n_rows] step number, or that of the operation that ends the stretch; the
-                         first one of a unit */
-    int64_t *to;      /* [n_rows] the last one of a unit */
-    int64_t *members; /* [n] global ranks, ascending; for hosts the lowest rank of each */
+    size_t n;      /* members */
+    size_t n_rows; /* number of stretches, or of units made of them, in order */
+    int64_t each;  /* number of steps or stretches in a row; above 1 only if rows were joined */
+    int64_t *ns;   /* [n_rows][n] */
+    int64_t *from; /* [n_rows] number of the first step of a row, or of the operation at the end of
+                      its first stretch */
+    int64_t *to;   /* [n_rows] the same of the last step or stretch */
+    int64_t *members; /* [n] global ranks, ascending; for hosts, the lowest rank of each */
     bool parts;       /* rows are parts of steps, each a sample of all work in the step */
 } tm_own_times;
 
@@ -26,12 +27,12 @@ void tm_own_times_free(tm_own_times *times);
 /** Removes a member. */
 void tm_own_times_drop(tm_own_times *times, size_t member);
 
-/** Computes by how much each member exceeds the median of the others in a row [ns], n >= 2.
+/** Computes by how much each member exceeds the median of the other members in a row [ns]; n >= 2.
  * @param sorted  [n] scratch
  * @param out     [n] */
 void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted, int64_t *out);
 
-/** Units that are independent enough to be compared statistically. */
+/** What a row is. Rows must be independent enough to be compared statistically. */
 typedef enum tm_unit_kind {
     TM_UNIT_STEP,
     TM_UNIT_STRETCH,
@@ -40,11 +41,12 @@ typedef enum tm_unit_kind {
 } tm_unit_kind;
 
 /**
- * Makes units of stretches. A stretch in which no member does a tenth of what the slowest does in
- * the mean stretch is first joined with the next of its step (at the end of a step, the previous
- * one), since ranks in it say little. Then the first matching rule applies:
- * 1. steps, if they are so many that a member is last in all of them by chance in at most 1 of
- *    1,000 groups: n^-(S-1) <= 0.001 for n members and S whole steps;
+ * Makes units of stretches. First, short stretches are joined with the next one of their step, or,
+ * at the end of a step, with the one before, because they say little about ranks. A stretch is
+ * short if no member takes a tenth of what the slowest member takes in an average stretch. Then the
+ * first matching rule applies:
+ * 1. steps, if there are so many that, by chance, a member is last in all of them in at most 1 of
+ * 1,000 groups: n^-(S-1) <= 0.001 for n members and S whole steps;
  * 2. with at least 2 steps, stretches if a member's times are uncorrelated within a step: the
  *    squared sums of its centred scores over a step are not among the largest tenth (for parts of
  *    steps, which are more sensitive, 2 %) of 200 random orders of the steps at each position; else
@@ -52,12 +54,13 @@ typedef enum tm_unit_kind {
  * 3. with one step or none, blocks of stretches so long that neighbouring blocks are uncorrelated
  *    (8 times the correlation time; single stretches if that is under 1.15).
  *
- * Of more than two steps, the last and then the first count only with more than half of the usual
- * number of stretches; fewer do no harm, since all members lack the same ones. Neighbours are
- * joined while there are over TM_UNITS_MAX cells, down to TM_UNITS_LEAST units. A remainder at the
- * end that is too short for a unit is dropped.
+ * If there are more than two steps, the last one, and then the first one, must have more than half
+ * of the usual number of stretches to count. If they lack some, this does no harm, because all
+ * members lack the same ones. Neighbours are joined while there are more than TM_UNITS_MAX cells
+ * (units x members), down to TM_UNITS_LEAST units. A remainder at the end that is too short for a
+ * unit is dropped.
  *
- * @param stretches  with operation numbers in from and to
+ * @param stretches  `from` and `to` are numbers of operations
  * @param steps      [n_rows] step number of each row, -1 for none
  * @param units      set only on TM_OK; freed by the caller
  * @return           TM_OK; TM_ERR_FAULT

@@ -78,10 +78,10 @@ double tm_windows_scale(const tm_trial *trial) {
 }
 
 /* Bennett: a sum of independent terms of mean 0, each at most b, with variance v in all, reaches s
- * with a probability of at most exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. A unit's
- * terms are those of its random order: the score of one member, or the sum over a class / the root
- * of its size, which has at most the variance of one score, because members are drawn without
- * replacement. */
+ * with a probability of at most exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. The term
+ * of a unit is what a random order gives: the score of one member; or, for a class, the sum of
+ * scores / the root of the class's size. Its variance is at most that of one score, because members
+ * are drawn without replacement. */
 double tm_height_bound(const tm_trial *trial, double largest, double height) {
     const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
     double bound = 0.0;
@@ -91,7 +91,7 @@ double tm_height_bound(const tm_trial *trial, double largest, double height) {
         const double least = w->variance / (b * b) * ((1.0 + u) * log1p(u) - u);
         bound += (double)trial->n_classes * exp(-least);
     }
-    return bound < 1.0 ? bound : 1.0; /* also if it is NaN, because all scores are 0 */
+    return bound < 1.0 ? bound : 1.0; /* 1 also if the bound is NaN, because all scores are 0 */
 }
 
 /* Sets the weight of each class: 1 / the root of its size. */
@@ -107,16 +107,16 @@ static void weigh(const tm_trial *trial, double *weights) {
 typedef struct drawer {
     const tm_trial *trial;
     tm_orders *orders; /* or NULL */
-    size_t width;      /* of a row of sums: n_classes, rounded up; the rest is 0 */
+    size_t width;      /* width of a row of sums: n_classes, rounded up; the added values are 0 */
     double *sums;      /* [n_units + 1][width] prefix sums */
     double *weights;   /* [n_classes] */
     uint32_t *order;   /* [n] */
-    double *left;      /* [n] scores of a unit that are not placed yet */
+    double *left;      /* [n] scores of a unit that have no place yet */
     size_t *first;     /* [n_windows] first unit of each window */
     const tm_lanes *lanes;
 } drawer;
 
-/* Extends the prefix sums by a unit whose members are in the given order. */
+/* Adds a unit, with its members in the given order, to the prefix sums. */
 static void add_unit(const drawer *d, size_t unit, const uint32_t *order) {
     const tm_trial *trial = d->trial;
     const double *scores = trial->scores + unit * trial->n;
@@ -172,7 +172,7 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns which of the first i places is swapped to the last of them. */
+/* Returns which of the first i places is swapped with place i - 1. */
 static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
@@ -189,7 +189,7 @@ static void permute(size_t n, uint64_t seed, uint32_t *order) {
     }
 }
 
-/* Sets the sizes by the first trial. Without memory, no orders are kept. */
+/* Sets the sizes from the first trial. If memory is short, no orders are kept. */
 static void begin_orders(tm_orders *orders, const tm_trial *trial) {
     enum { KEPT_CELLS = 1 << 21, KEPT_DRAWS = 3000 };
     const size_t draws = KEPT_CELLS / (trial->n * trial->n_units);
@@ -208,7 +208,7 @@ void tm_orders_free(tm_orders *orders) {
     *orders = (tm_orders){0};
 }
 
-/* Returns the order of a unit in a draw, if it is kept; else NULL. */
+/* Returns the order of a unit in a draw, or NULL if it is not kept. */
 static const uint32_t *kept_order(const drawer *d, uint64_t draw, size_t unit) {
     const tm_orders *orders = d->orders;
     if (!orders || orders->n != d->trial->n || draw >= orders->n_draws || unit >= orders->n_units)
@@ -248,8 +248,9 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* In windows of a length, the largest sum gives the largest height, as scales are not negative. The
- * largest sum is never negative, because the scores of a unit add up to 0. */
+/* Of windows of the same length, the one with the largest sum has the largest height, as scales are
+ * not negative. The largest sum is not negative either, because the scores of a unit add up to
+ * 0. */
 static double largest_in(const drawer *d) {
     const tm_window *windows = d->trial->windows;
     double found = -(double)INFINITY;
@@ -298,7 +299,8 @@ static bool is_below(const void *element, const void *value) {
     return *(const double *)element < *(const double *)value;
 }
 
-/* Tolerates rounding: the order of units changes sums, and equal heights count as reached. */
+/* Compares with a tolerance, because the order of additions changes sums slightly, and equal
+ * heights must count as reached. */
 size_t tm_chance_reach(const tm_chance *chance, double height) {
     double least = height - 1e-9;
     return chance->n_draws -

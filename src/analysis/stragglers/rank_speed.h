@@ -5,11 +5,12 @@
 #include "tmerge/table.h"
 
 /**
- * Sets every rank's relative speed: the median over its steps of the ranks' median compute_ns in
- * that step / its own; null if it computed in no step.
+ * Sets the relative speed of every rank. In each step, it is the median of the ranks' compute_ns
+ * divided by the rank's own; over the steps, the median of these. Null if the rank computed in no
+ * step.
  *
  * @param tables  with overlap.step
- * @param ranks   rows ascending by rank, whose first column is the rank
+ * @param ranks   rows sorted by rank, which is the first column
  * @param column  receives the speed
  */
 tm_status tm_rank_speeds(const tm_tables *tables, tm_table *ranks, int column,

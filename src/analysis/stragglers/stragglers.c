@@ -1,4 +1,5 @@
-/* Analysis `stragglers`: which ranks arrive last, the wait this causes, and whether it lasts. */
+/* Analysis `stragglers`: which ranks arrive last, how long others wait for them, and whether this
+ * lasts. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -188,7 +189,8 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns what one kernel adds; wait caused through others comes with tm_blames_add_own. */
+/* Returns what one kernel adds. The wait that a rank caused through other ranks is added in
+ * tm_blames_add_own. */
 static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_blame){
@@ -202,7 +204,8 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        /* Expectation and variance of coming last by chance; no rank came last in a tie. */
+        /* Expected number of times, and its variance, that the rank comes last by chance. In a tie,
+           no rank came last. */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
@@ -211,7 +214,7 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
 /* Returns the rank's sums of one step, adding them if new; NULL if out of memory. */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
     tm_blame *v = blames->data;
-    /* Searches backwards: a kernel is mostly of the same step as the previous one. */
+    /* Searches backwards, because most kernels are in the same step as the one before. */
     for (size_t i = blames->n; i-- > 0;)
         if (v[i].step == step)
             return &v[i];
@@ -226,7 +229,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n && status == TM_OK; i++) {
         const tm_comm_answer *answer = &timeline->answers[i];
-        /* Without a wait, the operation does not show which rank was late. */
+        /* If the wait is unknown, the operation does not show which rank was late. */
         if (answer->wait_ns < 0)
             continue;
         tm_blame one = blame_of(timeline->rank, answer);
@@ -242,7 +245,8 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return status == TM_OK ? tm_judge_add_heard(out, timeline, err) : status;
 }
 
-/* Pairs of a causing rank come from several processes; they are summed before rounding. */
+/* Adds the pairs of ranks. Those with one causing rank come from several processes, and are summed
+ * before rounding. */
 static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_pair *pairs = own->pairs.data;
     tm_table *table = tm_tables_find(out, pair_def.name);
@@ -284,7 +288,8 @@ static int64_t steps_led(const tm_blames *t, int64_t rank) {
     return led;
 }
 
-/* A rank that only sends may have caused wait without collectives of its own. */
+/* Adds a rank's row. A rank that only sends may have caused waits without having collectives of its
+ * own. */
 static tm_status add_rank(const tm_blames *t, const tm_judgement *j, size_t i, tm_table *table,
                           tm_cell *row, tm_error *err) {
     const tm_blame *r = &t->ranks[i];
@@ -314,7 +319,7 @@ static tm_status add_rank(const tm_blames *t, const tm_judgement *j, size_t i, t
     return tm_table_set_text(table, &row[R_VERDICT], word, err);
 }
 
-/* t->ranks is in the order of job.rank's rows. */
+/* t->ranks has the same order as the rows of job.rank. */
 static tm_status add_ranks(const tm_blames *t, const tm_judgement *j, tm_tables *tables,
                            tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);
@@ -348,7 +353,8 @@ static tm_status add_steps(const tm_blames *t, tm_tables *tables, tm_error *err)
     return TM_OK;
 }
 
-/* Omits waits outside of steps, since the table is a map of steps. */
+/* Adds rows by rank and step. Waits outside of steps are left out, because the table is shown as a
+ * map of steps. */
 static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -365,12 +371,12 @@ static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) 
         tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_blame_direct(part)));
         tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
     }
-    /* Parts are sorted by step first. */
+    /* Parts are sorted by step first, the table by rank first. */
     tm_table_sort(table);
     return TM_OK;
 }
 
-/* The order matters: the job's sentence reads speeds from the rank rows. */
+/* The order of these calls matters: the job's sentence reads the speeds in the ranks' rows. */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_blames t;
     tm_judgement j = {0};

@@ -10,40 +10,41 @@
 #include "p_values.h"
 
 enum {
-    DRAWS_SURE = 2999,  /* enough for one test, and allows p down to 0.00033 */
-    DRAWS_MAX = 400000, /* for many groups, limited by WORK_MAX */
+    DRAWS_SURE = 2999,  /* enough for one test; the smallest possible p is then 0.00033 */
+    DRAWS_MAX = 400000, /* if there are many groups; WORK_MAX limits this further */
     WORK_MAX = 300000000,
-    WORK_NEAR = 30000000, /* limit if p is near TM_CHANCE_MOST */
-    NEAR_TIMES = 10,      /* that limit changes the draws by at most this factor */
-    WORK_FEW = 2000000,   /* limit if p is only shown */
+    WORK_NEAR = 30000000, /* limit of the work if p is near TM_CHANCE_MOST */
+    NEAR_TIMES = 10,      /* WORK_NEAR changes the number of draws by at most this factor */
+    WORK_FEW = 2000000,   /* limit of the work if p is only shown */
     UNITS_LEAST = 4       /* minimum without steps */
 };
 
-/* Least p that is shown. */
+/* The smallest p that is shown. */
 static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
 /* Minimum excess of a suspect, relative to the slowest member's time. Findings need 1 % of the
  * steps, which are longer than the ranks' own times. */
 static const double EXCESS_LEAST = 0.005;
-/* The same for a rank compared with ranks of other stages, which do different work. */
+/* The same for ranks that are compared with ranks of other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;
-/* Standard errors between p and a limit that decide, so that the draws' chance does not. */
+/* If p is this many standard errors from a limit, draws decide; otherwise their result could be
+ * chance. */
 static const double ERRORS_LEAST = 3.0;
 
-/* State of one level of grouping (ranks, hosts or stages) during its test. */
+/* State of the test of one level: ranks, hosts or stages. */
 typedef struct level {
     tm_own_times units;
     tm_unit_kind unit;
     double n_tests, least; /* minimum excess */
     bool hosts;
     double *sums;       /* [n_rows + 1][n] prefix sums of scores */
-    double *scores;     /* [n_rows][n], for stages [n_rows][all.n] */
+    double *scores;     /* scores [n_rows][n]; for stages, of their members, [n_rows][all.n] */
     tm_window *windows; /* [n_windows] */
     size_t n_windows;
-    double largest;   /* magnitude of a score */
+    double largest;   /* largest magnitude of a score */
     tm_own_times all; /* for stages: the units of all members */
     size_t *class_of; /* for stages: [all.n] stage of each member */
-    int64_t *excess;  /* [n_rows][n] of each unit */
-    int64_t *scratch; /* [n], follows excess in memory */
+    int64_t *excess;  /* [n_rows][n] excess of each member in each unit */
+    int64_t *scratch; /* [n], in the same block of memory as excess */
     tm_chance chance;
 } level;
 
@@ -58,7 +59,7 @@ static void close_level(level *l) {
     tm_chance_free(&l->chance);
 }
 
-/* Allocates the buffers for the units of a level. */
+/* Allocates the buffers that a level needs for its units. */
 static tm_status make_room(level *l, tm_error *err) {
     size_t cells = (l->units.n_rows + 1) * l->units.n;
     l->n_windows = tm_windows(l->units.n_rows, NULL);
@@ -85,7 +86,7 @@ static tm_trial trial_of(const level *l) {
                       l->units.n, l->windows,      l->n_windows};
 }
 
-/* Scores the units (for stages, their members), computes prefix sums and excesses. */
+/* Scores the units (for stages, their members). Computes prefix sums and excesses. */
 static tm_status score(level *l, tm_error *err) {
     tm_trial trial = trial_of(l);
     TM_TRY(tm_scores_rows(l->class_of ? &l->all : &l->units, l->scores, err));
@@ -100,12 +101,13 @@ static double height_in(const level *l, size_t member, const tm_window *w) {
     return tm_window_height(w, l->sums, l->units.n, member);
 }
 
-/* Returns the probability that the minimum of several independent p is as small. */
+/* Returns the probability that the smallest of n_tests independent p is at most @p p. */
 static double corrected(double p, double n_tests) {
     return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
 }
 
-/* Doubles the number of tests for blocks, whose estimated length may be too short by chance. */
+/* Returns the number of tests. It is doubled for blocks, because their estimated length may be too
+ * short by chance. */
 static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
@@ -120,7 +122,8 @@ static double height_of(const level *l, size_t member, tm_window *window) {
     return height_in(l, member, best);
 }
 
-/* Returns the corrected p of a member: by draws, or LEAST_P if that is certain without them. */
+/* Returns the corrected p of a member: from draws, or LEAST_P if the bound shows without draws that
+ * p is that small. */
 static double p_of(const level *l, size_t member, tm_window *window) {
     const tm_trial trial = trial_of(l);
     const double height = height_of(l, member, window);
@@ -137,7 +140,8 @@ static int64_t excess_in(const level *l, size_t member, tm_window w) {
     return sum;
 }
 
-/* Returns whether a window counts as the whole: 80 % of the units, or half as late outside. */
+/* Returns whether a window counts as the whole recording: it has 80 % of the units, or the member
+ * is at least half as late outside of it. */
 static bool is_throughout(const level *l, size_t member, tm_window w) {
     size_t n = l->units.n_rows, inside = w.end - w.first;
     if (5 * inside >= 4 * n)
@@ -147,8 +151,9 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
-/* Refines a tested window, which can start and end only at certain units: shrinks or extends it at
- * both ends to the units in which the member's excess is at least half of its mean. */
+/* The windows that are tested start and end only at certain units. Shrinks or extends such a window
+ * at both ends, so that it has the units in which the member's excess is at least half of its
+ * mean. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;
@@ -164,7 +169,7 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
     return w;
 }
 
-/* Returns what a member is if it is a suspect. */
+/* Returns the data of a member as a suspect, which it may not be. */
 static tm_suspect as_suspect(const level *l, size_t member) {
     tm_window w;
     const double p = p_of(l, member, &w);
@@ -198,7 +203,7 @@ static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_
     return found;
 }
 
-/* Returns the least excess of a suspect. */
+/* Returns the minimum excess of a suspect [ns]. */
 static double least_excess(const level *l) {
     double whole = 0.0;
     for (size_t u = 0; u < l->units.n_rows; u++) {
@@ -210,12 +215,12 @@ static double least_excess(const level *l) {
     return l->least * whole;
 }
 
-/* Returns the uncorrected p that corresponds to a corrected one. */
+/* Returns the p of a single test that gives a corrected p. */
 static double uncorrected(const level *l, double p) {
     return -expm1(log1p(-p) / tests_of(l));
 }
 
-/* Returns after how many draws a p near a limit is not drawn further. */
+/* Returns the maximum number of draws for a p near a limit. */
 static double draws_most(const level *l, double limit) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
@@ -226,7 +231,7 @@ static double draws_most(const level *l, double limit) {
     return floor(fmax(DRAWS_SURE, fmin(n, DRAWS_MAX)));
 }
 
-/* Returns whether further draws may bring a member's p to the other side of a limit. */
+/* Returns whether more draws may move a member's p across a limit. */
 static bool is_open(const level *l, size_t member, double limit) {
     tm_window w;
     const double drawn = (double)l->chance.n_draws;
@@ -236,7 +241,8 @@ static bool is_open(const level *l, size_t member, double limit) {
            pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
 }
 
-/* Returns whether further draws cannot change which suspect is next, and how sure it is. */
+/* Returns whether more draws cannot change which member is the next suspect, nor how sure this
+ * is. */
 static bool is_next_decided(const level *l, double least_ns) {
     tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
     size_t place = l->units.n;
@@ -251,7 +257,7 @@ static bool is_next_decided(const level *l, double least_ns) {
     return true;
 }
 
-/* Draws in growing batches until the next suspect is decided; mostly few draws suffice. */
+/* Draws in growing batches until the next suspect is decided. Few draws usually suffice. */
 static tm_status draw(level *l, double least_ns, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double most = fmax(draws_most(l, TM_CHANCE_MOST), draws_most(l, TM_CHANCE_SURE));
@@ -269,8 +275,8 @@ static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Draws for the p of all members: a quarter of the draws gives p within 0.02, for many ranks a
- * sixteenth gives it within 0.04. */
+/* Draws so that the p of all members can be shown. A quarter of the draws gives p within 0.02. For
+ * many ranks, a sixteenth gives it within 0.04. */
 static tm_status draw_shown(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;
@@ -297,7 +303,8 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Removes a member, or a stage with its members. Chance must be drawn again for the rest. */
+/* Removes a member, or a stage with its members. For the others, chance must then be drawn
+ * again. */
 static void drop(level *l, size_t place) {
     tm_own_times_drop(&l->units, place);
     for (size_t i = l->class_of ? l->all.n : 0; i-- > 0;) {
@@ -328,10 +335,10 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     return TM_OK;
 }
 
-/* Members by class (host or stage). Classes are ordered by their lowest members. */
+/* The members of each class (host or stage). Classes are in the order of their lowest members. */
 typedef struct class_list {
     size_t n;      /* number of classes */
-    size_t *first; /* [n + 1] start of each class in listed */
+    size_t *first; /* [n + 1] index in `listed` of the first member of each class */
     size_t *listed;
     uint32_t *class_of; /* [members] */
 } class_list;
@@ -342,7 +349,7 @@ static void free_classes(class_list *c) {
     free(c->class_of);
 }
 
-/* Returns false if out of memory; free it in either case. */
+/* Lists the members by class. Returns false if out of memory; free the list in either case. */
 static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
     tm_keys known = TM_KEYS(int64_t);
     *out = (class_list){.first = calloc(n + 2, sizeof *out->first),
@@ -364,8 +371,9 @@ static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
     return ok;
 }
 
-/* Computes medians over the members of each class, with its lowest member. Leaves @p out empty if
- * there is only one class, one of unknown number, or one with fewer members than `least`. */
+/* Computes, for each class, the median over its members. The class is identified by its lowest
+ * member. Leaves @p out empty if there is only one class, if a member's class is unknown, or if a
+ * class has fewer members than `least`. */
 static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t least,
                           tm_own_times *out, tm_error *err) {
     class_list c;
@@ -402,8 +410,9 @@ static size_t place_of(const tm_own_times *times, int64_t member) {
     return i;
 }
 
-/* Removes the members of a found class (host or stage) from the test of ranks if the lateness is
- * theirs: 80 % have half of their median excess, and none over 3 times it. */
+/* Removes the members of a class (host or stage) that is a suspect from the test of ranks, if they
+ * are late together: 80 % of them have at least half of their median excess, and none has more than
+ * 3 times as much. Returns whether it did. */
 static bool take_class(const tm_compared *c, const int64_t *classes, const tm_suspect *s,
                        level *ranks, int64_t *values) {
     const tm_own_times *all = c->stretches;
@@ -418,7 +427,8 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
         late += 2 * values[i] >= median;
         most = values[i] > most ? values[i] : most;
     }
-    /* A single slow rank moves its class's median only a little and is tested among the ranks. */
+    /* If a single rank of the class is slow, the class's median hardly changes. The rank is then
+     * tested among the ranks. */
     if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
@@ -427,7 +437,8 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
     return true;
 }
 
-/* Keeps suspects from `first` on whose ranks are all late; these ranks leave the test of ranks. */
+/* Keeps those suspects from `first` on whose ranks are late together. Removes these ranks from the
+ * test of ranks. */
 static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size_t first,
                               level *ranks, tm_vec *suspects, tm_error *err) {
     size_t kept = first;
@@ -435,7 +446,7 @@ static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size
     int64_t *values = malloc((c->stretches->n + 1) * sizeof *values);
     tm_status status = values ? TM_OK : tm_fail_memory(err);
     for (size_t i = first; i < suspects->n && status == TM_OK && ranks->units.n >= 2; i++) {
-        status = score(ranks, err); /* without those that were removed */
+        status = score(ranks, err); /* scores of the ranks that remain */
         if (status == TM_OK && take_class(c, classes, &v[i], ranks, values))
             v[kept++] = v[i];
     }
@@ -458,7 +469,7 @@ static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, l
     return status == TM_OK ? keep_classes(c, c->hosts, first, ranks, suspects, err) : status;
 }
 
-/* Tests members that differ only in their hosts. */
+/* Tests members that may differ only in their hosts, not in their work. */
 static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
                             tm_error *err) {
     tm_own_times medians = {0};
@@ -481,7 +492,7 @@ static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_ve
     return status;
 }
 
-/* Returns how many members are in the stage of one. */
+/* Returns how many members are in the same stage as a member. */
 static size_t members_of(const tm_compared *c, size_t member) {
     size_t n = 0;
     for (size_t i = 0; i < c->stretches->n; i++)
@@ -496,7 +507,7 @@ static bool is_first_of_stage(const tm_compared *c, size_t member) {
     return true;
 }
 
-/* Tests the members of the stage of member `first`, if there are several. */
+/* Tests the members of one stage, of which `first` is the first, if there are several. */
 static tm_status find_in_stage(const tm_compared *c, size_t first, double n_tests, tm_vec *suspects,
                                tm_vec *standings, tm_error *err) {
     const tm_own_times *all = c->stretches;
@@ -526,7 +537,7 @@ static tm_status find_in_stage(const tm_compared *c, size_t first, double n_test
     return status;
 }
 
-/* Opens the level of stages; units are made of all members. */
+/* Opens the level of stages. Its units are made from the times of all members. */
 static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     TM_TRY(tm_own_times_units(c->stretches, c->steps, &l->all, &l->unit, err));
     TM_TRY(by_class(&l->all, c->stages, 1, &l->units, err));
@@ -539,8 +550,8 @@ static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     return make_room(l, err);
 }
 
-/* Tests stages against each other, as if all ranks were equal; all members of a found stage are
- * suspects. Then tests single ranks, since few ranks of a stage prove little among themselves. */
+/* Tests stages against each other, as if all ranks had the same work. All members of a stage that
+ * is found are suspects. Then tests all ranks, because the few ranks of one stage prove little. */
 static tm_status find_across(const tm_compared *c, double n_tests, tm_vec *suspects,
                              tm_error *err) {
     level stages = {.n_tests = n_tests, .least = EXCESS_LEAST};
@@ -584,7 +595,8 @@ tm_status tm_suspects_find(const tm_compared *c, tm_vec *suspects, tm_vec *stand
                            tm_error *err) {
     if (!has_stages(c))
         return find_among(c, suspects, standings, err);
-    double n_tests = 2.0; /* for stages, for all ranks, and for each stage with several members */
+    double n_tests =
+        2.0; /* one for stages, one for all ranks, and one for each stage with several members */
     for (size_t i = 0; i < c->stretches->n; i++)
         n_tests += is_first_of_stage(c, i) && members_of(c, i) >= 2;
     n_tests *= c->n_tests;

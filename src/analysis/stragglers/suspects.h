@@ -11,28 +11,30 @@
 /** Maximum p of a confident finding. */
 #define TM_CHANCE_SURE 0.001
 
-/** Share of TM_CHANCE_MOST for hosts; ranks have the rest. Hosts are few, and each is the median of
- * several ranks, so slow ones stand out clearly. */
+/** Hosts have this share of TM_CHANCE_MOST, and ranks the rest. Hosts are few, and each is the
+ * median of several ranks, so slow hosts stand out clearly. */
 #define TM_HOSTS_SHARE 0.05
 
 /** A member that takes longer than chance explains. */
 typedef struct tm_suspect {
-    int64_t member;    /* rank; for a host, its lowest rank in the group */
-    int64_t from, to;  /* window, as from and to of its units */
-    int64_t units;     /* steps or stretches in the window; for blocks, all that they contain */
-    int64_t excess_ns; /* excess over the median of the others, summed over the window */
+    int64_t member;   /* rank; for a host, its lowest rank in the group */
+    int64_t from, to; /* window: `from` of its first unit, and `to` of its last */
+    int64_t units;    /* number of steps or stretches in the window; for blocks, of the stretches in
+                         them */
+    int64_t excess_ns; /* excess over the median of the other members, summed over the window */
     double p;          /* probability by chance, corrected for all groups and levels tested */
     tm_unit_kind unit;
-    bool host;       /* the ranks of a host, tested together */
+    bool host;       /* the member is a host, whose ranks were tested together */
     bool throughout; /* the window is the whole recording */
-    bool of_stage; /* whether the member's pipeline stage was compared with other stages, which may
-                      have unequal work */
-    bool unsteady; /* whether the excess differs between few steps, as with unequal shares of data;
-                      then there is no finding. Set by the caller */
-    uint8_t work;  /* tm_suspect_work: what was compared; set by the caller */
+    bool of_stage;   /* the member's pipeline stage was compared with other stages, which may have
+                        other work */
+    bool unsteady;   /* the excess differs between the few steps, as with unequal shares of data, so
+                        this gives no finding; set by the caller */
+    uint8_t work;    /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 
-/** Part of a member's own time that is compared: all of it, or one kind of the replay's weights. */
+/** The part of a member's own time that is compared: all of it, or one kind of work in the
+ * replay. */
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
     TM_SUSPECT_DEVICE, /* kernels and copies of the member */
@@ -40,7 +42,7 @@ typedef enum tm_suspect_work {
     TM_SUSPECT_LAG     /* late starts of its kernels that nothing recorded explains */
 } tm_suspect_work;
 
-/** Returns the word for the column work of stragglers.finding; "" for all. */
+/** Returns the word for the column `work` of stragglers.finding; "" for TM_SUSPECT_ALL. */
 static inline const char *tm_suspect_word(tm_suspect_work work) {
     return work == TM_SUSPECT_DEVICE ? "device"
            : work == TM_SUSPECT_HOST ? "host"
@@ -48,37 +50,39 @@ static inline const char *tm_suspect_word(tm_suspect_work work) {
                                      : "";
 }
 
-/** Result for a member's whole time, whether it is a suspect or not. */
+/** The result for a member over the whole recording, whether it is a suspect or not. */
 typedef struct tm_standing {
     int64_t member, excess_ns;
-    double p; /* as above; NaN if too little is known for a test */
+    double p; /* as in tm_suspect; NaN if there is too little data for a test */
 } tm_standing;
 
-/** A group to test. Borrowed. */
+/** A group to test. All pointers are borrowed. */
 typedef struct tm_compared {
     const tm_own_times *stretches;
     const int64_t *steps;     /* [n_rows] step numbers */
     const int64_t *hosts;     /* [n] host of each member; -1 unknown */
     const int64_t *stages;    /* [n] pipeline stage of each member; -1 for none */
     double n_tests;           /* members of all groups of the job / members of this group */
-    struct tm_orders *orders; /* [2] kept for the tests of members and of hosts; NULL for none */
+    struct tm_orders *orders; /* [2] orders kept for tests of members, and for tests of hosts; NULL:
+                                 none are kept */
 } tm_compared;
 
 /**
- * Finds suspects one at a time: of the members with p of at most 1 %, the one with the largest
- * excess is removed and the rest is tested again, until none passes. In each unit, members are
- * scored by their distance from its median (p_values.h). The largest height over members and
+ * Finds suspects one at a time. Of the members with a p of at most 1 %, the one with the largest
+ * excess is removed. The others are tested again, until none has such a p. In each unit, members
+ * are scored by their distance from its median (p_values.h). The largest height over members and
  * windows is compared with its distribution when members are permuted in each unit. Each member of
- * a group has the same share of the 1 %: p is 1 - (1 - p)^(members of all groups / of this one),
- * and for blocks, whose length is an estimate, twice that power.
+ * any group has the same share of the 1 %: p is 1 - (1 - p)^(members of all groups / members of
+ * this one). For blocks, whose length is an estimate, twice that power is used.
  *
- * If the group has several hosts of several ranks, medians over each host's ranks are tested first,
- * at a twentieth of the 1 %, then ranks at the rest. Ranks of a found host leave the test of ranks
- * if 80 % of them have half of their median excess.
+ * If the group has several hosts with several ranks each, the medians over each host's ranks are
+ * tested first, at a twentieth of the 1 %, and then the ranks at the rest of it. The ranks of a
+ * host that is a suspect leave the test of ranks if 80 % of them have half of their median excess.
  *
- * Stages of a pipeline are not exchangeable. Members are first compared within their stage, then
- * stages with each other, and all members of a found stage are suspects. Finally all ranks are
- * compared, with a minimum excess of 5 % of the slowest one's time.
+ * Stages of a pipeline do different work, so their ranks cannot be exchanged. Members are first
+ * compared within their stage. Then stages are compared with each other; all members of a stage
+ * that is found are suspects. Finally all ranks are compared, with a minimum excess of 5 % of the
+ * slowest one's time.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; none for members that are alone in their stage

@@ -22,7 +22,7 @@ const char *tm_culprit_word(tm_culprit level) {
     return words[level];
 }
 
-/* passed_ns is whole, so the fraction stays with the rank. */
+/* passed_ns is an integer, so the fraction counts as caused by the rank itself. */
 tm_share tm_blame_direct(const tm_blame *blame) {
     return (tm_share){blame->caused.whole_ns - blame->passed_ns, blame->caused.fraction};
 }
@@ -48,13 +48,14 @@ void tm_blame_add(tm_blame *sum, const tm_blame *blame) {
     sum->variance += blame->variance;
 }
 
-/* The lowest rank comes first and wins ties. */
+/* Ranks are compared in ascending order, so the lowest rank wins a tie. */
 static bool costs_more(const tm_blame *a, const tm_blame *b) {
     tm_share x = tm_blame_cost(a), y = tm_blame_cost(b);
     return x.whole_ns != y.whole_ns ? x.whole_ns > y.whole_ns : x.fraction > y.fraction;
 }
 
-/* Shares are rounded down, so passed_ns may exceed the caused wait by a fraction. */
+/* Returns whether a rank has a cost. passed_ns is rounded, so it may exceed the caused wait by a
+ * fraction. */
 static bool costs_any(const tm_blame *blame) {
     tm_share cost = tm_blame_cost(blame);
     return cost.whole_ns > 0 || (cost.whole_ns == 0 && cost.fraction > 0);

@@ -13,7 +13,7 @@
 #include "no_devices.h"
 #include "table/shown.h"
 
-/* One decimal below 1 %, so that small shares do not read as zero. */
+/* Writes a share. Below 1 % it has a decimal, so that a small share is not shown as zero. */
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
     if (percent > 0.0 && percent < 0.05)
@@ -41,7 +41,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
 
 enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
-/* Names the reference of a speed: "rank 1's", or "the median" of several ranks. */
+/* Writes what a speed is relative to: "rank 1's", or, for several ranks, "the median". */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
     snprintf(out, THAN_MAX, "the median");
     if (c->peer >= 0)
@@ -60,7 +60,8 @@ static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
                  times[1].text);
 }
 
-/* " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9 ms)": for the host. */
+/* Appends what the host did: " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9
+ * ms)". */
 static void call_text(const tm_late_cause *c, char *out, size_t size) {
     tm_shown_text times[2];
     size_t used = strlen(out);
@@ -127,12 +128,12 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
         snprintf(out, size, "%s%s", known ? when : "", known ? idle : "");
 }
 
-/* Returns a count of clock.check; 0 without a row. */
+/* Returns a count of clock.check; 0 if the table has no row. */
 static int64_t count_of(const tm_table *check, const char *column) {
     return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
 }
 
-/* Says which operations are incomplete and why, omitting counts of 0. */
+/* Writes how many operations are incomplete, and why. Leaves out counts of 0. */
 static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     const struct {
         int64_t n;
@@ -155,7 +156,7 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     }
 }
 
-/* Returns whether no clock could be determined. */
+/* Returns whether all hosts' clocks are unknown. */
 static bool no_clocks(const tm_tables *tables) {
     const tm_table *clocks = tm_tables_find(tables, "clock.rank");
     size_t alone = 0;
@@ -164,7 +165,7 @@ static bool no_clocks(const tm_tables *tables) {
     return alone > 1 && alone == clocks->n_rows;
 }
 
-/* Says why no rank waited if no operation has a wait. */
+/* If no operation has a known wait, writes why. */
 static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
@@ -197,13 +198,13 @@ static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
 /* Limits that keep a sentence readable. */
 enum { WHO_MAX = 200, RANGES_MAX = 6, NAMED_MAX = 4 };
 
-/* Truncates if there is no room. */
+/* Appends a text, truncated if there is not enough room. */
 static void append(char *text, size_t size, const char *more) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s", more);
 }
 
-/* Appends the flagged ranks: " 8-15", " 1, 4-6". */
+/* Appends the ranks whose flag is set: " 8-15", " 1, 4-6". */
 static void append_ranks(const tm_blames *t, const bool *among, char who[WHO_MAX]) {
     int n_ranges = 0;
     for (size_t i = 0, end; i < t->n_ranks; i = end) {
@@ -222,7 +223,7 @@ static void append_ranks(const tm_blames *t, const bool *among, char who[WHO_MAX
     }
 }
 
-/* Returns whether naming a rank's host is informative. */
+/* Returns whether the job has several hosts. If not, naming a host says nothing. */
 static bool several_hosts(const tm_blames *t) {
     for (size_t i = 1; i < t->n_places && t->places[i].level == TM_CULPRIT_HOST; i++)
         if (!tm_places_share(&t->places[i - 1], &t->places[i]))
@@ -230,7 +231,7 @@ static bool several_hosts(const tm_blames *t) {
     return false;
 }
 
-/* "rank 5 (host1)", "ranks 8-15 (host1)", "ranks 1, 4-6 (one process group)". */
+/* Writes "rank 5 (host1)", "ranks 8-15 (host1)", or "ranks 1, 4-6 (one process group)". */
 static void who_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                      char out[WHO_MAX]) {
     const tm_cell *host = cell_of(tm_tables_find(tables, "job.rank"), f->rank, "host");
@@ -245,7 +246,7 @@ static void who_text(const tm_tables *tables, const tm_blames *t, const tm_findi
     }
     if (f->level == TM_CULPRIT_GROUP)
         where = "one process group";
-    /* Host names may have any length. */
+    /* A host's name is left out if it is too long. */
     if (where && strlen(where) < WHO_MAX / 2) {
         append(out, WHO_MAX, " (");
         append(out, WHO_MAX, where);
@@ -254,13 +255,14 @@ static void who_text(const tm_tables *tables, const tm_blames *t, const tm_findi
     free(members);
 }
 
-/* Few steps, or their stretches, cannot distinguish a slow GPU from a larger share of the work. */
+/* Returns whether a finding is on few steps, or on stretches of them. A slow GPU then looks like a
+ * larger share of the work. */
 static bool is_of_few_steps(const tm_finding *f) {
     enum { STEPS_FEW = 6 };
     return f->unit != TM_UNIT_STEP || f->units < STEPS_FEW;
 }
 
-/* " in steps 20 to 30", " in operations 130 to 663 of its group", "". */
+/* Writes " in steps 20 to 30", " in operations 130 to 663 of its group", or "". */
 static void when_text(const tm_finding *f, char *out, size_t size) {
     const char *unit = is_of_steps(f) ? "step" : "operation";
     out[0] = '\0';
@@ -274,15 +276,17 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
-/* Without step marks the recording counts as one step but is not called a step. */
+/* Returns whether steps are marked. If not, the recording counts as one step, but is not called a
+ * step. */
 static bool marks_steps(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     return job->n_rows == 0 || tm_table_cell(job, 0, "steps")->value.i > 0;
 }
 
-/* " in these 4 steps", " in 3 of these 4 steps", " in this one step", " in this recording". Counts
- * all recorded steps, as the first line of the screen does, although a test may skip the first. If
- * another rank costs most in some steps, counts those led by this rank. */
+/* Writes " in these 4 steps", " in 3 of these 4 steps", " in this one step", or " in this
+ * recording". As in the first line of the screen, all recorded steps are counted, although a test
+ * may leave out the first. If another rank costs most in some of them, only the steps are given in
+ * which this rank does. */
 static void these_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;
@@ -297,7 +301,7 @@ static void these_text(const tm_tables *tables, const tm_blames *t, const tm_fin
                  t->n_leaders == 1 && marks_steps(tables) ? "one step" : "recording");
 }
 
-/* All named ranks: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
+/* Writes all named ranks: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
 static void names_text(const tm_tables *tables, const tm_verdict_topic *e,
                        char out[TM_SENTENCE_MAX]) {
     const tm_vec *all = &e->judgement->found.all;
@@ -322,7 +326,7 @@ static void event_headline(const tm_blames *t, const tm_finding *f, char out[TM_
     if (f->rank >= 0)
         snprintf(last, sizeof last, "; rank %" PRId64 " came last in %s", f->rank,
                  f->units == 1 ? "it" : "each");
-    /* A trace without steps counts as one step. */
+    /* If steps are not marked, there is one leader. */
     bool steps = t->n_leaders > 1 && f->from >= 0;
     if (steps && f->from == f->to)
         snprintf(when, sizeof when, " in step %" PRId64, f->from);
@@ -336,7 +340,7 @@ static void event_headline(const tm_blames *t, const tm_finding *f, char out[TM_
                  f->units, when, share, last);
 }
 
-/* "the pipeline's bubble: GPUs wait 31 % of the time (its schedule explains 27 %)". */
+/* Writes "the pipeline's bubble: GPUs wait 31 % of the time (its schedule explains 27 %)". */
 static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX]) {
     char share[32], ideal[32];
     share_text(found->bubble, share, sizeof share);
@@ -357,7 +361,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* The finding may be due to the data of these steps. */
+    /* The data of few steps may be the reason, so the headline says that it is about these. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)
@@ -372,7 +376,8 @@ static void waited_text(const tm_blames *t, const tm_judgement *j, char *out, si
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
 }
 
-/* No rank is named: says how much is at stake instead, since it may be little. */
+/* Writes the headline for the case that no rank is named. It says how long ranks wait, since that
+ * may be little. */
 static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
     char share[32];
     waited_text(e->blames, e->judgement, share, sizeof share);
@@ -419,7 +424,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
 }
 
-/* Returns why the ranks of a host are late if that is the same for all of them. */
+/* Returns why a host's ranks are late, if the reason is the same for all of them. */
 static tm_late_kind cause_of_host(const tm_tables *tables, const tm_blames *t,
                                   const tm_finding *f) {
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -452,7 +457,8 @@ static const char *look_at_host(tm_late_kind kind) {
                : "look at what these ranks share: their host and its network";
 }
 
-/* Says where to look: what the ranks share, or why the single rank is late. */
+/* Writes where to look: at what the ranks have in common, or at the reason why a single rank is
+ * late. */
 static void look_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                       size_t size) {
     if (f->level == TM_CULPRIT_HOST)
@@ -476,15 +482,16 @@ static const char *others_text(const tm_blames *t, const tm_finding *f) {
     return f->of_stage ? "the median of the other stages" : "the median of the others";
 }
 
-/* Returns whether a rank's GPU idles far longer than the others' because of its queue, so that its
- * own work is the smaller part of its lateness. */
+/* Returns whether a rank's GPU idles so much longer than the others', because of its queue, that
+ * the rank's own work is the smaller part of its lateness. */
 static bool is_held(const tm_finding *f, const tm_late_cause *c) {
     return c->kind == TM_LATE_QUEUE && f->work != TM_SUSPECT_HOST &&
            c->idle_ns - c->median_idle_ns > 2 * f->excess_ns;
 }
 
-/* Says by how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of
- * all steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
+/* Writes by how much a finding's ranks exceed the others: "by itself it takes 8.10 ms (4.1 % of the
+ * time of all steps) longer than the median of the others, 810 us in each of 10 steps (p
+ * 0.0005)". */
 static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_cause *c, char *out,
                         size_t size) {
     char each[96] = "", when[96], share[64] = "";
@@ -497,12 +504,13 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* A host works partly while its device does, so its time is not a share of the steps. */
+    /* A host also works while its device does, so its time is not a share of the steps. */
     const bool beside = f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
-    /* While its device idles, its host can take at most that long. */
+    /* If the host takes longer than its device is idle, part of its work is hidden by the
+     * device's. */
     const bool hidden = beside && c->idle_ns > 0 && 2 * c->idle_ns < f->excess_ns;
     snprintf(out, size, "%s%sby %s%s %s%s longer than %s%s (p %.2g)%s", when[0] ? when + 1 : "",
              when[0] ? " " : "",
@@ -513,7 +521,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
              hidden ? ", most of it while its GPU is busy" : "");
 }
 
-/* Returns the waits that the ranks of a finding caused over all steps. */
+/* Returns the sum of the waits that the ranks of a finding caused, over all steps. */
 static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
     tm_blame sum = {.rank = f->rank};
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -526,7 +534,7 @@ static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
     return sum;
 }
 
-/* "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
+/* Writes "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
 static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char *out, size_t size) {
     const int64_t little = 20; /* parts below 1 / 20 are not mentioned, as on the page */
     int64_t cost_ns = tm_share_round(tm_blame_cost(blame));
@@ -543,8 +551,9 @@ static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char 
              times[1].text, through);
 }
 
-/* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it was never last
- * alone. If half of them or more do not show who came last, only the others count. */
+/* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it never came
+ * last. If half of the collectives or more do not show which rank came last, only the others are
+ * counted. */
 static void last_text(const tm_blame *blame, char *out, size_t size) {
     char expected[32], apart[64] = "";
     const bool tied = blame->untied > 0 && 2 * blame->untied <= blame->collectives;
@@ -561,8 +570,8 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
                  blame->last, n, blame->expected < 0.05 ? "< 0.1" : expected, apart);
 }
 
-/* Writes the evidence for one finding. Last arrivals are given only for the first, because others
- * are seldom last if a later rank exists. */
+/* Writes the evidence for one finding. Last arrivals are given only for the first finding: ranks
+ * that are less late seldom come last. */
 static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
     char who[WHO_MAX], excess[512], cost[256], last[160], look[448] = "";
@@ -584,7 +593,7 @@ static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_f
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                            char out[TM_SENTENCE_MAX]) {
-    enum { TOLD_MAX = 3 }; /* in full; stragglers.finding has all */
+    enum { TOLD_MAX = 3 }; /* findings described in full; stragglers.finding has all */
     const tm_vec *all = &e->judgement->found.all;
     const tm_finding *v = all->data;
     out[0] = '\0';
@@ -600,7 +609,8 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
     const tm_late_kind kind =
         v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->blames, v) : cause.kind;
-    /* An idling rank has no larger share of the data, nor has one whose same kernels are slower. */
+    /* Data cannot be the reason if the rank idles longer, or if its kernels are slower than the
+     * same kernels elsewhere. */
     if (is_of_few_steps(v) && kind == TM_LATE_HOST)
         append(out, TM_SENTENCE_MAX,
                v->level == TM_CULPRIT_HOST
@@ -612,7 +622,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                ". A larger share of the data in this recording would look the same");
 }
 
-/* Returns the rank with the largest cost; n_ranks if none has any. */
+/* Returns the rank with the largest cost; n_ranks if no rank has a cost. */
 static size_t costliest(const tm_blames *t) {
     size_t most = t->n_ranks;
     int64_t cost = 0;
@@ -624,7 +634,8 @@ static size_t costliest(const tm_blames *t) {
     return most;
 }
 
-/* Returns the rank that what-if lists first if none is named, else the costliest. */
+/* If no rank is named, returns the rank that the savings list first; otherwise, or if they list
+ * none, the costliest. */
 static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
     const int64_t planned = tm_savings_first(tables);
     const size_t at = tm_blames_index(e->blames, planned);
@@ -659,7 +670,8 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
                  : j->found.replayed ? "does so by too little to be named"
                                      : "does so by under 1 % of the steps");
     } else {
-        const double hint = 0.1; /* far above the limit, more of the same data proves nothing */
+        const double hint =
+            0.1; /* with a p far above the limit, more of the same data would not help */
         snprintf(out, size,
                  "but no rank by itself takes longer than chance explains (smallest p %.2g): %s",
                  j->found.least_p,
@@ -699,7 +711,8 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
             share, time, who + 1, excess,
             j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else
-        /* With a replay, another sentence already says that fixing one rank saves nothing. */
+        /* If there is a replay, another sentence already says that fixing a single rank saves
+         * nothing. */
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time)%s", share,
                  time,
                  j->found.replayed ? ""
@@ -707,7 +720,8 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
                                      "different ranks are late at different times");
 }
 
-/* Returns whether waits are negligible and only incomplete comparison keeps ranks uncleared. */
+/* Returns whether ranks hardly wait, and are not cleared only because too little could be
+ * compared. */
 static bool is_quiet(const tm_verdict_topic *e) {
     const tm_judgement *j = e->judgement;
     return j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share >= TM_MATCHED_LEAST &&

@@ -1,4 +1,4 @@
-/* The sentences of a verdict: its reasons in figures, all of which are in tables. */
+/* The sentences of a verdict and of its reasons. All figures in them are also in tables. */
 #ifndef TMERGE_VERDICT_SENTENCE_H
 #define TMERGE_VERDICT_SENTENCE_H
 
@@ -6,7 +6,7 @@
 
 enum { TM_SENTENCE_MAX = 1600 };
 
-/** Input of the sentences. Borrowed. */
+/** Input of the sentences. All pointers are borrowed. */
 typedef struct tm_verdict_topic {
     const tm_blames *blames;
     const tm_judgement *judgement;
@@ -18,8 +18,8 @@ typedef struct tm_verdict_topic {
 void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 
-/** Writes the reasons: excess, kind of work, caused wait, where to look. Reads stragglers.rank with
- * its speeds, job.rank, overlap.rank and clock.check. */
+/** Writes the reasons: excess, kind of work, caused wait, where to look. Reads stragglers.rank,
+ * whose speeds must be set, job.rank, overlap.rank and clock.check. */
 void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 

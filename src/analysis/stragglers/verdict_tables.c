@@ -82,7 +82,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
          "replay, findings under 1 are left out; with a replay, saved_pct decides."},
     [F_CAUSED_SHARE] =
         {"caused_share", TM_REAL, "",
-         "direct_ns + indirect_ns of the finding's ranks in its steps / the waiting of all ranks. "
+         "direct_ns + indirect_ns of the finding's ranks in the finding's steps / the waiting of "
+         "all ranks. "
          "For an event, the share of its operations in all waiting. Null for a bubble."},
     [F_SAVED] = {"saved_pct", TM_REAL, "%",
                  "Percentage of a mean step that fixing the finding saves (whatif.item). If it "
@@ -186,7 +187,7 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
     TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
     tm_cell_set_int(&row[F_UNITS], f->units);
-    if (f->shape != TM_SHAPE_BUBBLE) /* its waits are not those of collectives */
+    if (f->shape != TM_SHAPE_BUBBLE) /* a bubble's waits are not only those of collectives */
         tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
     if (f->rank >= 0) {
         tm_cell_set_int(&row[F_RANK], f->rank);
@@ -227,7 +228,7 @@ static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic
              verdict, why);
 }
 
-/* Without a verdict, the sentences say why there is none. */
+/* Adds the row of the job. If there is no verdict, its sentences say why. */
 static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, tm_verdict_job.name);
     tm_cell *row = tm_table_add_row(table);
@@ -242,7 +243,7 @@ static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_er
     TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
     if (topic->blames->n_parts == 0)
-        return TM_OK; /* nothing was matched, so there is nothing to judge */
+        return TM_OK; /* nothing was matched, so there is no verdict */
     TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(j->kind), err));
     tm_cell_set_real(&row[J_MATCHED], j->matched_share);
     bool named = j->found.all.n > 0 && tm_finding_names(first);

@@ -83,13 +83,13 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_OPERATION] = {"operation", TM_INT, "", "Id of the operation's name."},
     [P_GROUP] = {"group", TM_INT, "", "Id of the group's name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_KIND] = {"kind", TM_INT, "", "tm_collective_kind."},
+    [P_KIND] = {"kind", TM_INT, "", "Kind of collective, a tm_collective_kind."},
     [P_MEMBERS] = {"members", TM_INT, "", "Number of members of the group; -1: unknown."},
     [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of one run; -1: unknown."},
     [P_COUNT] = {"count", TM_INT, "", "Number of runs."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the runs."},
     [P_WAITS] = {"waits", TM_INT, "", "Number of runs with a known wait."},
-    [P_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of waits."},
+    [P_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of the known waits of the runs."},
 };
 
 const tm_table_def tm_pod_collective_part_def =
@@ -104,7 +104,7 @@ typedef struct sums {
     int64_t kind, members, bytes, count, total_ns, waits, wait_ns;
 } sums;
 
-/* Position in the rows of TM_ATTR_XLA and TM_ATTR_COLLECTIVE, which are read in order. */
+/* Positions in TM_ATTR_XLA and TM_ATTR_COLLECTIVE, which are read in order. */
 typedef struct place {
     const tm_timeline *timeline;
     const tm_track *track;
@@ -120,7 +120,7 @@ static const tm_collective_attr *group_of(place *at, uint32_t row) {
                                                                       : NULL;
 }
 
-/* Returns the program of the next operation on the core, to which a barrier belongs. */
+/* Returns the program of the next operation on the core. A barrier belongs to that program. */
 static uint32_t program_behind(const place *at) {
     const tm_xla_attr *v = at->timeline->attrs[TM_ATTR_XLA];
     bool any = at->next < at->timeline->n_attrs[TM_ATTR_XLA] &&
@@ -152,7 +152,8 @@ static bool add(place *at, uint32_t row, tm_rank_sums *all) {
     return true;
 }
 
-/* Only kernels: the host call that requested one is not a collective. */
+/* Collects the collectives of kernels. The host's call that asked for a kernel is not a
+ * collective. */
 static bool collect(const tm_timeline *timeline, tm_rank_sums *all) {
     place at = {.timeline = timeline};
     bool ok = true;
@@ -192,7 +193,8 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     const tm_cell *one = tm_rank_rows_key(rows);
     tm_over_ranks total;
     tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
-    for (size_t i = rows->first + 1; i < rows->end; i++) /* one member sends, the other receives */
+    for (size_t i = rows->first + 1; i < rows->end;
+         i++) /* a transfer: one member sends, the other receives */
         if (tm_table_row(rows->part, i)[P_KIND].value.i != (int64_t)kind)
             kind = TM_COLL_SENDRECV;
     TM_TRY(tm_over_ranks_column(rows, P_TOTAL, &total, err));

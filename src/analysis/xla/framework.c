@@ -12,10 +12,11 @@
 #include "base/sums.h"
 #include "table/levels.h"
 
-/* Maximum number of operators shown per side. */
+/* Maximum number of operators that are shown for each side (device or host). */
 enum { LISTED = 500 };
 
-/* In alphabetical order of the words, so that rows sort alike by id and by text. */
+/* Sides, in the alphabetical order of their words, so that sorting rows by id or by text gives the
+ * same order. */
 typedef enum side { DEVICE, HOST, N_SIDES } side;
 static const char *const side_words[N_SIDES] = {"device", "host"};
 
@@ -23,7 +24,7 @@ enum { P_SIDE, P_OPERATOR, P_RANK, P_OCCURRENCES, P_TOTAL, P_SELF, N_PART };
 
 static const tm_column part_columns[N_PART] = {
     [P_SIDE] = {"side", TM_INT, "", "0 device, 1 host."},
-    [P_OPERATOR] = {"operator", TM_INT, "", "Id of the name."},
+    [P_OPERATOR] = {"operator", TM_INT, "", "Id of the operator's name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the runs' durations."},
@@ -124,7 +125,8 @@ static bool add_devices(const tm_rank_view *view, tm_rank_sums *sums, tm_error *
     return ok;
 }
 
-/* Adds GPU stream events without XLA attributes: copies of program inputs. */
+/* Adds the events of GPU streams that have no attributes of XLA. They are copies of programs'
+ * inputs. */
 static bool add_untold(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     size_t next = 0;
@@ -136,8 +138,8 @@ static bool add_untold(const tm_rank_view *view, tm_rank_sums *sums) {
     return ok;
 }
 
-/* Whether the event is a device event recorded only through a runtime call of the same begin and
- * duration, around which the reader has put it. */
+/* Whether an event is a device event that was recorded only through a runtime call with the same
+ * start and duration. The reader puts it around that call. */
 static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
     size_t call = (size_t)row + 1;
     return call < timeline->n_events && timeline->category[call] == TM_CAT_RUNTIME &&
@@ -196,7 +198,7 @@ static tm_text type_of(tm_text name) {
         begin--;
     if (begin > name.bytes && begin < end)
         return (tm_text){begin, (size_t)(end - begin)};
-    end -= begin > name.bytes; /* without a colon at the end */
+    end -= begin > name.bytes; /* leaves out a colon at the end */
     const char *bracket = memchr(name.bytes, '[', (size_t)(end - name.bytes));
     end = bracket ? bracket : end;
     for (begin = end; begin > name.bytes && begin[-1] != '/';)
@@ -233,7 +235,8 @@ static side side_of(const tm_cell *row) {
     return strcmp(row[SIDE_].value.text, side_words[HOST]) == 0 ? HOST : DEVICE;
 }
 
-/* Returns the row of the type of row @p of; adds one of zeros if it is new. */
+/* Returns the row for the type of the operator in row @p of. If the type is new, adds a row of
+ * zeros. */
 static tm_cell *row_of_type(tm_table *table, tm_names *texts, tm_vec *rows, size_t of,
                             tm_error *err) {
     const tm_cell from[] = {tm_table_row(table, of)[SIDE_], tm_table_row(table, of)[TYPE]};
@@ -280,7 +283,7 @@ static bool sum_types(tm_table *table, int64_t all_ns[N_SIDES], tm_error *err) {
     return ok;
 }
 
-/* Without a named operator there is nothing to sum. */
+/* Whether any operator has a name. If none has, there is nothing to sum. */
 static bool any_is_told(const tm_table *operators) {
     for (size_t i = 0; i < operators->n_rows; i++)
         if (!tm_table_row(operators, i)[OPERATOR].null)

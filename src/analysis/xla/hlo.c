@@ -26,7 +26,7 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [DEVICE] = {"device", TM_TEXT, "", "Name of its device according to the trace."},
+    [DEVICE] = {"device", TM_TEXT, "", "Name of the rank's device according to the trace."},
     [PEAK_RATE] = {"peak_tflops", TM_REAL, "TFLOP/s",
                    "Peak compute rate of the device (16 bit) according to the trace."},
     [PEAK_BANDWIDTH] = {"peak_bw_gbps", TM_REAL, "GB/s",
@@ -68,7 +68,7 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def *const defs[] = {&rank_def, &tm_hlo_work_table, &tm_hlo_work_part};
 
-/* Sets a cell to a quotient of two others; null if one of them is null. */
+/* Sets a cell to the quotient of two other cells; leaves it null if one of these is null. */
 static void set_quotient(tm_cell *row, int cell, double scale, int of, int by) {
     if (!row[of].null && !row[by].null)
         tm_cell_set_real(&row[cell], scale * row[of].value.r / row[by].value.r);
@@ -116,7 +116,7 @@ static tm_status hlo_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return add_row(view, &sum, tm_tables_find(out, rank_def.name), err);
 }
 
-/* Returns the peak that all ranks share; 0 if one has none or another. */
+/* Returns the peak if all ranks have the same one; otherwise 0. */
 static double common(const tm_table *ranks, int column) {
     double value = 0.0;
     for (size_t r = 0; r < ranks->n_rows; r++) {

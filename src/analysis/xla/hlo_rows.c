@@ -10,7 +10,7 @@
 /* Maximum number of operations, categories or programs shown. */
 enum { LISTED = 1000 };
 
-/* What a row is a sum for, and its word in the column `level`; in the order of the words. */
+/* What a row sums over, in the order of the words in the column `level`. */
 typedef enum hlo_level { BY_CATEGORY, BY_OP, BY_PROGRAM, N_LEVELS } hlo_level;
 
 static const char *const level_words[N_LEVELS] = {"category", "op", "program"};
@@ -34,21 +34,21 @@ enum {
 };
 
 static const tm_column part_columns[N_PART] = {
-    [P_LEVEL] = {"level", TM_INT, "", "hlo_level."},
-    [P_PROGRAM] = {"program", TM_INT, "", "Id of the name."},
-    [P_OP] = {"op", TM_INT, "", "Id of the name."},
-    [P_CATEGORY] = {"category", TM_INT, "", "Id of the name."},
+    [P_LEVEL] = {"level", TM_INT, "", "Level, an hlo_level."},
+    [P_PROGRAM] = {"program", TM_INT, "", "Id of the program's name."},
+    [P_OP] = {"op", TM_INT, "", "Id of the operation's name."},
+    [P_CATEGORY] = {"category", TM_INT, "", "Id of the category's name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
-    [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of self times."},
+    [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of the runs' self times."},
     [P_KNOWN] = {"known_ns", TM_INT, "ns",
                  "Part of self_ns in operations with known FLOP and bytes."},
     [P_ASYNC] = {"async_ns", TM_INT, "ns", "Time from start to end of asynchronous operations."},
-    [P_FLOP] = {"flop", TM_INT, "FLOP", "FLOP, where known."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes, where known."},
-    [P_ROLE] = {"role", TM_INT, "", "tm_role: the maximum."},
-    [P_ORIGIN] = {"origin", TM_INT, "", "Id of the name."},
-    [P_SHAPE] = {"shape", TM_INT, "", "Id of the text."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "FLOP of the operations for which it is known."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of the operations for which they are known."},
+    [P_ROLE] = {"role", TM_INT, "", "Largest tm_role of the runs."},
+    [P_ORIGIN] = {"origin", TM_INT, "", "Id of the origin's name."},
+    [P_SHAPE] = {"shape", TM_INT, "", "Id of the text of the shape."},
 };
 
 const tm_table_def tm_hlo_work_part =
@@ -216,7 +216,8 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
-        if (attr->hlo == TM_NO_NAME) /* run by TensorFlow itself, not compiled */
+        if (attr->hlo ==
+            TM_NO_NAME) /* TensorFlow itself ran this operation; it is in no compiled program */
             continue;
         const hlo_key keys[N_LEVELS] = {
             {BY_CATEGORY, TM_NO_NAME, TM_NO_NAME, attr->category},
@@ -233,7 +234,8 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     return TM_OK;
 }
 
-/* Sets FLOP, bytes and rates; no FLOP rate for asynchronous work, whose self time is partial. */
+/* Sets FLOP, bytes and rates; asynchronous work gets no FLOP rate, because its self time is only a
+ * part of its time. */
 static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     double flop = tm_over_ranks_real_sum(rows, P_FLOP);
     double bytes = tm_over_ranks_real_sum(rows, P_BYTES);
@@ -245,7 +247,10 @@ static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     tm_cell_set_real(&row[S_BYTES], bytes);
     tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
     if (!async)
-        tm_cell_set_real(&row[S_RATE], flop / self_ns / 1e3); /* per nanosecond; 0 / 0 gives null */
+        tm_cell_set_real(
+            &row[S_RATE],
+            flop / self_ns /
+                1e3); /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
     tm_cell_set_real(&row[S_BANDWIDTH], bytes / (async ? (double)row[S_ASYNC].value.i : self_ns));
 }
 
@@ -272,7 +277,7 @@ static tm_status set_sums(const tm_rank_rows *rows, tm_table *table, tm_cell *ro
                              err);
 }
 
-/* Only operations have origin and shape. */
+/* Sets a row of the shown table. Only rows of operations have an origin and a shape. */
 static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
                          tm_cell *row, tm_error *err) {
     const tm_cell *from = tm_rank_rows_key(rows);
@@ -292,7 +297,8 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
     return tm_over_ranks_merge(&tm_hlo_work_part, &tm_hlo_work_table, names, all, set_row, err);
 }
 
-/* Returns null unless all FLOP and bytes are known: a part of them could give the wrong bound. */
+/* Returns what limits a row; null unless all of its FLOP and bytes are known, because a part of
+ * them could give the wrong limit. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
     bool told = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
     if (!told || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)

@@ -9,7 +9,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* Kind of a stage, by XProf's rules. */
+/* Kinds of stages, by XProf's rules. */
 typedef enum stage_kind { NO_STAGE, PREPROCESSING, READING, ADVANCED, ENQUEUE, N_KINDS } stage_kind;
 
 static const char *const kind_words[N_KINDS] = {
@@ -88,10 +88,10 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"host", TM_INT, "", "Id of the host's name."},
     {"stage", TM_INT, "", "Id of the stage's name."},
     {"rank", TM_INT, "", "Global rank."},
-    {"kind", TM_INT, "", "stage_kind."},
+    {"kind", TM_INT, "", "Kind of stage, a stage_kind."},
     {"calls", TM_INT, "", "Number of runs."},
-    {"total_ns", TM_INT, "ns", "Sum of durations."},
-    {"self_ns", TM_INT, "ns", "Sum of self times."},
+    {"total_ns", TM_INT, "ns", "Sum of the durations of the runs."},
+    {"self_ns", TM_INT, "ns", "Sum of the runs' self times."},
 };
 
 static const tm_table_def part_def =
@@ -136,7 +136,7 @@ static stage_kind kind_of(tm_text name) {
     return enqueue ? ENQUEUE : NO_STAGE;
 }
 
-/* Kind of each name, determined once: 0: not yet, else kind + 1. */
+/* Kinds of stages by name id, each determined once. 0: not yet known; otherwise kind + 1. */
 typedef struct stages {
     const tm_names *names;
     uint8_t *kinds;
@@ -226,7 +226,7 @@ static bool same_host(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Adds a host's row; rows [first, end) are its stages. */
+/* Adds the row of a host, whose stages are rows [first, end). */
 static tm_status add_host(const tm_table *stages_of, size_t first, size_t end, tm_table *hosts,
                           tm_error *err) {
     int64_t of_kind[N_KINDS] = {0}, total = 0;

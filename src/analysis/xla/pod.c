@@ -10,7 +10,7 @@
 #include "exchanges.h"
 #include "xla_parts.h"
 
-/* Order of the parts in the columns that pod.rank and pod.step share. */
+/* The parts in the order of their columns, which pod.rank and pod.step both have. */
 static const int shown[] = {TM_XLA_COMPUTE_16,  TM_XLA_COMPUTE_32, TM_XLA_COMPUTE_UNTYPED,
                             TM_XLA_COLLECTIVES, TM_XLA_INFEED,     TM_XLA_INPUT_WAIT,
                             TM_XLA_HOST_COPIES, TM_XLA_OUTPUT,     TM_XLA_DEVICE_COPIES,
@@ -240,7 +240,8 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *told
     return TM_OK;
 }
 
-/* Sets minimum, median and maximum input share of a step, computed in millionths of a percent. */
+/* Sets the minimum, median and maximum over the steps of the share of input. Shares are computed in
+ * millionths of a percent. */
 static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *row) {
     size_t n = timeline->n_steps, first = 0;
     int64_t *shares = malloc((n + 1) * sizeof *shares), largest = -1;
@@ -264,7 +265,8 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     return shares != NULL;
 }
 
-/* Finds the program with the largest device time, the first if several; TM_NO_NAME if none. */
+/* Finds the program with the largest device time, the first in a tie; TM_NO_NAME if there is
+ * none. */
 static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];
     tm_keys programs = TM_KEYS(uint32_t);

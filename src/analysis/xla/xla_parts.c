@@ -28,12 +28,12 @@ const char *tm_xla_part_word(int part) {
     return words[part];
 }
 
-/* Results per name, each determined once; 0: not yet. */
+/* What is known about each name. Each value is determined once; 0: not yet known. */
 typedef struct sorter {
     const tm_rank_view *view;
-    uint8_t *host;  /* [names] by host call: part + 1; TM_XLA_OTHER + 1 for none */
-    uint8_t *width; /* [names] by shape or kernel: 16 or 32 */
-    uint8_t *moves; /* [names] by category: 1 + whether it rearranges data */
+    uint8_t *host;  /* [names] of host calls: 1 + part; 1 + TM_XLA_OTHER: in no part */
+    uint8_t *width; /* [names] of shapes and kernels: 16 or 32 */
+    uint8_t *moves; /* [names] of categories: 1 + whether work of this category rearranges data */
     bool shuffles, sparse;
     size_t next;          /* index into TM_ATTR_XLA */
     size_t next_of_group; /* index into TM_ATTR_COLLECTIVE */
@@ -45,7 +45,8 @@ static bool holds_any(const char *text, const char *const *parts) {
     return *parts != NULL;
 }
 
-/* Returns 16 for types of 16 bits or fewer, as named by XLA, TensorFlow and kernels; else 32. */
+/* Returns 16 if a name of XLA, TensorFlow or a kernel contains a type of at most 16 bits;
+ * otherwise 32. */
 static uint8_t width_of(sorter *s, uint32_t name) {
     static const char *const narrow[] = {"half", "f16", "fp16", "float16", "f8e", NULL};
     if (s->width[name] == 0)
@@ -66,8 +67,8 @@ static bool begins_any(const tm_names *names, uint32_t name, const char *const *
     return *starts != NULL;
 }
 
-/* Whether the copy feeds the device from the host or returns results to it. A program's other
- * copies to host memory and back are offloading. */
+/* Whether a copy brings input to the device, or results back to the host. Other copies of a program
+ * to and from host memory are offloading. */
 static bool is_fed(const tm_rank_view *view, const tm_xla_attr *told) {
     static const char *const categories[] = {"infeed", "outfeed", "host ", NULL};
     static const char *const operations[] = {"infeed", "outfeed", "send", "recv", NULL};
@@ -111,7 +112,7 @@ static int part_of_device(sorter *s, uint32_t row) {
     }
 }
 
-/* Whether XProf counts the category as data shuffle: smart_suggestion/signal_provider.h. */
+/* Whether XProf counts a category as data shuffle (smart_suggestion/signal_provider.h). */
 static bool rearranges(sorter *s, uint32_t category) {
     static const char *const categories[] = {"broadcast",
                                              "concatenate",
@@ -137,7 +138,7 @@ static bool rearranges(sorter *s, uint32_t category) {
     return s->moves[category] > 1;
 }
 
-/* Additional interval set: compute of the core itself, if it has SparseCores. */
+/* One more set: the computation of the core itself, if it has SparseCores. */
 enum { CORE = TM_XLA_N_TIMES, N_SETS };
 
 static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
@@ -210,7 +211,7 @@ static bool collect(sorter *s, tm_intervals *sets) {
     return true;
 }
 
-/* Stores the length of a set in each step. */
+/* Sets, for each step, how much of it a set covers. */
 static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, int time,
                         int64_t *out) {
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -218,7 +219,8 @@ static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, in
             tm_intervals_length_in(set, timeline->steps[i].begin_ns, timeline->steps[i].end_ns);
 }
 
-/* Measures the time of each part outside of earlier parts. Gaps between recordings do not count. */
+/* Measures the time of each part that is in no earlier part. Gaps between recordings do not
+ * count. */
 static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals covered = TM_INTERVALS(), next = TM_INTERVALS();

@@ -4,9 +4,9 @@
 
 #include "analysis/shared/xla.h"
 
-/** The parts of a step. Overlapping time counts for the first part in this order. XProf puts the
- * host's wait for input before collectives; here a device that communicates does not wait for
- * input. */
+/** The parts of a step. Time in several parts counts for the first of these. In XProf, the host's
+ * wait for input comes before collectives. Here it comes after them, because a device that
+ * communicates is not waiting for input. */
 typedef enum tm_xla_part_of_step {
     TM_XLA_COMPUTE_16,
     TM_XLA_COMPUTE_32,
@@ -24,15 +24,16 @@ typedef enum tm_xla_part_of_step {
     TM_XLA_HOST,
     TM_XLA_OTHER, /* the rest */
     TM_XLA_N_PARTS,
-    /* Additional times, included in the parts; 0 if the trace does not have them */
+    /* Further times, which are also in the parts; 0 if the trace does not have them */
     TM_XLA_SHUFFLE = TM_XLA_N_PARTS, /* the device rearranges data */
     TM_XLA_SPARSE,                   /* SparseCores compute while their core does not */
     TM_XLA_N_TIMES
 } tm_xla_part_of_step;
 
 typedef struct tm_xla_parts {
-    int64_t *ns; /* [n_steps * TM_XLA_N_TIMES] by step; the parts add up to tm_step_window */
-    bool shuffles, sparse; /* the trace has these times */
+    /* [n_steps * TM_XLA_N_TIMES] by step; the sum of a step's parts is tm_step_window */
+    int64_t *ns;
+    bool shuffles, sparse; /* whether the trace has the times of shuffles and of SparseCores */
 } tm_xla_parts;
 
 /** Returns the word of a part, as used in column names. */
