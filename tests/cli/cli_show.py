@@ -495,7 +495,7 @@ def test_one_rank_alone_says_what_it_can():
     # fourth GPU that works for 0.4 us in parallel does not change this, but is named.
     turns, few = [(0, 100, 200), (1, 300, 100), (2, 410, 90)], [(3, 450, 0.4)]
     for gpus, whose, last in ((turns, 'its 3', ''),
-                              (turns + few, '3 of its 4', ', 3: idle but for 0.1 %')):
+                              (turns + few, '3 of its 4', ', 3: idle except for 0.1 %')):
         put('rank0.json', trace([dict(kernel('gemm', begin, us, device=gpu), pid=gpu)
                                  for gpu, begin, us in gpus], 0))
         out = merged('rank0.json', env={'COLUMNS': '200'}).out

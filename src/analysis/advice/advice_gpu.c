@@ -50,7 +50,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "short_events"), events);
     double behind =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
-    /* A few short kernels among long ones cost little, whatever the cause of the gaps. */
+    /* A few short kernels among long ones cost little, even if gaps follow them. */
     if (small < 50.0 || f->captures)
         return;
     /* Counts gaps between kernels. If launching is slower than running, also counts waits for

@@ -322,8 +322,8 @@ static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice 
              others);
 }
 
-/* Sets the saving of an item on one rank: what fixing it alone saves. Returns false if that saving
- * is known and too small. */
+/* Sets the saving of an item on one rank: what fixing only this rank saves. Returns false if that
+ * saving is known and too small. */
 static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     char name[24];

@@ -167,7 +167,8 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     return true;
 }
 
-/* Groups the durations by shape, and by alone or beside, with a counting sort. */
+/* Groups the durations by shape, and within a shape by whether the kernel ran alone. Uses a
+ * counting sort. */
 static void arrange(survey *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;

@@ -13,7 +13,7 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank that has a kernel in the group's operations."},
 };
 
-/* Each process knows some operations of a group, and so only some of its ranks. The merge keeps one
+/* Each process has some operations of a group, and so only some of its ranks. The merge keeps one
  * row for each group and rank, in groups.member. */
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",

@@ -150,7 +150,7 @@ static bool add_group(tm_hang_notes *n, const tm_flight_group *g) {
 }
 
 /* Whether an operation no longer waits for any rank. Gloo's recorder never changes the state from
- * \"scheduled\"; it retires operations when they end, even by an error. A retired operation of NCCL
+ * "scheduled"; it retires operations when they end, even by an error. A retired operation of NCCL
  * may have timed out. */
 static bool is_over(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED || (c->is_retired && strcmp(c->backend, "gloo") == 0);

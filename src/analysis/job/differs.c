@@ -12,7 +12,7 @@
 #include "timeline/metadata.h"
 
 enum {
-    KERNELS_MIN = 10, /* with fewer names, two programs cannot be told apart */
+    KERNELS_MIN = 10, /* with fewer names, two programs cannot be distinguished */
     COMMON_PART = 10  /* programs differ if they share less than 1/COMMON_PART of their names */
 };
 

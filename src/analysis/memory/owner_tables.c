@@ -123,7 +123,7 @@ static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_t
     TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
     TM_TRY(tm_table_set_text(table, &row[O_LEVEL], level_words[key[P_LEVEL].value.i], err));
     tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-    /* an empty name leaves null: memory outside of all owners */
+    /* an empty name means memory outside of all owners; the cell stays null */
     return name.size > 0 ? tm_table_set_bytes(table, &row[O_NAME], name.bytes, name.size, err)
                          : TM_OK;
 }

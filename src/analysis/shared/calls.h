@@ -54,9 +54,9 @@ void tm_calls_free(tm_calls *calls);
 tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                   tm_calls *out, tm_error *err) TM_MUST_CHECK;
 
-/** Finds the code locations that a user knows: functions of the program's own Python code (not
- * PyTorch, installed packages or builtins), modules, and annotations other than steps. Part of a
- * rank view. */
+/** Finds the code locations that are the user's own: functions of the program's own Python code
+ * (not PyTorch, installed packages or builtins), modules, and annotations other than steps. Part of
+ * a rank view. */
 tm_status tm_calls_find_places(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                tm_calls *out, tm_error *err) TM_MUST_CHECK;
 

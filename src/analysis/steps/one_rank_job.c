@@ -113,7 +113,7 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
     return found;
 }
 
-/* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle but for 0.1 %)": the share of the
+/* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle except for 0.1 %)": the share of the
  * window in which each of n devices computes. If there are many devices, mainly those that hardly
  * work are listed. */
 static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
@@ -129,7 +129,7 @@ static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t
             continue;
         at += (size_t)snprintf(out + at, size - at, "%s%" PRId64 ": %s%s",
                                shown++ ? ", " : " (device ", number(devices, first + i, "device"),
-                               works ? "" : "idle but for ",
+                               works ? "" : "idle except for ",
                                share(ns, number(devices, first + i, "window_ns")).text);
         left -= works;
     }

@@ -12,7 +12,7 @@ extern const tm_table_def tm_blames_part, tm_blames_cost, tm_blames_member;
 /** Adds a rank's waits in one step. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the costs and members that one process knows. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the costs and members of groups that this process has. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -49,8 +49,8 @@ typedef struct tm_finding {
     double caused_share; /* share of all waiting */
     bool of_stage;       /* the rank's stage was compared with the other stages of a pipeline */
     uint8_t work;        /* tm_suspect_work: the work that takes longer */
-    double saved_pct;    /* saving from fixing its ranks [% of a step]; if that alone saves nothing,
-                            from fixing earlier findings as well; NaN without a replay */
+    double saved_pct;    /* saving from fixing its ranks [% of a step]; if that saves nothing by
+                            itself, from fixing earlier findings, too; NaN without a replay */
 } tm_finding;
 
 /** One of the operations with the longest waits. */
