@@ -1,5 +1,6 @@
 /* Analysis `advice`: what to do, worst first. It reads only tables of other analyses. Each cause
- * gives one item: a rule subtracts from its cost what earlier rules have explained. */
+ * gives one item. To this end, a rule subtracts from its cost the time that earlier rules have
+ * explained. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -99,10 +100,11 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 static const struct {
     const char *name;
     /* NEVER disables a severity */
-    double at[N_SEVERITIES]; /* minimum of the measure, in percent, for note, warning, critical */
+    double at[N_SEVERITIES]; /* minimum of the measure [%] for a note, a warning, a critical item */
     tm_rule_look *look;
     const char *look_at;
-    const char *item, *of; /* what and name of the whatif.item for the saving; NULL: unknown */
+    /* columns what and name of the row of whatif.item with the saving; NULL: unknown */
+    const char *item, *of;
     tm_whose whose;
 } rules[TM_N_RULES] = {
     [TM_RULE_RECORDING] = {"recording", /* possible error of the figures */
@@ -513,7 +515,8 @@ static tm_facts_saving saving_of(const tm_facts *facts, const tm_advice *advice,
     return found;
 }
 
-/* Returns the severity by saving. A bound may lower the severity by cost, but not raise it. */
+/* Returns the severity that the saving gives. A bound may lower the severity by cost, but not raise
+ * it. */
 static int by_saving(const item *i) {
     if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
         return -1; /* even the bound is too small to be worth naming */

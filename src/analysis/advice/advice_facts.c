@@ -175,8 +175,9 @@ static bool any_of_jax(const tm_facts *facts) {
 }
 
 void tm_facts_program(tm_facts *facts) {
-    /* Not dgrad: transposed convolutions run it in inference, too. multi_tensor_apply counts only
-     * with an optimizer's functor, since it applies to any list of tensors. */
+    /* Parts of names of kernels that only training runs. dgrad is not among them, because
+     * transposed convolutions run it in inference, too. multi_tensor_apply counts only with an
+     * optimizer's functor, since it applies to any list of tensors. */
     static const char *const gradients[] = {"ackward",
                                             "_bwd",
                                             "wgrad",

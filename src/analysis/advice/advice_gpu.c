@@ -147,7 +147,7 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     return sum;
 }
 
-/* Sets cost, measure and evidence of copies from or to @p what; the caller sets the text. */
+/* Sets cost, measure and evidence of copies between GPUs and @p what. The caller sets the text. */
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
@@ -189,7 +189,7 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
                  f->torch ? " and .to(device, non_blocking=True)" : ", asynchronously");
 }
 
-/* XLA and TensorFlow choose the streams themselves. */
+/* Advises a separate stream only if neither XLA nor TensorFlow chooses the streams. */
 void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, false);
     bool chosen = tm_facts_speaks_xla(f);
@@ -211,7 +211,7 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
     int64_t steps = tm_facts_int(f, "overview.job", 0, "steps"), calls = 0;
     double lost = 0.0;
-    if (f->captures) /* a graph's memory is allocated when it is captured */
+    if (f->captures) /* capturing a graph allocates its memory, so these calls are normal */
         return;
     for (size_t i = 0; i < table->n_rows; i++) {
         int64_t in_steps = tm_facts_int(f, "transfers.allocation", i, "step_calls");
@@ -296,7 +296,7 @@ static const struct {
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
 
-/* Returns whether the launch of most device work is missing in the traces. */
+/* Returns whether the launches of most device work are missing in the traces. */
 static bool has_no_launch(const tm_facts *f) {
     return tm_facts_sum(f, "launches.rank", "unlinked") >
            tm_facts_sum(f, "launches.rank", "events");
@@ -441,7 +441,7 @@ static void say_held(const tm_facts *f, char *out, size_t size) {
             call, cut_mark(call));
 }
 
-/* Finds idle time that no earlier rule explains, and names its largest cause overall. */
+/* Finds idle time that no earlier rule explains, and names the largest cause of all idle time. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
     int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns") +
@@ -571,8 +571,8 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
 }
 
 /* Finds attention made of separate kernels that attention operators launch: products, softmax and
- * elementwise work, which each write all scores. Copies do not count, because fused attention also
- * has them. */
+ * elementwise work, each of which writes all scores to memory. Copies do not count, because fused
+ * attention also has them. */
 void tm_look_attention(const tm_facts *f, tm_advice *out) {
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;

@@ -62,7 +62,8 @@ static bool add_place(place *places, size_t *n, const place *own) {
     return true;
 }
 
-/* Returns the top place by operator, by function, or both; sets its share in percent. */
+/* Returns the place with the largest amount; places are distinguished by operator, by function, or
+ * by both. Sets its share in percent. */
 static place most_of(const tm_facts *f, tm_launched which, bool by_operator, bool by_inside,
                      double *share) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launched");

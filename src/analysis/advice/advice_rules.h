@@ -67,7 +67,8 @@ typedef struct tm_facts {
     bool trains, torch, jax; /* known to train, to run PyTorch, to run JAX; false if unknown */
     bool serves;             /* an inference engine marks prefills or decodes */
     bool captures; /* an inference engine marks only graph captures, which run no kernels */
-    int64_t least_exposed_ns;  /* exposed communication if all ranks had the minimum of each step */
+    int64_t least_exposed_ns;  /* exposed communication if, in each step, all ranks had that of the
+                                  rank with the least */
     int64_t straggler;         /* rank of the straggler item; -1 if there is none */
     int64_t costs[TM_N_RULES]; /* [ns], by rule; 0 for rules that found nothing or were not yet
                                   applied */
@@ -82,8 +83,8 @@ typedef struct tm_advice {
     int64_t n_lost;  /* number of ranks that lose it; 0 for all ranks */
     bool exact; /* true: the time is lost only to this cause; false: the time is an upper bound */
     bool apart; /* the rule's row of whatif.item also removes other causes, so it gives no saving */
-    const char *item;    /* `what` of the whatif.item that gives the saving; NULL: the rule's */
-    const char *limit;   /* `name` of that item, such as a kind of work; NULL: the rule's */
+    const char *item;  /* column what of the row of whatif.item with the saving; NULL: the rule's */
+    const char *limit; /* column name of that row, such as a kind of work; NULL: the rule's */
     const char *look_at; /* tables with details; NULL: the rule's */
     int64_t at_most_ns;  /* bound of the saving of a step, computed without a replay; 0: use
                             whatif.item */
@@ -162,11 +163,11 @@ double tm_facts_real(const tm_facts *facts, const char *table, size_t row, const
 /** Returns 100 part / whole; 0 if whole is 0. */
 double tm_facts_percent(int64_t part, int64_t whole);
 
-/** Returns whether every recording has the whole step; a partial step cannot be compared. */
+/** Returns whether every rank recorded the whole step. A partial step cannot be compared. */
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 
-/** Returns whether a rank counts in analyses of steps. In a job with marked steps these are the
- * ranks that mark some; otherwise all, with the recording as their step. */
+/** Returns whether a rank counts in analyses of steps. If some ranks mark steps, only these count.
+ * Otherwise all ranks do, and the recording is their only step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
 /** Variation of whole steps of one kind, without the ranks' first steps. If there are several
@@ -211,7 +212,7 @@ const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size
  * save, and sets at_most_ns. If this is unknown, the evidence says so. */
 void tm_facts_bubble(const tm_facts *facts, tm_advice *out);
 
-/** Returns the base of shares as a word: "steps", or "recording" if none are marked. */
+/** Returns the word for what shares refer to: "steps", or "recording" if no steps are marked. */
 const char *tm_facts_whole(const tm_facts *facts);
 
 /** Writes GPU time lost by all ranks as the mean over ranks with GPU events, "3.00 ms a rank". */
@@ -237,7 +238,7 @@ void tm_facts_program(tm_facts *facts);
 typedef struct tm_rank_text {
     char *out; /* [TM_ADVICE_RANKS] */
     size_t used, n;
-    int64_t first, last; /* the pending run of ranks; empty if last < first */
+    int64_t first, last; /* the range of ranks that is not yet written; empty if last < first */
     bool full;
 } tm_rank_text;
 

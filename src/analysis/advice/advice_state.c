@@ -172,7 +172,7 @@ static bool is_limited(const tm_facts *f, size_t row) {
            tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") == 0;
 }
 
-/* Return the memory that capacity_pct is computed from, and its base. */
+/* Return the two sizes whose ratio is capacity_pct: the memory in use, and its limit. */
 static double held_gib(const tm_facts *f, size_t row) {
     const char *column = is_limited(f, row) ? "peak_bytes" : "peak_reserved_bytes";
     return (double)tm_facts_int(f, "memory.device", row, column) / 0x1p30;
@@ -404,8 +404,8 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "spike_step"), (double)other / 1e9);
 }
 
-/* Returns the largest uncertainty of the clocks that are compared; sets whether a clock was set and
- * whether there are several. */
+/* Returns the largest uncertainty of the clocks that are compared; sets *set if a clock was changed
+ * during the recording, and *several if there are several clocks. */
 static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
     size_t n = tm_tables_find(f->tables, "clock.rank")->n_rows;
     int64_t worst = 0;
@@ -487,7 +487,7 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
         return;
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     size_t next = 0;
-    /* Stops early: a trace may name a world of a billion ranks. */
+    /* Stops early, because a damaged trace may claim a billion ranks. */
     for (int64_t rank = 0; rank < world && !ranks.full; rank++) {
         while (next < given->n_rows && tm_table_cell(given, next, "rank")->value.i < rank)
             next++;

@@ -208,8 +208,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     tm_rank_text names = tm_rank_text_begin(out->ranks);
     name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
-    /* Ranks other than those named wait. How much sooner the job can end is limited by the largest
-     * excess. */
+    /* Only ranks that are not named lose time, by waiting. The job can end sooner at most by
+     * the largest excess. */
     int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
@@ -221,7 +221,7 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
-/* Sets cost and measure from the saving, for problems that no single rank causes. Returns whether
+/* Sets cost and measure from the saving, for problems that no rank causes. Returns whether
  * the saving is worth an item. */
 static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -282,7 +282,7 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
                  rank);
 }
 
-/* Writes the mean computation of the ranks of a plan, or of the others. */
+/* Writes the mean computation of the ranks of a plan, or of all other ranks. */
 static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -414,7 +414,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     if (one && stage < items->n_rows && tm_fixes_lists(items, plan, u.rank)) {
         write_stage(f, plan, stage, out);
     } else if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
-        /* The whole stage has more work; which of its ranks has most of it is chance. */
+        /* The whole stage has more work; it is chance which of its ranks has the most. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
     } else if (one && take_saving(f, u.rank, out)) {
@@ -438,7 +438,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
                  time, percent, u.rank, u.led, u.n);
 }
 
-/* Returns whether a kind is a transfer between two ranks, such as pipeline stages. */
+/* Returns whether a kind of communication is a transfer between two ranks, as in pipelines. */
 static bool is_transfer(const char *kind) {
     return strcmp(kind, "send") == 0 || strcmp(kind, "recv") == 0 || strcmp(kind, "sendrecv") == 0;
 }

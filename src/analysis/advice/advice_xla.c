@@ -1,5 +1,5 @@
-/* XProf's recommendations for jobs of TensorFlow and JAX, with XProf's thresholds. Its shares of
- * the steps assign each instant to one activity (pod.rank). */
+/* XProf's recommendations for jobs of TensorFlow and JAX, with XProf's thresholds. In its shares of
+ * the steps, any time counts for only one activity (pod.rank). */
 #include "advice_xla.h"
 
 #include <inttypes.h>
@@ -127,7 +127,8 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
  * of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
-/* Returns XProf's bounds for GPUs; TPUs have one for all idle time except waits for input. */
+/* Returns the sentence with XProf's bounds for GPUs, or @p of_tpus for TPUs, which have a single
+ * bound for all idle time except waits for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
 }
@@ -136,7 +137,7 @@ static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     " XProf calls it host overhead if a TPU idles for 3 % or more of its time for other reasons "  \
     "than input."
 
-/* Gaps between small kernels have their own item. */
+/* Gaps between small kernels are left out, because they have their own item. */
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
     bool feeds = tm_tables_find(f->tables, "pipeline.stage")->n_rows > 0;
     spent s = spend(f, tm_facts_sum_pod(f, "launch_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);

@@ -86,7 +86,7 @@ static const char *how_ahead(const tm_facts *f, const char *host) {
     return "";
 }
 
-/* Uses the infeed and batch waits of XProf's profiles. */
+/* Counts infeed and waits for batches, as XProf's profiles have them. */
 void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     share all = share_of(f, NULL), worst = worst_host(f);
     char others[64] = "", stage[256];

@@ -61,8 +61,8 @@ static double at_least_zero(double value) {
 }
 
 /* Returns the share of time in which a kernel runs, including waits for other ranks in collectives.
- * Without marked steps the devices' own time is used, since the only step is the whole recording;
- * if only some ranks have steps, only these count. */
+ * If only some ranks have steps, only these count. If no steps are marked, the time from the first
+ * to the last work of the devices is used. */
 static double kernels_run(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
@@ -117,7 +117,7 @@ static double step_variation(const tm_facts *f) {
     return tm_facts_vary(f, TM_STEPS_ALL, &v) ? v.percent : UNKNOWN;
 }
 
-/* Returns the figure of the device nearest to its limit. */
+/* Returns the figure of the device that is nearest to its memory limit. */
 static double memory(const tm_facts *f) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     double most = UNKNOWN;
@@ -141,8 +141,8 @@ static double phase(const tm_facts *f, const char *column) {
                      tm_facts_sum(f, "phases.step", "data_ns"));
 }
 
-/* Returns unknown for inference, which has no phases, and if a tenth of the steps runs kernels of
- * no phase: phases are then poorly known. */
+/* Returns unknown for inference, which has no phases, and if kernels of no phase take a tenth of
+ * the steps, because phases are then hardly known. */
 static double forward_backward(const tm_facts *f) {
     return tm_facts_sum(f, "phases.step", "backward_ns") > 0 && phase(f, "gpu_other_ns") < 10.0
                ? phase(f, "forward_ns") + phase(f, "backward_ns")
@@ -334,7 +334,7 @@ static double stragglers(const tm_facts *f) {
     return named;
 }
 
-/* A TPU does not launch a program's operations singly. */
+/* Unknown for TPUs, which do not launch the operations of a program one by one. */
 static double short_kernels(const tm_facts *f) {
     if (strcmp(tm_words_device(f->tables), "TPU") == 0)
         return UNKNOWN;
@@ -538,7 +538,8 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     return TM_OK;
 }
 
-/* Returns whether unrecorded work could distort a box's figure: only if it is about devices. */
+/* Returns whether unrecorded work could make a box's figure wrong, which is so if it is about
+ * devices. */
 static bool is_doubted(const tm_facts *f, const struct box *box) {
     return tm_doubt_of_job(f->tables) && strncmp(box->name, "memory", strlen("memory")) != 0 &&
            strcmp(box->name, "data_loading") != 0;

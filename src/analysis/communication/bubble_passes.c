@@ -85,7 +85,8 @@ static bool tell(const tm_rank_view *view, uint32_t row, item *out) {
     return true;
 }
 
-/* Returns the step of a kernel. Without a launch it is the step during which the kernel starts. */
+/* Returns the step of a kernel. If its launch is unknown, it is the step during which the kernel
+ * starts. */
 static int32_t step_of(const tm_timeline *timeline, uint32_t row) {
     int64_t begin = timeline->begin_ns[row];
     int32_t found = TM_NO_STEP;
@@ -137,7 +138,8 @@ static void extend(pass *p, int64_t begin_ns, int64_t end_ns, int64_t kernels_ns
     p->kernels_ns = tm_sum(p->kernels_ns, kernels_ns);
 }
 
-/* Joins kernels into passes. Kernels without operator belong to a pass if more of it follows. */
+/* Joins kernels into passes. Kernels without an operator belong to a pass if a kernel of that pass
+ * follows. */
 static bool join(const tm_vec *items, tm_vec *passes) {
     static const pass none = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     const item *it = items->data;

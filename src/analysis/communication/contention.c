@@ -129,7 +129,8 @@ typedef struct survey {
     int64_t last_ns; /* start of the previous kernel */
 } survey;
 
-/* Returns the part of [begin, end) that overlaps communication [ns]. A stream's starts ascend. */
+/* Returns the part of [begin, end) that overlaps communication [ns]. Events of a stream must come
+ * in the order of their starts. */
 static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     const tm_intervals *set = &s->view->busy->communication;
     const tm_interval *v = set->data;

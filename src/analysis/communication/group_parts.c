@@ -93,7 +93,7 @@ static double moved(const tm_instance_value *v) {
 }
 
 /* Returns whether an operation is used for the fit. Transfers between two ranks behave unlike
- * collectives: they are used only if the group has nothing else. */
+ * collectives: they are used only if the group has no other operations. */
 static bool is_told(const portrait *p, const tm_instance_value *v) {
     return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && time_of(v) > 0 &&
            v->group_size > 1 && is_pair(v) == p->pairs_only;

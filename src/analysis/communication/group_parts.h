@@ -55,7 +55,7 @@ extern const tm_table_def tm_group_class_def;
 /**
  * Adds the rows of the groups that this process owns.
  *
- * @param own  its values are sorted by the call
+ * @param own  operations of this process; the call sorts its values
  * @return     TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_group_parts_add(const tm_collectives *own, tm_tables *out,

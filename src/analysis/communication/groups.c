@@ -14,7 +14,7 @@ static const tm_table_def *const defs[] = {
     &tm_group_class_def, &tm_group_member_part_def, &tm_group_member_def, &tm_group_rank_def,
 };
 
-/* Adds the time of all communication kernels of a rank, matched or not: the base of shares. */
+/* Adds the time of all communication kernels of a rank, matched or not; shares refer to it. */
 static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t sum = 0;
@@ -49,7 +49,8 @@ static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error
         ok = row != NULL;
         if (!ok)
             break;
-        /* Ids are hashes: as signed numbers they stay distinct, and all tables use this order. */
+        /* Ids are hashes. They are stored as signed numbers, which all tables sort in the same
+         * way. */
         tm_cell_set_int(&row[0], (int64_t)found[i].group);
         tm_cell_set_int(&row[1], found[i].rank);
     }

@@ -181,7 +181,7 @@ static bool add_side(rank_records *t, const tm_collective_attr *attr, const tm_v
     return true;
 }
 
-/* Adds an operation if the ranks of its group are known and include this one. */
+/* Adds an operation if the ranks of its group are known and include this rank. */
 static bool add_operation(rank_records *t, const tm_collective_attr *attr) {
     tm_rank_list *group = tm_keys_value(&t->lists, &t->groups, &attr->group_ranks);
     const int64_t rank = t->view->timeline->rank;

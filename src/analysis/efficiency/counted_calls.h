@@ -16,7 +16,7 @@
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
-    uint8_t number;        /* tm_number, refined by the names of its kernels */
+    uint8_t number;        /* tm_number, more exact if the names of its kernels show it */
     bool forward;    /* an operator of the forward pass only, such as linear, or one called by it; a
                         matmul called elsewhere may be of either pass */
     bool recomputed; /* a forward operator that runs in the backward pass */

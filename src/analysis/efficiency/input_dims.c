@@ -48,7 +48,8 @@ static bool skip_list(place *at) {
     return false;
 }
 
-/* Reads the numbers of a list after its opening bracket, including the closing one. */
+/* Reads the numbers of a list and its closing bracket. The opening bracket has already been
+ * read. */
 static bool take_numbers(place *at, tm_dims *out) {
     out->n = 0;
     if (take(at, ']'))

@@ -108,8 +108,8 @@ static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     return is_known(out);
 }
 
-/* The output has 16 bits unless out_dtype is 6 (float in PyTorch's ScalarType). With two numbers
- * per byte, the inner dimension counts bytes. */
+/* The output has 16 bits unless out_dtype is 6 (float in PyTorch's ScalarType). If a byte has two
+ * numbers (FP4), the inner dimension counts bytes. */
 static bool scaled_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -131,7 +131,7 @@ static bool int_matrices(const call *c, tm_work *out) {
     return true;
 }
 
-/* x has any number of dimensions; its last one is K of the weight [N,] K. */
+/* A linear layer. x has any number of dimensions, of which the last is K; the weight is [N,] K. */
 static bool linear(const call *c, tm_work *out) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     if (x->n < 1 || weight->n < 1 || weight->n > 2 || x->at[x->n - 1] != weight->at[weight->n - 1])

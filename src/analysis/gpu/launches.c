@@ -122,7 +122,7 @@ typedef struct tally {
     tm_over_time queue;
 } tally;
 
-/* Counts a launch call once: a graph's call launches many events. */
+/* Counts a launch call, but only once, because the call for a graph launches many events. */
 static void count_call(tally *t, uint32_t call, bool graph) {
     if (t->called[call])
         return;
@@ -170,7 +170,7 @@ static void count_queue(tally *t, size_t n) {
 /* Counts the events of a stream, which has its own queue. */
 static void count_stream(tally *t, const tm_track *track) {
     const tm_timeline *timeline = t->timeline;
-    int64_t ended = INT64_MAX; /* the first event of a stream has no predecessor */
+    int64_t ended = INT64_MAX; /* the first event of a stream has no event before it */
     size_t n = 0;
     for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
         if (timeline->role[row] == TM_ROLE_NONE)

@@ -102,7 +102,8 @@ static tm_status set_keys(const tm_measured_kernel *kernel, tm_text section, tm_
     return status;
 }
 
-/* Adds a value to its line, in the unit of the first launch: ncu chooses a unit for each value. */
+/* Adds a value to its line, converted to the unit of the first launch, because ncu chooses a unit
+ * for each value. */
 static bool add_metric(const tm_ncu_metric *m, uint32_t kernel, tm_keys *keys, tm_vec *lines) {
     const line_key key = {m->section.bytes, m->name.bytes, kernel};
     line *l = tm_keys_value(keys, lines, &key);

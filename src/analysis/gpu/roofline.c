@@ -134,7 +134,8 @@ static bool add_launch(groups *g, const tm_ncu_launch *launch, uint32_t *number)
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
-    /* Keys and groups are numbered in order of appearance, so a new key is the next group. */
+    /* Keys and groups are numbered in order of appearance, so the group of a new key is the next in
+     * the list. */
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;

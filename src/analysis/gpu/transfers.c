@@ -172,8 +172,8 @@ static bool holds(tm_text name, const char *part) {
     return false;
 }
 
-/* Returns the kind by the names that profilers write, "Memcpy HtoD (Pageable -> Device)" or
- * "CopyHostToDevice". Sets are known by their category, because their names differ. */
+/* Returns the kind of a copy by its name, as profilers write it, "Memcpy HtoD (Pageable -> Device)"
+ * or "CopyHostToDevice". Sets are known by their category, because their names differ. */
 static int kind_of(tm_text name, uint8_t category) {
     static const struct {
         const char *part;
@@ -255,7 +255,7 @@ static bool count_size(account *a, int class, int64_t bytes, int64_t duration_ns
     return true;
 }
 
-/* Counts a copy in its class of the rank, and in its size class for the job. */
+/* Counts a copy in its kind and memory for the rank, and in its size class for the job. */
 static bool count_copy(account *a, const tm_copy_attr *copy) {
     const tm_timeline *timeline = a->timeline;
     uint32_t row = copy->event, name = timeline->name[row];

@@ -46,7 +46,7 @@ static int64_t length_of(const char *ranks) {
 }
 
 /* Limits the number of ranks derived from lists and sizes of groups, so that one damaged number
- * does not add millions of ranks without a dump, which cost memory and a row each. */
+ * does not add millions of ranks without a dump, each of which would cost memory and a row. */
 static int64_t most_ranks(const tm_hang_world *w) {
     int64_t most = tm_hang_most_ranks(w->dumps->n_rows);
     for (size_t i = 0; i < w->dumps->n_rows; i++) {

@@ -49,7 +49,8 @@ bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other) {
     return order != 0 ? order < 0 : launched_by_all(answer) < launched_by_all(other);
 }
 
-/* Reads "2026-03-04 05:06:07" as seconds of standard time; -1 if the text is not a time. */
+/* Reads "2026-03-04 05:06:07" as a local time without summer time. Returns the seconds since the
+ * epoch; -1 if the text is not a time. */
 static int64_t seconds_of(const char *time) {
     static const char between[] = "-- ::";
     int n[sizeof between];

@@ -28,7 +28,7 @@ typedef struct lane {
     int64_t done;        /* last number whose end proves that all ranks came; -1: none */
     size_t from; /* index of the first call that counts; earlier ones are of a former group */
     bool cut;
-    int64_t size; /* of the group, from sizes of operations; 0: unknown */
+    int64_t size; /* number of ranks of the group, from sizes of operations; 0: unknown */
     size_t forms; /* index into tm_hang_notes.forms, which has one form per number from `first` on;
                      form 0: no record */
 } lane;

@@ -1,4 +1,4 @@
-/* Records kept of the dumps that this process reads: how far each rank has come in each group, a
+/* What is kept of the dumps that this process reads: how far each rank has come in each group, a
  * number for the form of each operation, and the full calls of the few that are not over. */
 #ifndef TMERGE_HANG_NOTES_H
 #define TMERGE_HANG_NOTES_H

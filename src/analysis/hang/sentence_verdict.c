@@ -1,4 +1,5 @@
-/* Writes the verdict, its evidence and the chain of those that wait as sentences. */
+/* Writes three sentences: the verdict, its evidence, and which other ranks wait as a
+ * consequence. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Mergeable statistics of values of many ranks: each rank's moments and a bounded number of its
- * values give the sum, standard deviation and median of all. */
+/* Statistics of the values of many ranks. From each rank come its own statistics and a limited
+ * number of its values. They give the sum, standard deviation and median of all values. */
 #ifndef TMERGE_DISTRIBUTION_H
 #define TMERGE_DISTRIBUTION_H
 

@@ -1,4 +1,4 @@
-/* Maps events to reports and names of a profiler that sums by name. */
+/* Finds the report of nsys stats, and the name in it, that an event belongs to. */
 #ifndef TMERGE_NSYS_REPORTS_H
 #define TMERGE_NSYS_REPORTS_H
 

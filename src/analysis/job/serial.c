@@ -114,8 +114,9 @@ static bool survey(search *s) {
     return ok;
 }
 
-/* Whether a kernel lasts longer, after everything else in its recording was over, than all that had
- * taken. Profilers write a kernel when it has ended, and stop when the device has. */
+/* Whether a kernel goes on after the end of everything else in its recording, for longer than all
+ * of that took. This is impossible: profilers write a kernel when it has ended, and stop when the
+ * device has. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
     return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&
@@ -147,7 +148,8 @@ static const waited *wait_after(search *s, uint32_t row) {
     return i < s->waits.n ? &v[i] : NULL;
 }
 
-/* Whether the host had finished waiting for a kernel before half of its duration was over. */
+/* Whether the host stopped waiting for a kernel before half of the kernel's recorded duration was
+ * over. */
 static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) {
     const tm_timeline *timeline = s->view->timeline;
     const int64_t ns = timeline->duration_ns[c->row];

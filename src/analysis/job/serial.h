@@ -9,8 +9,8 @@ typedef struct tm_serial {
     int64_t kernels; /* number of kernels with an impossible end */
     uint32_t name; /* name of the kernel with the most time in doubt; TM_NO_NAME if there is none */
     int64_t begin_ns;  /* start of that kernel, as recorded */
-    int64_t followers; /* number of kernels that start and end before its end */
-    int64_t beyond_ns; /* part of its duration after the next kernel starts; its whole duration if
+    int64_t followers; /* number of kernels that start after that kernel and end before its end */
+    int64_t beyond_ns; /* part of that kernel's duration after the next kernel starts; all of it if
                           no kernel follows */
     int64_t late;      /* number of other kernels that end after the host had waited for them */
     int64_t latest_ns; /* maximum time by which late kernels end late */

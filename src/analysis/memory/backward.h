@@ -7,14 +7,14 @@
 
 /** A backward pass of one batch or micro-batch. */
 typedef struct tm_backward_pass {
-    int64_t begin_ns, end_ns; /* start of its first and end of its last operator */
+    int64_t begin_ns, end_ns; /* start of the pass's first operator and end of its last */
     bool ended; /* the main thread went on after it, so the trace does not end within the pass */
 } tm_backward_pass;
 
 /**
- * Finds the backward passes: autograd operators on any thread between which the main thread calls
- * no other operator, because it waits during a pass. The main thread is the one with most other
- * operators.
+ * Finds the backward passes: a pass consists of autograd operators, on any thread, between which
+ * the main thread calls no other operator, because it waits. The main thread is the one with most
+ * other operators.
  * @param out  of tm_backward_pass, ascending; free it, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -11,7 +11,7 @@ typedef struct open_op {
     int64_t end_ns;
     uint32_t name;
     int32_t device_type; /* type of device for which `owner` was found */
-    uint32_t owner;      /* index of the owner last used; TM_NO_KEY if none */
+    uint32_t owner;      /* index of the owner that was last found; TM_NO_KEY if none */
 } open_op;
 
 typedef struct walk {

@@ -1,4 +1,5 @@
-/* Table calls.tree: calls as a tree merged over ranks: callers, callees, and the time of each path.
+/* Table calls.tree: the calls of all ranks as one tree of callers and callees, with the time of
+ * each path.
  */
 #ifndef TMERGE_CALL_TREE_H
 #define TMERGE_CALL_TREE_H

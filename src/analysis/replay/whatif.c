@@ -497,7 +497,7 @@ static void name_split(const tm_replay_result *r, char *out, size_t size) {
                                      stages[i].stage);
 }
 
-/* Lists the ranks of a plan up to a position: "3, 1". */
+/* Writes the ranks of a plan up to a position, such as "3, 1". */
 static void name_plan(const tm_replay_result *r, size_t item, char *out, size_t size) {
     const tm_whatif_item *items = r->items.data;
     size_t first = item + 1 - (size_t)items[item].ranks, used = 0;

@@ -170,7 +170,8 @@ static bool list_devices(const tm_timeline *timeline, tm_vec *out) {
     return ok;
 }
 
-/* Returns whether a device computes in at least half of the tenths of the rank's recording. */
+/* Returns whether a device computes in at least five of the ten equal parts of the rank's
+ * recording. */
 static bool computes_throughout(const tm_busy *busy) {
     enum { PARTS = 10 };
     const tm_interval *window = busy->window.data;

@@ -65,7 +65,7 @@ void tm_busy_free_devices(tm_vec *devices);
 /** Returns the times of the whole rank, all 0 if it has no GPU events. */
 tm_busy_times tm_busy_rank(const tm_busy *busy);
 
-/** Returns the times of one step, clipped to its window, which excludes time between spans. */
+/** Returns the times of one step, within its window, which does not include time between spans. */
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
 
 /** Returns the length [ns] with which a row of overlap.step is compared with those of other ranks.

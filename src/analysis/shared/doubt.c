@@ -24,13 +24,13 @@ static double percent(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0.0 : cell->value.r;
 }
 
-/* Returns by how much [%] figures of a rank could be off. */
+/* Returns by how much the figures of a rank could be off [%]. */
 static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
 /* All ranks have equal weight: a mean over ranks is as uncertain as their mean uncertainty.
- * Comparisons between ranks are also void if many ranks are uncertain. */
+ * Comparisons between ranks also mean nothing if many ranks are uncertain. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
     double sum = 0.0, n = 0.0, much = 0.0;

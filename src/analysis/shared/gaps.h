@@ -11,10 +11,11 @@
 
 typedef enum tm_idle_cause {
     TM_IDLE_HOST,  /* the next event was launched after the gap started: the queue was empty */
-    TM_IDLE_INPUT, /* the same, while the host waited for the next batch */
-    TM_IDLE_COMMUNICATION, /* the same, while the host was in a communication call */
-    TM_IDLE_ALLOCATION,    /* the same, while the host allocated or freed memory or loaded code */
-    TM_IDLE_SYNC,          /* the same, after the host had waited for the GPU to finish */
+    TM_IDLE_INPUT, /* as TM_IDLE_HOST, while the host waited for the next batch */
+    TM_IDLE_COMMUNICATION, /* as TM_IDLE_HOST, while the host was in a communication call */
+    TM_IDLE_ALLOCATION,    /* as TM_IDLE_HOST, while the host allocated or freed memory or loaded
+                            * code */
+    TM_IDLE_SYNC,          /* as TM_IDLE_HOST, after the host had waited for the GPU to finish */
     TM_IDLE_KERNEL,        /* the next event was already queued, and the gap is short */
     TM_IDLE_OTHER, /* the next event was already queued (also held_ns), or the cause is unknown, or
                       the GPU may have worked, as earlier launches were not recorded */

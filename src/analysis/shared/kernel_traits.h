@@ -76,8 +76,8 @@ typedef struct tm_kernel_words {
 bool tm_kernel_words_init(tm_kernel_words *words);
 void tm_kernel_words_free(tm_kernel_words *words);
 
-/** Classifies a name. It must be demangled and complete: short template names ("Kernel2") omit the
- * words. */
+/** Classifies a name. It must be demangled and complete: short names of templates ("Kernel2") lack
+ * the words. */
 tm_kernel_traits tm_kernel_traits_of(const tm_kernel_words *words, const char *name);
 
 #endif

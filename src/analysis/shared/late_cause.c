@@ -47,7 +47,7 @@ typedef struct peers {
     int64_t own_compute_ns, own_idle_ns;
 } peers;
 
-/* Decides whether excess compute time or excess idle time explains the lateness.
+/* Decides whether a rank is late because it computes longer or because it is idle longer.
  * @param same  speed relative to the same kernels on other ranks
  * @param p     its arrays are reordered */
 static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, int64_t late_ns) {

@@ -30,7 +30,8 @@ typedef struct tm_late_cause {
     double speed;
     bool same_kernels; /* for TM_LATE_GPU: nearly all kernels are slower than the same kernels on
                           other ranks, so more work is not the cause */
-    int64_t idle_ns, median_idle_ns; /* idle time of the rank, and the median of the other ranks */
+    /* idle time of the rank, and the median idle time of the other ranks */
+    int64_t idle_ns, median_idle_ns;
     const char *call; /* for TM_LATE_HOST: the host's call during most of the time of the longest
                          gaps; NULL if these are no stalls or no call has most of them; borrowed */
     int64_t call_ns, gaps_ns; /* time in that call, and total length of these gaps */

@@ -25,7 +25,7 @@ typedef struct made {
     uint32_t row;
     int32_t device; /* device for which it was made */
     uint8_t kind;   /* tm_call_kind */
-    bool part;      /* some events were recorded, but not the computing kernels */
+    bool part;      /* some events were recorded, but no compute kernel */
     bool lost, edge, between;
 } made;
 

@@ -55,7 +55,7 @@ static void name(const tm_table *table, size_t n_differ, char *out, size_t size)
     }
 }
 
-/* Counts the layers that must move until all stages have the same number. */
+/* Counts the layers that must be moved so that all stages have the same number. */
 static void count_moved(const tm_table *table, sides *s) {
     const int64_t n = (int64_t)table->n_rows, all = s->differ.layers + s->other.layers;
     const double by_layers = (double)s->differ.layers / (double)s->differ.n /

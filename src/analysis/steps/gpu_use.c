@@ -17,7 +17,7 @@ typedef struct edge {
 
 #define NO_STREAM SIZE_MAX
 
-/* The remaining kernels of a stream: rows of TM_ATTR_KERNEL. */
+/* The kernels of a stream that are still to be added: rows [next, end) of TM_ATTR_KERNEL. */
 typedef struct stream {
     size_t next, end;
 } stream;

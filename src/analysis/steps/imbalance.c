@@ -172,7 +172,7 @@ static bool lacks_work(const tm_tables *tables, int64_t rank) {
            (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
-/* Returns whether a step has no recorded work, on a rank whose trace lacks much of its work. */
+/* Returns whether a rank has no recorded work in a step, and its trace lacks much of its work. */
 static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) {
     return tm_table_cell(steps, row, "idle_ns")->value.i ==
                tm_table_cell(steps, row, "window_ns")->value.i &&

@@ -93,7 +93,8 @@ static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     *until_ns = begin + timeline->duration_ns[row];
 }
 
-/* Adds an optimizer's update. Updates nested in one of the same thread are part of it. */
+/* Adds an optimizer's update. Updates that are nested in another one on the same thread are part of
+ * it. */
 static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     if (timeline->begin_ns[row] < *until_ns ||

@@ -1,4 +1,5 @@
-/* Data of the verdict: every rank's wait and caused wait, sent from the processes to the job. */
+/* Data of the verdict: how long every rank waited, and what waits it caused. The processes send it
+ * to the job part. */
 #ifndef TMERGE_BLAMES_H
 #define TMERGE_BLAMES_H
 

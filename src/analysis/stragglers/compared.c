@@ -143,7 +143,7 @@ static void fill(const tm_collectives *all, const tm_own_time *own, tm_own_times
     }
 }
 
-/* Tests one group, whose operations all have all members. */
+/* Tests one group. All members take part in each of its operations. */
 static tm_status test_group(const tm_collectives *all, const tm_own_time *own, size_t n,
                             tm_tables *tables, tm_error *err) {
     size_t members = count_members(own, n), rows = n / members;

@@ -286,7 +286,7 @@ static int by_saving(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns the saving from fixing only this finding. */
+/* Returns the saving from fixing only the ranks of this finding. */
 static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     if (f->level == TM_CULPRIT_HOST)
         return tm_fixes_of_host(&in->fixes, f->rank);

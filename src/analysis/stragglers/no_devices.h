@@ -1,4 +1,5 @@
-/* The verdict for traces without device work to judge: says so first, and why if known. */
+/* The verdict for traces that have no device work to judge. It says this first, and why, if that is
+ * known. */
 #ifndef TMERGE_NO_DEVICES_H
 #define TMERGE_NO_DEVICES_H
 

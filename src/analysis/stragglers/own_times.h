@@ -36,7 +36,7 @@ void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted,
 typedef enum tm_unit_kind {
     TM_UNIT_STEP,
     TM_UNIT_STRETCH,
-    TM_UNIT_PART, /* part of a step, if parts are independent or there is one step */
+    TM_UNIT_PART, /* part of a step, if the parts are independent or there is only one step */
     TM_UNIT_BLOCK
 } tm_unit_kind;
 

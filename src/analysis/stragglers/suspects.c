@@ -21,8 +21,8 @@ enum {
 
 /* The smallest p that is shown. */
 static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
-/* Minimum excess of a suspect, relative to the slowest member's time. Findings need 1 % of the
- * steps, which are longer than the ranks' own times. */
+/* Minimum excess of a suspect, relative to the slowest member's time. It is below the 1 % of the
+ * steps that findings need, because steps are longer than the ranks' own times. */
 static const double EXCESS_LEAST = 0.005;
 /* The same for ranks that are compared with ranks of other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;

@@ -22,7 +22,8 @@ typedef struct tm_suspect {
     int64_t units;    /* number of steps or stretches in the window; for blocks, of the stretches in
                          them */
     int64_t excess_ns; /* excess over the median of the other members, summed over the window */
-    double p;          /* probability by chance, corrected for all groups and levels tested */
+    double p; /* probability that chance gives such a height, corrected for all groups and levels
+                 tested */
     tm_unit_kind unit;
     bool host;       /* the member is a host, whose ranks were tested together */
     bool throughout; /* the window is the whole recording */
@@ -39,7 +40,7 @@ typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
     TM_SUSPECT_DEVICE, /* kernels and copies of the member */
     TM_SUSPECT_HOST,   /* calls of the member and the host work before them */
-    TM_SUSPECT_LAG     /* late starts of its kernels that nothing recorded explains */
+    TM_SUSPECT_LAG     /* late starts of the member's kernels for which no reason was recorded */
 } tm_suspect_work;
 
 /** Returns the word for the column `work` of stragglers.finding; "" for TM_SUSPECT_ALL. */

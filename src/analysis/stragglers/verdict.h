@@ -37,7 +37,8 @@ typedef enum tm_verdict_kind {
  */
 const char *tm_verdict_word(tm_verdict_kind kind);
 
-/** Returns the part of a rank's caused wait that it caused by itself: caused - passed. */
+/** Returns the part of the waits caused by a rank for which no other rank is to blame: caused -
+ * passed. */
 tm_share tm_blame_direct(const tm_blame *blame);
 
 /** Returns a rank's total cost: direct + indirect. */

@@ -146,7 +146,7 @@ static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
            strncmp(tm_names_text(view->names, track->thread_name).bytes, "SparseCore ", 11) == 0;
 }
 
-/* Adds a compute event to the sets of shuffles, SparseCore and core time. */
+/* Adds a compute event to the sets it belongs to: shuffles, SparseCores, or the core itself. */
 static bool add_compressed(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
