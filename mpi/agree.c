@@ -9,14 +9,15 @@
 #include "base/hash.h"
 
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts) {
-    /* Minimum of the values and of their complements, which gives the maximum. */
+    /* One reduction finds both the minimum and the maximum: the maximum is the complement of the
+     * minimum of the complements. */
     uint64_t ends[2] = {counts ? value : UINT64_MAX, counts ? ~value : UINT64_MAX};
     tm_mpi_reduce(comm, ends, 2, MPI_UINT64_T, MPI_MIN);
     return ends[0] >= ~ends[1];
 }
 
-/* Gets this process's host name. Returns whether the name matters: the job runs on several hosts
- * and not all processes failed. */
+/* Gets this process's host name. Returns whether an error should name the host: the job runs on
+ * several hosts and only some processes failed. */
 static bool find_host(MPI_Comm comm, bool failed, char host[TM_HOST_MAX]) {
     (void)gethostname(host, TM_HOST_MAX - 1);
     bool one = tm_mpi_is_one(comm, tm_hash(TM_HASH_BEGIN, host, strlen(host)), true);
@@ -36,7 +37,7 @@ tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {
     if (self == lowest && err) {
         told = *err;
         told.status = status;
-        if (several && !told.host[0]) /* otherwise set by an earlier agreement */
+        if (several && !told.host[0]) /* an earlier agreement may have set it */
             memcpy(told.host, host, sizeof host);
     }
     MPI_Bcast(&told, (int)sizeof told, MPI_BYTE, lowest, comm);

@@ -11,15 +11,14 @@
  * Makes the failure of one process a failure of all: every process gets the status and error
  * record of the lowest failing process. Costs one reduction if there is no failure.
  * Collective: over comm.
- * @param status  of this process; if not TM_OK, @p err (if not NULL) holds the error
- * @param err     filled on every process on failure, otherwise unchanged; may be NULL
+ * @param status  of this process; if it is not TM_OK, @p err holds the error (unless NULL)
+ * @param err     on failure, set on every process; otherwise unchanged; may be NULL
  * @return        the same on every process
  */
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether all processes with @p counts have the same value; true if there are fewer than
- * two.
- * Collective: over comm. */
+/** Returns whether the values of all processes that pass @p counts are equal; true if fewer than
+ * two do. Collective: over comm. */
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts);
 
 #endif

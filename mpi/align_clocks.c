@@ -33,7 +33,8 @@ static int64_t nanoseconds(double value) {
     return value < 1e18 ? llround(value) : INT64_C(1000000000000000000);
 }
 
-/* Returns a rank's clock from the model of its domain. */
+/* Returns the clock of rank i: its domain's model, restated for the middle of the rank's own
+ * recording. */
 static tm_rank_clock clock_of(const tm_aligner *a, size_t i, const tm_clock_model *model) {
     const tm_fact *f = (const tm_fact *)a->facts.data + i;
     int64_t shift = llround((double)(f->middle_ns - model->middle_ns) * (model->drift_ppb * 1e-9));
@@ -103,7 +104,8 @@ static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     return true;
 }
 
-/* Returns whether the latest start of an operation shows when its members could continue. */
+/* Returns whether no member of an operation could continue before the last one had started: the
+ * wait until that start is then known. */
 static bool may_join(const tm_instance *instance, const tm_comm_record *members) {
     bool known = members->kind != TM_COLL_OTHER && members->kind != TM_COLL_COALESCED;
     bool moves = members->bytes != 0 || members->kind == TM_COLL_BARRIER;
@@ -111,7 +113,7 @@ static bool may_join(const tm_instance *instance, const tm_comm_record *members)
            (members->way == TM_MATCH_PAIR ? instance->transfers : known);
 }
 
-/* Updates every operation for the job's clock. */
+/* Sets, on the job's clock, the last start of every operation and whether its waits are known. */
 static void judge_instances(tm_aligner *a) {
     tm_instance *instances = a->out->instances.data;
     for (size_t i = 0; i < a->out->instances.n; i++) {
@@ -132,8 +134,9 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* Marks operations as suspect that the fit found contradictory and that still break causality: they
- * cannot be distinguished from wrong matches. A late end by itself breaks nothing. */
+/* Marks operations as suspect that contradict the fit and in which, on the fitted clocks, a member
+ * ends before another one starts: these may be wrong matches. An end that is only late stays
+ * valid. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

@@ -7,14 +7,14 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/** Clocks on which cross-rank numbers are based. */
+/** The clocks that times of different ranks are compared on. */
 typedef enum tm_align {
     TM_ALIGN_AUTO, /* fitted to the ends of collectives */
     TM_ALIGN_UTC,  /* as recorded */
     TM_ALIGN_NONE  /* leave out all numbers that compare ranks */
 } tm_align;
 
-/** Default standard deviation of a host's wall clock: NTP's milliseconds. */
+/** Default standard deviation of a host's wall clock. NTP keeps clocks within milliseconds. */
 #define TM_WALL_UNCERTAINTY_NS INT64_C(5000000)
 
 typedef struct tm_align_options {
@@ -25,12 +25,12 @@ typedef struct tm_align_options {
 
 /**
  * Finds every rank's clock and converts the records of matched operations to the job's clock. Ranks
- * of a host share a clock unless their ends show that they do not. Hosts are identified by name,
- * otherwise by device numbers (tm_host_rule). Operations that the fit shows to break causality
- * become suspect and have no wait. Operations between clocks that are not comparable have no wait
- * either.
- * Collective: over comm. Neither memory nor work of a process grows with the operations of the
- * others. Memory grows by about 200 bytes per rank of the job.
+ * of a host share a clock unless the ends of their collectives show that they do not. Hosts are
+ * identified by name, otherwise by device numbers (tm_host_rule). Operations that the fit shows to
+ * break causality become suspect and have no wait. Operations between clocks that are not
+ * comparable have no wait either.
+ * Collective: over comm. A process's memory and work do not grow with the operations of other
+ * processes. Memory grows by about 200 bytes per rank of the job.
  * @param timelines    [n] this process's, with unified names; their clocks are set
  * @param collectives  operations matched by this process
  * @return             TM_OK or TM_ERR_FAULT, the same on every process

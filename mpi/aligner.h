@@ -1,4 +1,4 @@
-/* State shared by the parts of alignment. */
+/* State shared by the parts of clock alignment. */
 #ifndef TMERGE_MPI_ALIGNER_H
 #define TMERGE_MPI_ALIGNER_H
 
@@ -13,7 +13,8 @@ typedef struct tm_fact {
     uint32_t host; /* name id of the host, or of the file's path if the file has one clock for all
                       its ranks; TM_NO_NAME: unknown */
     bool tied;     /* whether the clock is tied to the system clock at both ends of the recording */
-    bool own_clock; /* whether it shares its clock with no other rank, not even on its host */
+    bool own_clock; /* whether the rank's clock is its own: not even the ranks on its host share it
+                     */
 } tm_fact;
 
 typedef struct tm_aligner {
@@ -23,24 +24,26 @@ typedef struct tm_aligner {
     size_t n;
     tm_collectives *out;
 
-    tm_vec facts; /* of tm_fact: all ranks of the job, ascending */
-    tm_vec lates; /* of tm_clock_late: ranks whose ends were compared, ascending */
+    tm_vec facts; /* of tm_fact: one for each rank of the job, ascending by rank */
+    tm_vec lates; /* of tm_clock_late: ranks whose ends of collectives were compared, ascending */
     tm_clock_slot *slots;
-    tm_rank_clock *clocks; /* one for each fact, in the order of slots */
+    tm_rank_clock *clocks; /* one for each fact; slots has the same order */
     tm_clock_host *hosts;
     tm_clock_domain *domains;
     int32_t n_hosts, n_domains;
-    int64_t *leads; /* [instances] amount [ns] by which recorded clocks break causality */
+    int64_t *leads; /* [instances] how much [ns] a member ends before another one starts, on
+                       recorded clocks */
 } tm_aligner;
 
-/** Gathers the facts of all ranks and allocates memory for their clocks. Collective over its comm,
- * like the functions below, with the same status on every process. */
+/** Gathers the facts of all ranks and allocates memory for their clocks. Collective over
+ * aligner->comm, like the functions below. The status is the same on every process. */
 tm_status tm_aligner_gather(tm_aligner *aligner, tm_error *err) TM_MUST_CHECK;
 
 /** Finds which ranks share a clock: sets hosts, domains and the slots of all ranks. */
 tm_status tm_aligner_slot(tm_aligner *aligner, tm_error *err) TM_MUST_CHECK;
 
-/** Summarises for each rank how its ends differ from those of other ranks; sets lates. */
+/** Summarises for each rank how its ends of collectives differ from those of other ranks; sets
+ * lates. */
 tm_status tm_aligner_compare(tm_aligner *aligner, const tm_clock_compared *how,
                              tm_error *err) TM_MUST_CHECK;
 

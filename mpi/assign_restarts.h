@@ -1,4 +1,4 @@
-/* Restarts of the job, which the recordings of a single rank may not show. */
+/* Finds restarts of the job for ranks whose own recordings do not show all of them. */
 #ifndef TMERGE_MPI_ASSIGN_RESTARTS_H
 #define TMERGE_MPI_ASSIGN_RESTARTS_H
 
@@ -7,10 +7,10 @@
 #include "tmerge/timeline.h"
 
 /**
- * Assigns the recordings of a rank to their runs of the job if the rank lacks recordings of some
- * run, because its own numbering then shows no restart. The run is that of the nearest recording,
- * by the hosts' clocks, of a rank that has recordings of every run. Steps are then numbered as on
- * the other ranks. Collective: over comm.
+ * Assigns recordings to runs of the job. Needed for a rank without recordings of some run, because
+ * the rank's own step numbers then do not show every restart. Its recording belongs to the same run
+ * as the recording nearest in time, by the hosts' clocks, of a rank that has recordings of every
+ * run. Steps are then numbered as on the other ranks. Collective: over comm.
  * @param timelines  [n] this process's
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -1,5 +1,5 @@
-/* Backoff: waits for other processes without occupying a core. A blocking MPI call polls until it
- * completes. */
+/* Backoff: waits for other processes without occupying a core. (A blocking MPI call uses a core
+ * until it completes.) */
 #ifndef TMERGE_BACKOFF_H
 #define TMERGE_BACKOFF_H
 

@@ -9,7 +9,8 @@
  * of memory. */
 enum { PIECE = 1 << 18 };
 
-/* A communicator's errors are fatal by default; if they return, they are reported here. */
+/* MPI errors are fatal by default. They get here only if the communicator's error handler
+ * returns. */
 static tm_status check(int code, tm_error *err) {
     return code == MPI_SUCCESS
                ? TM_OK

@@ -12,8 +12,8 @@
 tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, size_t size,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Receives the bytes of a tm_mpi_send_bytes. @p bytes is malloc'ed and owned by the caller; set on
- * TM_OK and then never NULL. When out of memory, the bytes are still received but dropped:
+/** Receives the bytes of a tm_mpi_send_bytes. On TM_OK, @p bytes is set to malloc'ed memory that
+ * the caller owns; it is never NULL. When out of memory, the bytes are still received but dropped:
  * TM_ERR_FAULT. Collective: no. */
 tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, size_t *size,
                                tm_error *err) TM_MUST_CHECK;

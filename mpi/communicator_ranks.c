@@ -16,8 +16,8 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* Gets the members of this process's communicators from all processes. *n_alone as in
- * tm_memberships_answer, for the communicators that this process owns. */
+/* Gets the members of this process's communicators from all processes. *n_alone is that of
+ * tm_memberships_answer, counted over the communicators that this process owns. */
 static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {
     tm_vec here = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = tm_mpi_shuffle(comm, own, owner_of, &here, err);
@@ -48,7 +48,8 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
  * all ranks name communicators in the same way, and no communicator has only one known rank. The
  * job has at least as many ranks as its highest rank number implies. */
 static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
-    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks with communicators; one-rank communicators */
+    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks that recorded communicators; communicators of
+                                                which only one rank is known */
     int64_t n_ranks = loaded->ranks[loaded->n_ranks - 1] + 1;
     for (size_t i = 0; i < loaded->n_timelines; i++)
         sums[0] += loaded->timelines[i].n_communicators > 0;
@@ -59,7 +60,7 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
            sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
 }
 
-/* Joins groups of ranks without recorded communicators: their groups may be communicators that
+/* For ranks that recorded no communicators: finds which groups of theirs are communicators that
  * other ranks recorded under other names. */
 static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec *own,
                              tm_error *err) {
@@ -79,7 +80,8 @@ static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* If no trace gives the world size, uses the largest lower bound that a communicator gives. */
+/* If no trace gives the world size, sets it to the largest minimum number of ranks that a
+ * communicator implies. */
 static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
     const tm_membership *v = own->data;
     int64_t least = 1;

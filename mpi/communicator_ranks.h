@@ -15,8 +15,8 @@
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Returns whether the ranks' traces have several formats. Each format names groups in its own way,
- * so its groups and their use say nothing about ranks of other formats.
+ * Returns whether the ranks' traces have several formats. Formats name groups in different ways, so
+ * the groups in one format say nothing about ranks with another format.
  * Collective: over comm.
  * @param timelines  [n]
  * @param names      with the names of their formats

@@ -11,9 +11,9 @@
 
 enum { TAG_NAMES = 12 };
 
-/* Use of a text. Event names come before all other texts. The others include texts of a single
- * rank, such as thread and process names, so per-name arrays over event names do not grow with the
- * number of ranks. */
+/* What a text is used for. Event names come before all other texts, so that arrays indexed by event
+ * name do not grow with the number of ranks: the other texts include some that only one rank has,
+ * such as names of threads and processes. */
 enum { UNUSED, OF_EVENT, OF_OTHER };
 
 typedef struct word {
@@ -21,8 +21,8 @@ typedef struct word {
     const char *bytes;
 } word;
 
-/* A list of words as sent between processes is a vector of char: ascending, each word as its use,
- * its length and its bytes. */
+/* A list of words is sent between processes as a vector of char. Words are ascending; each is
+ * stored as its use, its length and its bytes. */
 enum { WORD_HEAD = 2 * sizeof(uint32_t) };
 
 typedef struct marker {
@@ -59,7 +59,7 @@ static bool next_word(const char **p, const char *end, word *out) {
     return true;
 }
 
-/* Lists the texts in use here, ascending, without the empty one. */
+/* Lists the texts that this process's timelines use, ascending, without the empty text. */
 static tm_status own_words(const tm_names *names, tm_timeline *timelines, size_t n, tm_vec *out,
                            tm_error *err) {
     size_t n_names = tm_names_count(names), n_words = 0;
@@ -111,7 +111,7 @@ static tm_status merge_words(tm_vec *into, const void *other, size_t size, tm_er
 }
 
 /* Collects the words of all processes on process 0 along a binomial tree. A process that failed
- * still takes part with what it has, because its partners wait. */
+ * still sends the words it has, because other processes wait for its message. */
 static tm_status reduce_words(MPI_Comm comm, tm_vec *words, tm_error *err) {
     int self, n_processes;
     tm_status status = TM_OK;
@@ -141,7 +141,7 @@ static tm_status dictionary_of(const void *words, size_t size, tm_names **out, t
     const char *p = words, *end = p + size;
     word w;
     bool ok = names != NULL;
-    while (ok && size > 0 && next_word(&p, end, &w)) /* one with both uses counts as event name */
+    while (ok && size > 0 && next_word(&p, end, &w)) /* event names are first */
         ok = tm_names_intern(names, w.bytes, w.size) != TM_NAME_FAILED;
     if (!ok) {
         tm_names_destroy(names);

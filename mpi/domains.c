@@ -10,12 +10,13 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Prior standard deviation of a clock's drift. torch.profiler ties its times to the system clock at
- * both ends of a recording; other clocks run freely from its start. */
+/* Standard deviation of a clock's drift that is assumed before the fit. torch.profiler ties its
+ * times to the system clock at both ends of a recording; other profilers only at its start. */
 #define TIED_DRIFT_PPB 2000.0
 #define FREE_DRIFT_PPB 20000.0
 
-/* Assumed error of a GPU clock against its host's, if no second GPU shows it. */
+/* Assumed error of a GPU's clock relative to its host's clock. Used if the host has no second GPU
+ * to measure it. */
 #define GPU_ERROR_NS 3000.0
 
 void tm_aligner_free(tm_aligner *a) {
@@ -36,8 +37,8 @@ static bool is_tied(const tm_timeline *timeline) {
     return says(timeline, "\"baseTimeNanoseconds\"") && !says(timeline, "\"roctracer_version\"");
 }
 
-/* Returns what a rank shares its clock with: its host, or the file if it has one clock for all its
- * ranks. */
+/* Returns what a rank shares its clock with: its host, or its file if all ranks in the file have
+ * one clock. */
 static uint32_t clock_of(const tm_timeline *timeline) {
     bool file = timeline->n_spans > 0 && says(timeline, TM_FILE_CLOCK);
     return file ? timeline->spans->source : timeline->host;
@@ -134,7 +135,7 @@ const tm_clock_late *tm_aligner_late(const tm_aligner *a, int64_t rank) {
                       : NULL;
 }
 
-/* Finds the classes of collectives whose ends vary least within hosts. */
+/* Finds the classes of collectives whose ends differ least between the ranks of a host. */
 static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_error *err) {
     const tm_clock_slots slots = {a->slots, a->facts.n};
     const tm_clock_compared all = {.by_host = true};
@@ -150,7 +151,7 @@ static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_er
     return status;
 }
 
-/* Sets the median over ranks of the spread of their ends. Returns false when out of memory. */
+/* Sets *out to the median over ranks of spread_ns. Returns false when out of memory. */
 static bool usual_noise(const tm_aligner *a, double *out) {
     const tm_clock_late *lates = a->lates.data;
     double *spreads = malloc((a->lates.n + 1) * sizeof *spreads);
@@ -163,7 +164,7 @@ static bool usual_noise(const tm_aligner *a, double *out) {
     return ok;
 }
 
-/* Returns the ranks' ends, host after host; NULL when out of memory. */
+/* Returns a summary of the ends of each rank, sorted by host; NULL when out of memory. */
 static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
     size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* index of a host's next rank */
@@ -211,10 +212,11 @@ static double gpu_error(const tm_clock_host *host) {
     return host->shared && host->spread_ns > 0.0 ? host->spread_ns : GPU_ERROR_NS;
 }
 
-/* Numbers the domains in the order of their lowest rank, and sets the known data of each. */
+/* Numbers the domains in the order of their lowest rank, and sets what is known of each before the
+ * fit. */
 static tm_status make_domains(tm_aligner *a, tm_error *err) {
     const tm_fact *facts = a->facts.data;
-    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* a host's domain + 1 */
+    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* 1 + domain, else 0 */
     tm_status status = tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++) {
         tm_clock_slot *slot = &a->slots[i];
@@ -225,7 +227,7 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
         slot->domain = of_host[slot->host] - 1;
         tm_clock_domain *domain = &a->domains[slot->domain];
         double drift = facts[i].tied ? TIED_DRIFT_PPB : FREE_DRIFT_PPB;
-        if (fresh) /* middle_ns and length_ns temporarily hold begin and end; set after this loop */
+        if (fresh) /* both hold begin and end until they are set after this loop */
             *domain = (tm_clock_domain){.middle_ns = facts[i].begin_ns,
                                         .length_ns = facts[i].end_ns,
                                         .wall_ns = (double)a->options->wall_uncertainty_ns,

@@ -55,10 +55,10 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Packed rows are joined in parts of about this many bytes of packs. Rows in transit take five
- * times the bytes of their packs, and unpacked rows as much again. Every part scans all packs. With
- * eight parts, the unpacked rows of a part take less memory than the packs, so more parts would not
- * help. */
+/* Packed rows are joined in parts. The packs of a part have about this many bytes; on their way to
+ * another process its rows take five times as much, and after unpacking five times as much again.
+ * Every part scans all packs. With eight parts, the unpacked rows of a part already take less
+ * memory than all packs, so more parts would not help. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
@@ -87,7 +87,7 @@ typedef struct writer {
     tm_vec records;
 } writer;
 
-/* Appends a row if it belongs to the part. */
+/* Appends a row to the records if it belongs to the part. */
 static bool write_row(void *context, const tm_cell *row) {
     writer *w = context;
     const uint64_t hash = hash_key(w->def, row);
@@ -126,7 +126,7 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
     if (n_processes == 1 && part.n == 1)
         return tm_table_take_back(table, err);
     size_t size = ((size_t)table->def->n_columns + R_CELLS) * sizeof(uint64_t);
-    assert(table->def->n_columns <= 64); /* the null bits of a row are one word */
+    assert(table->def->n_columns <= 64); /* the null bits of a row must fit into one word */
     writer w = {table->def, part, {.size = size}};
     tm_vec joined = {.size = size};
     tm_status status = tm_table_compress(table, err);
@@ -144,7 +144,8 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
 
 enum { MOST_TABLES = 64 }; /* per analysis */
 
-/* Number of parts for joining an analysis's tables, and tables with rows on any process. */
+/* How an analysis's tables are joined: the number of parts, and the tables with rows on any
+ * process. */
 typedef struct joins {
     const tm_analysis *analysis;
     uint64_t n_parts;
@@ -153,7 +154,8 @@ typedef struct joins {
 
 static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
     joins found = {.analysis = analysis};
-    uint64_t bytes = 0, own[1 + MOST_TABLES] = {0}; /* parts; then 1 for each table with rows */
+    /* own: the number of parts; then for each table 1 if it has rows. */
+    uint64_t bytes = 0, own[1 + MOST_TABLES] = {0};
     assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {
         const tm_table *table = tm_tables_find(tables, analysis->tables[t]->name);

@@ -7,26 +7,26 @@
 #include "tmerge/analysis.h"
 
 /**
- * Moves the rows of every process to process 0, table by table, including packed ones. Sorts them
- * by key. Tables with many rows stay packed until tm_tables_find asks for them.
+ * Moves all rows of every process, packed or not, to process 0, table by table. Sorts them by key.
+ * Tables with many rows stay packed until tm_tables_find asks for them.
  * Collective: over comm.
- * @param tables  the same definitions on every process; without rows on processes other than 0
- *                afterwards
+ * @param tables  the same definitions on every process; afterwards only process 0 has rows
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** One of n parts of a table's keys, chosen by hash: all rows of a key are in the same part. */
+/** Selects the keys of part `number` of n. The hash of a key decides its part, so all rows with one
+ * key are in the same part. */
 typedef struct tm_key_part {
     uint64_t number, n;
 } tm_key_part;
 
 /**
- * Sends every row of a table with n_merged to the process that owns its key, so that each process
- * has its share. Rows arrive in process order; sort them by key before use.
+ * Distributes the rows of a table with n_merged over the processes: each row goes to the process
+ * that owns its key. Rows arrive in process order; sort them by key before use.
  * Collective: over comm.
- * @param part   the rows to send; packed rows stay packed. With 2 or more processes, the received
- * rows are packed too
+ * @param part   selects the rows to send; packed rows stay packed. With 2 or more processes, the
+ * received rows are packed too
  * @param table  the same definition on every process; without text columns
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
@@ -35,8 +35,8 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table,
 
 /**
  * Joins the keys of the tables with n_merged and runs the merge function of each analysis on them,
- * one analysis after another. Analyses with many rows are processed in parts of their keys, because
- * these are the largest tables and only one part needs to be unpacked at a time.
+ * one analysis after another. If an analysis has many rows, their keys are processed in parts, so
+ * that only one part is unpacked at a time.
  * Collective: over comm.
  * @return  TM_OK or TM_ERR_FAULT, the same on every process
  */

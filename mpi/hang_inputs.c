@@ -18,12 +18,12 @@
 #include "tmerge/flight.h"
 #include "tmerge/reader.h"
 
-/* What is known of an input before it is read. */
+/* What is known about an input before its dump is used. */
 typedef struct candidate {
-    int64_t rank;      /* from its name; -1 unknown */
-    int64_t newest_ns; /* time of its newest operation, set if the rank has several inputs */
-    size_t next;       /* next input of the rank, NONE if there is none */
-    bool is_first;     /* first input of the rank */
+    int64_t rank;      /* from the file's name; -1 unknown */
+    int64_t newest_ns; /* time of its newest operation; set only if its rank has several inputs */
+    size_t next;       /* next input of the same rank, NONE if there is none */
+    bool is_first;     /* the first input of its rank */
 } candidate;
 
 static const size_t NONE = SIZE_MAX;
@@ -33,7 +33,7 @@ typedef struct reader {
     const tm_input *inputs;
     size_t n;
     const tm_hosts *hosts;
-    int64_t n_ranks; /* of the job, given by the user; else 0 */
+    int64_t n_ranks; /* ranks of the job as given by the user; else 0 */
     int self, n_processes;
     candidate *candidates; /* [n] owned */
     tm_table *left_out;
@@ -42,8 +42,8 @@ typedef struct reader {
     int64_t n_read;
 } reader;
 
-/* Returns the rank in a file name: a number after a word for it, or the number that ends the name,
- * as in nccl_trace_rank_3 and trace7.json. */
+/* Returns the rank in a file name: the number after a word such as "rank", or the number that ends
+ * the name, as in nccl_trace_rank_3 and trace7.json. */
 static int64_t rank_of_name(const tm_input *input) {
     static const char *const endings[] = {".zst", ".gz",  ".json", ".pickle",
                                           ".pkl", ".bin", ".dump"};
@@ -80,8 +80,9 @@ static int64_t written_ns(const char *path) {
                                   : 0;
 }
 
-/* Returns how many ranks the job may have as far as a dump shows: as many as it lists in a group,
- * or as the user or the number of dumps allows. */
+/* Returns the largest number of ranks that the job may have, judging by a dump: the ranks of its
+ * largest group, the number given by the user, or a limit that depends on the number of dumps, if
+ * that is larger. */
 static int64_t most_ranks(const reader *r) {
     size_t n;
     int64_t most = tm_hang_most_ranks(r->n);
@@ -92,7 +93,7 @@ static int64_t most_ranks(const reader *r) {
     return most < TM_HANG_RANKS_MAX ? most : TM_HANG_RANKS_MAX;
 }
 
-/* Checks the rank of a dump. */
+/* Fails if a dump's rank is unknown, or too large for the job. */
 static tm_status check_rank(const reader *r, const char *path, int64_t rank, tm_error *why) {
     const int64_t most = most_ranks(r);
     if (rank < 0)
@@ -215,7 +216,7 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
     return read_one(r, best, err);
 }
 
-/* Reads an answer of RAS. Leaves out one that cannot be read: *out is then NULL. */
+/* Reads an answer of RAS. If it cannot be read, it is left out and *out is NULL. */
 static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error *err) {
     tm_source *source = NULL;
     tm_error why = {.offset = -1};
@@ -240,7 +241,7 @@ static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error
     return leave_out(r, path, "unreadable", text, err);
 }
 
-/* Reads one or two answers of RAS on a process that sees the first one. */
+/* Reads the one or two answers of RAS, on one process that can open the first one. */
 static tm_status read_answers(reader *r, const tm_vec *answers, tm_tables *out, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     const tm_input *v = answers->data;
@@ -270,7 +271,7 @@ static int owner_of(const void *record, int n_processes) {
     return (int)(((const tm_hang_form *)record)->group % (uint64_t)n_processes);
 }
 
-/* Gives every process the progress of each group and the places where ranks differ. */
+/* Gathers the progress of each group and the places where ranks differ, on every process. */
 static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_vec *spans,
                                 tm_vec *mixed, tm_error *err) {
     tm_vec own = TM_VEC(tm_hang_span), forms = TM_VEC(tm_hang_form), owned = TM_VEC(tm_hang_form);

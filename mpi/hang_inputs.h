@@ -1,4 +1,4 @@
-/* Reads flight recorder dumps, and an answer of NCCL's RAS, on all processes. */
+/* Reads flight recorder dumps and answers of NCCL's RAS, distributed over all processes. */
 #ifndef TMERGE_MPI_HANG_INPUTS_H
 #define TMERGE_MPI_HANG_INPUTS_H
 
@@ -17,7 +17,8 @@ typedef struct tm_hang_inputs {
 } tm_hang_inputs;
 
 /**
- * Separates the kinds by content. Files of a folder of none of these kinds are left out.
+ * Sorts the inputs by kind, which their content shows. A file that was found in a folder and has
+ * none of these kinds is left out.
  * Collective: over comm.
  * @param inputs  [n] the same on every process
  * @param out     initialised by the caller; appended to
@@ -33,8 +34,8 @@ tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, con
  * gives no information on its rank.
  * Collective: over comm.
  * @param inputs  the same on every process; its traces are not read
- * @param n_ranks ranks of the job, given by the user; 0: a dump may claim no rank far above what
- *                dumps list
+ * @param n_ranks ranks of the job, given by the user; 0: unknown, so dumps with a rank far above
+ *                those that dumps list are left out
  * @return        TM_OK; TM_ERR_INPUT: none can be read; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm_hosts *hosts,

@@ -42,8 +42,8 @@ static int end_owner(const void *record, int n_processes) {
     return owner_of(((const tm_end *)record)->group, n_processes);
 }
 
-/* Sends all kernels of a group to one process, which aligns those whose order its ranks do not
- * agree on. */
+/* Chooses one process for all kernels of a group. That process aligns the kernels, whose order
+ * differs between ranks. */
 static int loose_owner(const void *record, int n_processes) {
     return owner_of(((const tm_comm_record *)record)->group, n_processes);
 }
@@ -53,8 +53,8 @@ static int sequence_origin(const void *record, int n_processes) {
     return ((const tm_sequence *)record)->origin;
 }
 
-/* Checks, for every run of kernels that can be matched only by order, whether all ranks agree on
- * it. */
+/* Some kernels can be matched only by their order. Checks for each such sequence whether all ranks
+ * recorded the same one. */
 static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_sequence), answers = TM_VEC(tm_sequence), ends = TM_VEC(tm_end);
     tm_status status = tm_mpi_shuffle(m->comm, &input->sequences, sequence_owner, &here, err);
@@ -73,8 +73,8 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
     return status;
 }
 
-/* Collects the kernels of groups whose ranks do not agree on their order. Adds those that belong to
- * an operation to this process's records, where they are treated like any others. */
+/* Matches the kernels of groups whose ranks recorded different orders. Adds those that belong to an
+ * operation to this process's records, so that from then on they are like any others. */
 static tm_status align_loose(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_comm_record);
     tm_status status = tm_mpi_shuffle(m->comm, &input->loose, loose_owner, &here, err);
@@ -116,7 +116,8 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(x->rank, y->rank);
 }
 
-/* Sets the hosts of kernels without metadata; *n_ranks is the number of ranks with traces. */
+/* Sets the host in the records of kernels without metadata, and *n_ranks to the number of ranks
+ * with traces. */
 static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error *err) {
     tm_vec own = TM_VEC(tm_host_rank), all = TM_VEC(tm_host_rank);
     bool ok = true;
@@ -145,7 +146,8 @@ static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error
     return tm_mpi_agree(m->comm, status, err);
 }
 
-/* Joins the results of the hosts, by families of clusters, and returns the answers to the hosts. */
+/* Joins clusters of different hosts, each family of clusters on one process, and sends the results
+ * to the processes of the hosts. */
 static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
                             tm_host_answers *out, tm_error *err) {
     tm_host_report here = tm_host_report_empty();
@@ -165,7 +167,8 @@ static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_rep
     return status;
 }
 
-/* Finds operations of kernels without metadata and adds proven ones to this process's records. */
+/* Infers the operations of kernels without metadata, and adds the proven ones to this process's
+ * records. */
 static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_host_report report = tm_host_report_empty();
     tm_host_answers answers = tm_host_answers_empty();
@@ -173,8 +176,8 @@ static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_inference_init(&v);
     int64_t n_ranks = 0;
     tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
-    /* Kernels of ranks with other formats may belong to the same operations, with or without
-     * metadata. */
+    /* If formats differ, other ranks may have kernels of the same operations that are not among
+     * these. */
     bool differ = tm_mpi_formats_differ(m->comm, m->timelines, m->n, m->options->names);
     const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
                                   .all_here = n_ranks >= m->options->world_size && !differ};

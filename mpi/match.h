@@ -9,14 +9,14 @@
 
 typedef struct tm_match_options {
     const tm_names *names; /* texts that the timelines refer to */
-    int64_t world_size;    /* ranks of the job: the largest world size in a trace, or the number
-                              of ranks present */
+    int64_t world_size;    /* number of ranks of the job: the largest world size in a trace, or the
+                              number of ranks with traces */
     int64_t wall_uncertainty_ns; /* as in tm_align_options */
 } tm_match_options;
 
 /**
  * Matches the communication kernels of all ranks. Each operation is matched by one process, chosen
- * by hash, so that neither memory nor work of a process grows with the job.
+ * by hash, so that a process's memory and work do not grow with the job.
  * Collective: over comm.
  * @param timelines  [n] this process's
  * @param out        operations known to this process; set only on TM_OK, free it with

@@ -1,6 +1,6 @@
-/* Profilers that were started one after another: ranks whose profiler started first waited in a
- * collective for ranks whose profiler started last. Such waits are an effect of profiling, not of
- * the job. */
+/* Finds waits that are an effect of profiling, not of the job. If profilers are started one after
+ * another, ranks whose profiler started first wait in a collective for ranks whose profiler started
+ * last. */
 #ifndef TMERGE_MPI_OPENING_H
 #define TMERGE_MPI_OPENING_H
 
@@ -9,12 +9,12 @@
 #include "timeline/collectives.h"
 
 /**
- * Excludes the time before the profilers of all ranks were running.
+ * Excludes the opening: the time before the profilers of all ranks were running.
  * An operation shows an opening if a member started to wait in it before the recording of another
  * member started, and this time is at least half of the wait and at least 1/TM_OPENING_SHARE of the
- * member's recording. The opening of all its members lasts until the last member arrived: `open_ns`
- * of their spans is set to that time, their steps start no earlier, and the operation has no waits.
- * Only an operation at the start of a recording can show an opening, because the last member's
+ * member's recording. For all its members, the opening ends when the last member arrives: `open_ns`
+ * of their spans is set to that time, their steps start no earlier, and the operation gets no
+ * waits. This selects only operations at the start of a recording, in which the last member's
  * profiler has just started.
  * Collective: over comm.
  * @param timelines    [n] this process's
@@ -24,7 +24,7 @@
 tm_status tm_mpi_opening(MPI_Comm comm, tm_timeline *timelines, size_t n,
                          tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
 
-/** Minimum length of an opening: the length of the recording divided by this. */
+/** An opening has at least the length of the recording divided by this. */
 enum { TM_OPENING_SHARE = 20 };
 
 #endif

@@ -7,17 +7,18 @@
 
 #include "timeline/collectives.h"
 
-/** Maximum number of rounds in which cost is passed back. After them, the remaining cost stays at
- * the ranks that have it. Little remains, because each round goes back in time and most of the cost
- * stays at operations that it passes. */
+/** Maximum number of rounds in which cost is passed back. Cost that is left then stays with the
+ * ranks that have it. It is little: each round goes back in time and leaves most of the cost at the
+ * operations that it reaches. */
 enum { TM_DELAY_ROUNDS = 64 };
 
 /**
- * Fills costs and members of the matched operations. Operations stay with their owners and ranks
- * with their holders. In each round, owners send cost to the holders of the late ranks, which send
- * it on to the owners of the operations that kept those ranks waiting. All amounts are whole
- * nanoseconds, and each process splits amounts independently of the others, so the result is the
- * same for any number of processes.
+ * Fills costs and members of the matched operations. Each operation stays on its owner, the process
+ * that matched it, and each rank on its holder, the process with its timeline. In each round,
+ * owners send cost to the holders of the late ranks, which send it on to the owners of the
+ * operations that kept those ranks waiting. All amounts are whole nanoseconds, and each process
+ * splits amounts independently of the others, so the result is the same for any number of
+ * processes.
  * Collective: over comm.
  * @param timelines    [n] this process's, ascending in rank
  * @param collectives  matched, with the records' origins

@@ -13,8 +13,8 @@ typedef struct told {
     char name[TM_HOST_MAX];
 } told;
 
-/* Numbers the hosts in the order of their first processes. A host's first process has the lowest
- * number, so it is numbered before the others. */
+/* Numbers the hosts in the order of their first processes. The first process of a host has the
+ * lowest number there, so a host is numbered before its other processes are reached. */
 static bool number_hosts(const told *all, int n_processes, tm_hosts *out) {
     out->of = malloc((size_t)n_processes * sizeof *out->of);
     out->names = malloc((size_t)n_processes * sizeof *out->names);
@@ -65,7 +65,7 @@ tm_status tm_mpi_same_file(MPI_Comm comm, const char *path, tm_error *err) {
 void tm_mpi_hosts_free(tm_hosts *hosts) {
     free(hosts->of);
     free(hosts->names);
-    if (hosts->node && hosts->node != MPI_COMM_NULL) /* 0 if the hosts were never looked up */
+    if (hosts->node && hosts->node != MPI_COMM_NULL) /* 0 if tm_mpi_hosts_find was not called */
         MPI_Comm_free(&hosts->node);
     *hosts = (tm_hosts){.node = MPI_COMM_NULL};
 }

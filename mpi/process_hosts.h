@@ -8,7 +8,8 @@
 
 #include "tmerge/status.h"
 
-/** Hosts are numbered by their first process. The same on every process, except self and node. */
+/** The hosts, numbered in the order of their first processes. The same on every process, except
+ * self and node. */
 typedef struct tm_hosts {
     int n;
     int *of;                    /* owned; [processes] host of each */
@@ -21,7 +22,8 @@ typedef struct tm_hosts {
 /**
  * Finds the hosts.
  * Collective: over comm.
- * @param out  all 0; must be freed by all processes together, also after a failure
+ * @param out  all 0 before the call. Afterwards, even if it failed, all processes must free it
+ *             together
  * @return     TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_hosts_find(MPI_Comm comm, tm_hosts *out, tm_error *err) TM_MUST_CHECK;

@@ -10,7 +10,7 @@ enum { TAG_PROGRESS = 13 };
 /* Minimum time [s] between two messages of a process, and between two displays. */
 static const double interval = 0.2;
 
-/* Work of a process since its last message. */
+/* Work that a process has not reported yet. */
 typedef struct step {
     int64_t done, events, ended;
 } step;
@@ -21,7 +21,7 @@ struct tm_progress {
     int n_ended; /* on process 0: number of other processes that have ended */
     tm_progress_sink sink;
     tm_progress_state state;
-    step pending, sent; /* sent must not change while the request is pending */
+    step pending, sent; /* `sent` must not change while its message is in transit */
     MPI_Request request;
     double began, last;
 };
@@ -124,7 +124,7 @@ void tm_progress_end(tm_progress *progress) {
     }
     take(progress, &progress->pending);
     for (;;) {
-        const struct timespec pause = {0, 20000000}; /* 20 ms, so that waiting costs little */
+        const struct timespec pause = {0, 20000000}; /* 20 ms between polls */
         drain(progress);
         if (progress->n_ended == progress->n_processes - 1)
             break;

@@ -13,15 +13,15 @@ typedef struct tm_progress_state {
     const char *phase;   /* activity: "reading" */
     const char *unit;    /* unit of done and total: "B", "events" */
     int64_t done, total; /* total 0 if unknown */
-    int64_t events;      /* number of events, if those are not the unit */
-    double seconds;      /* since the start of the phase */
-    bool ended;          /* last call for this phase */
+    int64_t events;      /* events so far, if the unit is another one */
+    double seconds;      /* time since the start of the phase */
+    bool ended;          /* this is the last call for the phase */
 } tm_progress_state;
 
 /** Work of a phase. */
 typedef struct tm_progress_work {
     const char *phase, *unit; /* static texts */
-    int64_t total;            /* over all processes; used on process 0 */
+    int64_t total;            /* sum over all processes; used on process 0 */
 } tm_progress_work;
 
 /** Display callback on process 0, called at most several times a second. */

@@ -9,7 +9,7 @@
 #include "bytes.h"
 #include "report/page_timeline.h"
 
-/* Requests of process 0 to the others; NO_MORE ends them. */
+/* What process 0 asks of the other processes; NO_MORE ends their work. */
 typedef enum order { NO_MORE, SURVEY, COLLECT } order;
 
 enum { TAG = 1 };
@@ -18,10 +18,10 @@ typedef struct job {
     MPI_Comm comm;
     int self, n_processes;
     const tm_mpi_report *report;
-    bool alone; /* true after a failure that all processes know: the others no longer take part */
+    bool alone; /* after a failure that all processes know: the others take part no longer */
 } job;
 
-/* Serialised arrays, each after its size. */
+/* Arrays are serialised as their size, then their bytes. */
 
 static bool put_array(tm_vec *to, const void *from, size_t size) {
     return tm_vec_append(to, &size, sizeof size) && tm_vec_append(to, from, size);
@@ -36,7 +36,7 @@ typedef struct cursor {
     size_t left;
 } cursor;
 
-/* Appends the elements of the next array. */
+/* Appends the elements of the next serialised array to @p out. */
 static bool take_vec(cursor *from, tm_vec *out) {
     size_t size;
     assert(out->size > 0);
@@ -61,7 +61,7 @@ static bool take_array(cursor *from, void *out, size_t size) {
     return taken;
 }
 
-/* Numbers of a frame; its list of ranks follows. */
+/* The numbers of a serialised frame. Its list of ranks follows them. */
 typedef struct frame_numbers {
     tm_buckets lanes, strip;
     size_t steps, is_part, n_ranks;
@@ -138,7 +138,8 @@ static bool put_choice(tm_vec *to, const tm_survey *chosen) {
 static bool take_choice(cursor *from, tm_survey *out) {
     size_t whole;
     tm_vec names = TM_VEC(tm_operation_name);
-    out->plan.cards.n = out->plan.parts.n = 0; /* its own ones are received again */
+    /* the message has all of them, also the process's own */
+    out->plan.cards.n = out->plan.parts.n = 0;
     bool taken = take_array(from, &whole, sizeof whole) && take_vec(from, &out->plan.cards) &&
                  take_vec(from, &out->plan.parts) && take_vec(from, &names);
     if (taken) {
@@ -196,14 +197,15 @@ static tm_status tell(const job *j, void **bytes, size_t *size, tm_error *err) {
     return tm_mpi_broadcast_bytes(j->comm, bytes, size, err);
 }
 
-/* Agrees like tm_mpi_agree. After a failure the others no longer take part. */
+/* Agrees on a status like tm_mpi_agree. After a failure the other processes take part no longer. */
 static tm_status agree(job *j, tm_status status, tm_error *err) {
     status = tm_mpi_agree(j->comm, status, err);
     j->alone = j->alone || status != TM_OK;
     return status;
 }
 
-/* Sends a request to the others. If it could not be built, they later get NO_MORE instead. */
+/* Sends a request to the others. If the request could not be built, nothing is sent here; the
+ * others get NO_MORE later. */
 static tm_status give_order(job *j, tm_vec *message, bool whole, tm_error *err) {
     tm_status status = whole ? TM_OK : tm_fail_memory(err);
     if (whole) {
@@ -231,7 +233,8 @@ static tm_status hear(const job *j, int process, answer *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Receives all answers, even after a failure: none may stay in transit. */
+/* Receives all answers, even after a failure, because each message that is sent must be
+ * received. */
 static tm_status hear_surveys(const job *j, const tm_page_frame *frame, tm_survey *parts,
                               tm_error *err) {
     tm_status status = TM_OK;
@@ -331,7 +334,7 @@ static tm_status lead(job *j, tm_error *err) {
     return status == TM_OK ? told : status;
 }
 
-/* Performs a request. Sends the answer to process 0 once all processes agree that they have one. */
+/* Performs a request. If no process failed, sends the answer to process 0. */
 static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *err) {
     tm_vec message = {.size = 1};
     tm_page_draft draft;

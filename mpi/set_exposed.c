@@ -8,14 +8,14 @@
 #include "waits/exposed.h"
 #include "waits/most_exposed.h"
 
-/* A kernel of an operation: requested by the process that matched it, answered by the process that
- * holds its rank. Sent as bytes. */
+/* A kernel of an operation. The process that matched the operation sends it to the process that
+ * holds the kernel's rank, which returns it with exposed_ns. Sent as bytes. */
 typedef struct asked {
     int64_t rank;
     int64_t record; /* index into the records of the requesting process */
     int64_t exposed_ns;
     uint32_t event;
-    int32_t origin, asker; /* process of the rank; process of the record */
+    int32_t origin, asker; /* process that holds the rank; process that has the record */
     int32_t none;          /* padding, 0 */
 } asked;
 

@@ -7,7 +7,7 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* Counts and offsets by process, in records. */
+/* Number of records, and index of the first, by process. */
 typedef struct exchange {
     MPI_Comm comm;
     int n_processes;
@@ -24,7 +24,8 @@ static bool prepare(exchange *x) {
     return x->send_n != NULL;
 }
 
-/* Computes offsets from counts. Returns the sum, or -1 if it exceeds MPI's int counts. */
+/* Computes offsets from counts. Returns the sum of the counts, or -1 if it exceeds the int that MPI
+ * uses for counts. */
 static long places(const int *n, int *at, int n_processes) {
     long sum = 0;
     for (int p = 0; p < n_processes; p++) {
@@ -68,8 +69,8 @@ static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_
     long n = places(x->receive_n, x->receive_at, x->n_processes);
     char *sorted = by_owner(records, x);
     tm_status status = TM_OK;
-    tm_vec_free(records); /* before the received records are allocated: three copies would need
-                             too much memory */
+    tm_vec_free(records); /* before memory for the received records is allocated, so that there are
+                             two copies at most */
     out->n = 0;
     if (n < 0)
         status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^31 records for one process");
@@ -96,7 +97,7 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
                          tm_error *err) {
     exchange x = {.comm = comm, .owner = owner};
     MPI_Comm_size(comm, &x.n_processes);
-    if (x.n_processes == 1) { /* records are already in place */
+    if (x.n_processes == 1) { /* already where the caller expects them */
         tm_vec_free(out);
         tm_vec_trim(records);
         *out = *records;

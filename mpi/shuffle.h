@@ -12,8 +12,8 @@
  * Collective: over comm.
  * @param records  this process's records; emptied
  * @param owner    returns the process, in [0, n_processes), that a record goes to
- * @param out      filled with the received records, in the order of the senders and, for each
- *                 sender, of its records; of the same element size
+ * @param out      receives the records in the order of the sending processes, and those of one
+ *                 process in its order; same element size as @p records
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
@@ -24,9 +24,10 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
 int tm_mpi_first_process(const void *record, int n_processes);
 
 /**
- * Gives every process the elements of all processes, in process order. For small data per rank.
+ * Gives every process the elements of all processes, in process order. Only for small amounts of
+ * data per rank.
  * Collective: over comm.
- * @param out  appended to; of the same element size
+ * @param out  appended to; same element size
  * @return     TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out,

@@ -12,7 +12,7 @@ static void next_column(tm_store_walk *walk) {
     walk->table++;
 }
 
-/* Finds the next chunk of any column that has rows. */
+/* Finds the next chunk that has rows, in any column. */
 static bool next_chunk(tm_store_walk *walk, tm_store_chunk *out) {
     const tm_store_layout *layout = walk->layout;
     while (walk->table < TM_N_RECORDS && walk->end >= layout->n_rows[walk->table])
@@ -36,8 +36,9 @@ static bool next_chunk(tm_store_walk *walk, tm_store_chunk *out) {
     return true;
 }
 
-/* Balances chunks over processes. Ranks are stored consecutively, so adjacent chunks of a long
- * column tend to belong to one process; the others take over their share. */
+/* Chooses the process that packs a chunk, so that all processes pack equally much. Rows are stored
+ * rank after rank, so one process holds many adjacent chunks of a long column; others pack some of
+ * these. */
 static void share_out(tm_vec *chunks, size_t bytes, size_t *load, int n_processes) {
     tm_store_chunk *v = chunks->data;
     size_t share = bytes / (size_t)n_processes + 1;

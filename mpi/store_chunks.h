@@ -13,12 +13,12 @@
 typedef struct tm_store_chunk {
     int table, column;
     tm_chunk_shape shape;
-    size_t slot;        /* first slot with rows in it */
+    size_t slot;        /* first slot (rank) with rows in the chunk */
     int64_t first, end; /* rows of the chunk */
     int owner;          /* process that packs it */
 } tm_store_chunk;
 
-/** Position of a walk along all chunks. */
+/** A position while going through all chunks in file order. */
 typedef struct tm_store_walk {
     const tm_store_layout *layout; /* borrowed */
     size_t chunk_rows;             /* of the store */
@@ -34,11 +34,11 @@ static inline size_t tm_store_chunk_bytes(const tm_store_chunk *chunk) {
     return chunk->shape.chunk_rows * chunk->shape.element_bytes;
 }
 
-/** Rows of one slot in a chunk. */
+/** The rows that one slot (rank) has in a chunk. */
 typedef struct tm_store_piece {
     const tm_store_slot *slot;
     size_t from;  /* first row in the slot */
-    size_t place; /* first row in the chunk */
+    size_t place; /* index of that row in the chunk */
     size_t n;     /* number of rows, not 0 */
 } tm_store_piece;
 
@@ -53,8 +53,8 @@ bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_
  * Takes the next chunks and assigns them to processes. A chunk goes to the holder of its first row
  * unless that process already has its share.
  * Collective: no; gives the same on all processes.
- * @param load    [n_processes] working memory
- * @param chunks  replaced, empty at the end; with reserved memory
+ * @param load    [n_processes] scratch
+ * @param chunks  receives the chunks, none after the last one; memory must be reserved
  */
 void tm_store_next_chunks(tm_store_walk *walk, size_t *load, int n_processes, tm_vec *chunks);
 

@@ -7,7 +7,8 @@
 #include "agree.h"
 #include "base/sorted.h"
 
-/* Data of each timeline that a process sends: the rank, then its rows in each table. */
+/* What a process sends about each of its timelines: the rank, then its number of rows in each
+ * table. */
 enum { WORDS = 1 + TM_N_RECORDS };
 
 typedef struct exchange {

@@ -9,11 +9,11 @@
 
 #include "tmerge/store.h"
 
-/** One rank's rows in all record tables: n_rows[t] rows from base.first[t]. */
+/** The rows of one rank in the record tables: in table t, n_rows[t] rows from base.first[t] on. */
 typedef struct tm_store_slot {
     int64_t rank;
     int process;                 /* process that holds it */
-    const tm_timeline *timeline; /* NULL if another process holds it */
+    const tm_timeline *timeline; /* NULL on the other processes */
     tm_row_base base;
     int64_t n_rows[TM_N_RECORDS];
 } tm_store_slot;
@@ -21,7 +21,7 @@ typedef struct tm_store_slot {
 typedef struct tm_store_layout {
     tm_store_slot *slots; /* owned; [n_slots] all ranks of the job, ascending */
     size_t n_slots;
-    int64_t n_rows[TM_N_RECORDS]; /* rows of the job */
+    int64_t n_rows[TM_N_RECORDS]; /* rows of the whole job */
 } tm_store_layout;
 
 /**

@@ -11,9 +11,9 @@ typedef struct restorer {
     MPI_Comm comm;
     int self;
     const tm_store *store;
-    tm_timeline *ranks; /* [n] all ranks; those of other processes have no arrays */
+    tm_timeline *ranks; /* [n] all ranks; arrays only for those of this process */
     size_t n;
-    bool *wanted; /* [n] whether the rank is this process's */
+    bool *wanted; /* [n] whether this process reads the rank */
     tm_loaded *out;
 } restorer;
 
@@ -29,7 +29,8 @@ static tm_status plan(restorer *r, tm_share_item *items, tm_error *err) {
     return TM_OK;
 }
 
-/* Determines the ranks of this process; all processes find the same plan. */
+/* Determines the ranks that this process reads, from an assignment that is the same on all
+ * processes. */
 static tm_status share(restorer *r, tm_error *err) {
     tm_share_item *items = calloc(r->n, sizeof *items);
     r->wanted = calloc(r->n, sizeof *r->wanted);

@@ -9,17 +9,18 @@
 #include "store_chunks.h"
 #include "store_layout.h"
 
-/* Number of chunks in a group. For each group, all processes send the rows that others pack, every
- * process packs its chunks, and process 0 receives each process's chunks in one message and writes
- * them. Synchronising processes per chunk would cost too much. */
+/* Number of chunks in a group. For each group, processes send one another the rows to pack, each
+ * packs its chunks and sends them to process 0 in one message, and process 0 writes them. Doing
+ * this chunk by chunk would cost too much waiting. */
 enum { GROUP_CHUNKS = 64 };
 
-/* Packed chunks of a process for one group, as sent to process 0: their sizes (0 for a chunk that
+/* One process's packed chunks of a group, as sent to process 0: their sizes (0 for a chunk that
  * could not be packed), then the chunks. */
 typedef struct parcel {
     size_t n;     /* number of chunks */
     size_t bound; /* maximum bytes */
-    size_t at;    /* offset in write_job.packed; on processes other than 0 the own parcel is at 0 */
+    /* offset in write_job.packed; 0 on processes other than 0, which have only their own */
+    size_t at;
     size_t taken, taken_bytes;
 } parcel;
 
@@ -31,29 +32,31 @@ typedef struct write_job {
     tm_store_layout layout;
     tm_packer *packer; /* owned */
     char *rows;        /* owned; [one chunk] raw rows */
-    /* owned; [group_bytes] rows that other processes pack, and rows that they sent for this
+    /* owned; [group_bytes] rows sent to the processes that pack them, and rows received for this
      * process's chunks; unused with a single process */
     char *given, *received;
-    int *counts;     /* owned; [4][n_processes] bytes and offsets of this exchange */
+    int *counts;     /* owned; [4][n_processes] bytes and offsets of the exchange of rows */
     parcel *parcels; /* owned; [n_processes] */
-    char *packed;    /* owned; parcels of all processes on process 0, otherwise the own parcel */
+    char *packed;    /* owned; process 0: the parcels of all processes; others: their own parcel */
     size_t *load;    /* owned; [n_processes] */
     tm_vec chunks;   /* of tm_store_chunk: the current group */
     tm_store_walk walk;
     tm_store_writer *writer; /* owned; on process 0 */
     int table, column; /* position of the writer; column -1: before the first column of the table */
-    tm_status status;  /* of this process; after a failure it continues without writing */
-    bool discard;      /* another process failed to pack */
+    /* of this process; after a failure it takes part in messages but writes nothing */
+    tm_status status;
+    bool discard; /* another process failed to pack */
     tm_error *err;
 } write_job;
 
-/* Returns the maximum bytes of a group's packed chunks with their sizes. */
+/* Returns the maximum size [bytes] of a group's packed chunks, with the sizes that precede them. */
 static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }
 
-/* Returns the bytes of a group: one chunk for a single process, which waits for no other, or for
- * long chunks, because MPI counts bytes as int; less for a small job. */
+/* Returns the size [bytes] of a group before packing. It is one chunk if there is only one process,
+ * which waits for no other, or if chunks are long, because MPI counts bytes as int. It is at most
+ * the size of the job. */
 static size_t group_bytes(const write_job *job) {
     bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
     size_t most = job->chunk_rows * sizeof(int64_t) * (one ? 1 : GROUP_CHUNKS);
@@ -108,8 +111,8 @@ static void fill(const tm_store_chunk *chunk, const tm_store_piece *piece, char 
     column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
 }
 
-/* Calls @p each for the pieces of the group that one process holds and another packs. Both sides
- * use the same order. */
+/* Calls @p each for those pieces of the group's chunks that one process holds and another process
+ * packs. Both sides use the same order. */
 static void each_piece(write_job *job, void (*each)(write_job *job, const tm_store_chunk *chunk,
                                                     const tm_store_piece *piece, size_t bytes)) {
     const tm_store_chunk *chunks = job->chunks.data;
@@ -168,7 +171,7 @@ static void exchange(write_job *job) {
     (void)tm_mpi_await_data(&request, MPI_STATUS_IGNORE);
 }
 
-/* Collects the rows of one of this process's chunks. */
+/* Copies the rows of a chunk that this process packs to job->rows. */
 static void collect(write_job *job, const tm_store_chunk *chunk) {
     size_t element = chunk->shape.element_bytes;
     tm_store_piece piece;
@@ -196,7 +199,7 @@ static void lay_out_parcels(write_job *job) {
     for (int p = 0; p < job->n_processes; p++) {
         parcel *each = &job->parcels[p];
         each->at = job->self == 0 ? at : 0;
-        each->taken_bytes = each->n * sizeof(size_t); /* the chunks follow the sizes */
+        each->taken_bytes = each->n * sizeof(size_t); /* chunks come after the sizes */
         at += each->bound;
     }
 }
@@ -243,8 +246,8 @@ static bool can_write(const write_job *job) {
     return job->status == TM_OK && !job->discard;
 }
 
-/* Advances the writer to a column: ends the current column, and starts this one and any empty ones
- * before it. */
+/* Moves the writer to a column: ends the current column, starts and ends those without rows in
+ * between, and starts this one. */
 static void go_to_column(write_job *job, int table, int column) {
     while (can_write(job) && (job->table != table || job->column != column)) {
         const tm_record_table *at = &tm_record_tables[job->table];
@@ -285,8 +288,8 @@ static void do_group(write_job *job) {
         put(job, &chunks[i]);
 }
 
-/* A check for failures of any process. It starts after each group and its result is used one group
- * later, so that no process waits for it. */
+/* A check whether any process failed. It starts after each group; its result is used after the next
+ * group, so that no process waits for it. */
 typedef struct question {
     MPI_Request request;
     int mine, any;
@@ -318,7 +321,7 @@ static void write_records(write_job *job) {
         go_to_column(job, TM_N_RECORDS, -1);
 }
 
-/* Writes a table; unpacks only one packed table at a time. */
+/* Writes a result table. A packed table is unpacked only while it is written. */
 static tm_status put_table(const write_job *job, const tm_table *table) {
     if (!table->rests)
         return tm_store_put_table(job->writer, table, job->err);
@@ -342,7 +345,7 @@ static tm_status write_rest(const write_job *job) {
     return TM_OK;
 }
 
-/* Completes or removes the file on process 0, before any process learns the result. */
+/* Completes or removes the file on process 0, before the processes agree on the result. */
 static void finish(write_job *job, bool good) {
     if (job->self != 0)
         return;

@@ -14,21 +14,22 @@ typedef struct tm_store_plan {
     const tm_timeline *const *timelines; /* [n_timelines] this process's, ascending in rank */
     size_t n_timelines;                  /* may be 0 */
     bool compress;                       /* the same on all processes */
-    size_t chunk_rows;                   /* 0: TM_STORE_CHUNK_ROWS; the same on all processes */
+    size_t chunk_rows; /* rows of a chunk; 0: TM_STORE_CHUNK_ROWS; the same on all processes */
 
     /* Used only on process 0. */
     const tm_names *names;   /* dictionary of all timelines */
     const tm_tables *tables; /* result tables, may be NULL */
     const char *tool_version;
-    const tm_store_attribute *attributes; /* [n_attributes] of the root: command, options */
+    /* [n_attributes] attributes of the file's root: command, options */
+    const tm_store_attribute *attributes;
     size_t n_attributes;
 } tm_store_plan;
 
 /**
- * Writes the store, which appears under its name when complete. Every process packs its share of
+ * Writes the store. The file gets its name when it is complete. Every process packs its share of
  * the chunks and process 0 writes them in order. The file is therefore identical for any number of
  * processes and any distribution of ranks.
- * Collective: over comm. No process waits for one that failed.
+ * Collective: over comm. If a process fails, the others do not wait for it.
  * @param plan  each rank of the job is held by one process
  * @param err   the same on all processes
  * @return      the same on all processes: TM_OK; TM_ERR_OUTPUT: the file cannot be written, nothing

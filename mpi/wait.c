@@ -21,8 +21,8 @@ static int reply_origin(const void *record, int n_processes) {
     return ((const tm_answer_reply *)record)->origin;
 }
 
-/* Chooses the owner by group text: groups that share a name make rows with the same keys, whose
- * order is kept only within one process. */
+/* Chooses the owner by the text of the group. Groups with equal texts give rows with equal keys,
+ * and only one process can keep such rows in order. */
 static int value_owner(const void *record, int n_processes) {
     const char *text = ((const tm_instance_value *)record)->group_text;
     return owner_of(tm_hash_mixed(0, text, strlen(text)), n_processes);
@@ -72,7 +72,7 @@ static tm_status select_worst(MPI_Comm comm, tm_collectives *out, tm_error *err)
     tm_worst_key *all = malloc(n * sizeof *all);
     tm_status status = all ? tm_worst_find(out, own, err) : tm_fail_memory(err);
     status = tm_mpi_agree(comm, status, err);
-    if (status == TM_OK && all) { /* non-NULL if all processes agree on TM_OK */
+    if (status == TM_OK && all) { /* not NULL if all processes have TM_OK */
         MPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
         status = tm_mpi_agree(comm, tm_worst_keep(all, n, out, err), err);
     }

@@ -6,7 +6,7 @@
 
 #include "timeline/collectives.h"
 
-/** Maximum number of ranks for which pairs of ranks are kept. */
+/** Waits of pairs of ranks are kept only for jobs of at most this many ranks. */
 enum { TM_PAIR_RANKS_MAX = 512 };
 
 /**

@@ -50,10 +50,10 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
     return entry->format > 0 ? all[entry->format - 1] : NULL;
 }
 
-/* Adds a sniffed trace, read from any path: one entry per unit, or one for the file; also sets the
- * kind in `entry`. A unit's rank is determined here or not at all: from the rank map (which gives
- * the first unit's rank; the other units count up from it), from the name of a file with one unit,
- * or from the file's content. */
+/* Adds entries for a file that is a trace: one for each unit, or one for the file. Also sets the
+ * kind in `entry`. Ranks of units are determined only here: from the rank map (it has the rank of
+ * the first unit; the others follow), from the name of a file with one unit, or from the file's
+ * content. */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {
@@ -169,9 +169,9 @@ tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n, tm_erro
     return TM_OK;
 }
 
-/* Aligns epochs of sessions on the same host, which share its monotonic clock. If their epochs
- * differ by less than a second, which is the error of reading their start times, all get the
- * lowest. */
+/* Aligns the epochs of sessions on the same host, which share its monotonic clock. Epochs that
+ * differ by less than a second, the error with which start times are read, are set to the lowest
+ * one. */
 static void tie_clocks(tm_entry *entries, size_t n) {
     const int64_t apart_ns = 1000000000;
     for (size_t i = 0; i < n; i++) {
@@ -179,8 +179,8 @@ static void tie_clocks(tm_entry *entries, size_t n) {
         int64_t lowest = own->clock_ns;
         for (size_t k = 0; k < n && entries[i].has_unit && own->host != 0 && lowest >= 0; k++) {
             const tm_unit *other = &entries[k].unit;
-            /* The other entry may already be lowered, by less than a second, so it may be near an
-             * even lower one. */
+            /* The other entry's epoch may have been lowered already, by less than a second. So look
+             * among all entries again, around that epoch. */
             if (entries[k].has_unit && other->host == own->host && other->clock_ns >= 0 &&
                 other->clock_ns < lowest && own->clock_ns - other->clock_ns < apart_ns)
                 lowest = other->clock_ns;
@@ -203,7 +203,8 @@ static int in_order(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Puts traces without a rank into path order in the places they occupy, if by_path is set. */
+/* Sorts the traces without a rank whose format has by_path by their paths. Other entries keep their
+ * places. */
 static tm_status order_by_path(tm_loader *l, tm_error *err) {
     tm_vec found = TM_VEC(by_path);
     bool ok = true;
@@ -253,7 +254,7 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
     return tm_entries_leave_out(l->left_out, input->path, "unreadable", text, err);
 }
 
-/* Adds an entry for an input that is read under another name or could not be exported. */
+/* Adds an entry for an input whose export is read instead, or could not be made. */
 static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const char *path = l->options->inputs[i].path;
     int state = l->exports.states[i];
@@ -272,7 +273,8 @@ static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     return tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns another input that is a better file of the same recording; NULL if there is none. */
+/* Returns the path of another input that holds the same recording in a better form; NULL if there
+ * is none. */
 static const char *covering(const tm_loader *l, size_t i, const tm_format *format) {
     const tm_input *inputs = l->options->inputs;
     for (size_t k = 0; k < l->options->n_inputs && format->is_covered; k++)
@@ -348,7 +350,7 @@ tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *
     return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Fails because there is no trace, with the reason for a left-out file if one is known. */
+/* Reports that there is no trace; says why a file was left out, if one was. */
 static tm_status fail_without_traces(const tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->left_out->n_rows && status == TM_OK; i++) {

@@ -10,8 +10,8 @@
 
 enum { TM_ENTRY_BAD = 100 };
 
-/** An input, or one unit of an input with several. Contains only numbers. Each entry is filled by
- * one process, so a sum over processes distributes them. */
+/** An input, or one unit of an input with several. Contains only numbers, all 0 except on the
+ * process that fills the entry. So a sum over processes gives the entries to all. */
 typedef struct tm_entry {
     int64_t input;                   /* index into the inputs */
     int64_t kind;                    /* tm_file_kind; TM_ENTRY_BAD: unreadable */
@@ -26,13 +26,14 @@ typedef struct tm_entry {
 /** Returns the detected format; NULL if none was detected. */
 const tm_format *tm_entry_format(const tm_entry *entry);
 
-/** Returns by_path of its format. */
+/** Returns by_path of the entry's format; false if none was detected. */
 static inline bool tm_entry_is_by_path(const tm_entry *entry) {
     const tm_format *format = tm_entry_format(entry);
     return format && format->by_path;
 }
 
-/** Adds a row to a table of the form of job.left_out. Collective: no. TM_OK; TM_ERR_FAULT. */
+/** Adds a row to a table that has the columns of job.left_out. Collective: no. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char *reason,
                                const char *message, tm_error *err) TM_MUST_CHECK;
 

@@ -14,7 +14,7 @@
 #include "mpi/bytes.h"
 #include "readers/converter.h"
 
-enum { NAME_MAX_CHARS = 48 }; /* of a file name in the folder */
+enum { NAME_MAX_CHARS = 48 }; /* maximum length of an export's file name */
 
 typedef struct exporter {
     MPI_Comm comm;
@@ -24,15 +24,16 @@ typedef struct exporter {
     tm_table *left_out;
     tm_exports *out;
     tm_progress *progress;
-    size_t *older; /* [n] by own report: index of its outdated export, n if there is none */
+    size_t *older; /* [n] by report: index of the outdated export of this process's reports, n if
+                      there is none */
 } exporter;
 
 static const char *path_of(const exporter *x, size_t i) {
     return x->options->inputs[i].path;
 }
 
-/* Returns the process that exports a report, -1 for other files. Reports are assigned round robin
- * to the processes that see them, because reports of a job have similar sizes. */
+/* Returns the process that exports a report, -1 for other files. Reports go round robin to the
+ * processes that can open them: they have similar sizes. */
 static int exporter_of(const exporter *x, size_t *n_reports, size_t i) {
     if (!tm_converter_of(path_of(x, i)))
         return -1;
@@ -78,8 +79,8 @@ static bool is_older(const struct stat *a, const struct stat *b) {
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-/* Decides how a report is read. A file with a report's name that is something else or cannot be
- * read is left to the code that reads other files. */
+/* Decides how a report is read. A file that has a report's name but is something else, or cannot be
+ * opened, is handled like any other file. */
 static void decide(exporter *x, size_t i) {
     const char *report = path_of(x, i);
     char program[TM_PATH_MAX];
@@ -100,8 +101,8 @@ static void decide(exporter *x, size_t i) {
     }
 }
 
-/* Distributes the states, as maxima. Each is set by one process: the first time while it is 0 on
- * the others, later to a larger value. */
+/* Gives every process the states. Each state is set by one process and is 0 on the others, or has
+ * an older, lower value there, so the maximum is the current state. */
 static tm_status share_states(const exporter *x, tm_error *err) {
     size_t n = x->out->n;
     if (n > INT32_MAX)
@@ -154,7 +155,8 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
                           strerror(reason));
 }
 
-/* Registers an export and its SQLite journal, in case the program writes a database. */
+/* Has an export removed if tmerge is killed, and the journal of SQLite next to it if the export is
+ * a database. */
 static void guard_export(const tm_guard *guard, const char *path, size_t size) {
     static const char journal[] = "-journal";
     char *name = malloc(size + sizeof journal);
@@ -178,10 +180,10 @@ static tm_status name_exports(const exporter *x, tm_error *err) {
         char *path = malloc(size);
         if (!path)
             return tm_fail_memory(err);
-        /* On another host this path does not exist and is not read. */
+        /* This host's folder. Other hosts have other folders, and do not read from this path. */
         snprintf(path, size, "%s/%zu%s", x->out->folder, i, converter->trace_end);
         x->out->paths[i] = path;
-        /* Every process registers all, because one may be killed before it removes its own. */
+        /* Every process registers all exports, because the process that makes one may be killed. */
         if (guard)
             guard_export(guard, path, size);
     }

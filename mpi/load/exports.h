@@ -13,15 +13,15 @@ typedef enum tm_export_state {
     TM_EXPORT_GIVEN,    /* a report whose up-to-date export is among the inputs: left out */
     TM_EXPORT_OUTDATED, /* an export older than its report, which was exported: left out */
     TM_EXPORT_BAD,      /* a report that cannot be exported: left out and reported */
-    TM_EXPORT_KEPT      /* an export older than its report, which is bad: read */
+    TM_EXPORT_KEPT      /* an export older than its report; it is read, because the report is bad */
 } tm_export_state;
 
 /** Exports of all inputs. The same on every process. */
 typedef struct tm_exports {
     int *states;     /* [n] tm_export_state by input; owned */
     char **paths;    /* [n] paths of the temporary exports, NULL for other inputs; owned */
-    uint64_t **seen; /* [n] set of hosts with this host only, for temporary exports of several
-                        hosts; NULL: all; owned */
+    uint64_t **seen; /* [n] for temporary exports of jobs on several hosts: set with only this host;
+                        NULL: all hosts; owned */
     size_t n;
     char *folder; /* this host's folder of exports, NULL without any; owned */
 } tm_exports;
@@ -29,8 +29,8 @@ typedef struct tm_exports {
 /**
  * Exports every report that needs it, each on one process and all processes in parallel, into a
  * temporary folder next to the output. With several hosts, each host has its own folder, if
- * necessary in the temporary directory, and reads its own exports. If a process does not have the
- * program (tm_converter) on its PATH, its reports stay as they are.
+ * necessary in the temporary directory, and reads its own exports. If a process does not find the
+ * program (tm_converter) on its PATH, its reports are not exported.
  * Collective: over comm.
  * @param left_out  as in tm_mpi_load: gets bad reports, if options allow that
  * @param out       needs tm_exports_remove, also after a failure
@@ -42,7 +42,7 @@ tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options,
                               tm_error *err) TM_MUST_CHECK;
 
 /** Frees the exports and, if @p folder_too, removes the folder with its content. Only one process
- * removes it, once no process reads from it. Collective: no. */
+ * may remove it, after no process reads from it any more. Collective: no. */
 void tm_exports_remove(tm_exports *exports, bool folder_too);
 
 #endif

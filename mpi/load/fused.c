@@ -1,5 +1,5 @@
-/* Files that are found to hold several ranks only after they were read completely, because data on
- * their processes may come at the end. Their units are listed and the files read again. */
+/* Files of which only reading them completely shows that they hold several ranks, because data on
+ * their processes may come at the end. Their units are listed, and the files are read again. */
 #include <stdlib.h>
 
 #include "loader.h"
@@ -14,7 +14,7 @@ static tm_status list_own(tm_loader *l, tm_vec *found, tm_error *err) {
     return TM_OK;
 }
 
-/* Replaces the entry of an input by its units; both are in the order of inputs.
+/* Replaces the entry of an input by its units; entries and units are in the order of inputs.
  * @param units  [n] */
 static tm_status replace(tm_loader *l, const tm_entry *units, size_t n, tm_error *err) {
     tm_entry *entries = calloc(l->n + n + 1, sizeof *entries);

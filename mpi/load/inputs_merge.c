@@ -33,7 +33,7 @@ typedef struct listed_input {
     tm_input_head head;
     const char *path;
     char *match; /* owned; part of the path that the operand matched */
-    bool told;   /* already output with an earlier entry of the same file */
+    bool told;   /* an earlier entry of the same file is in the output already */
 } listed_input;
 
 static int by_place(const void *a, const void *b) {

@@ -9,10 +9,10 @@
 typedef struct tm_input_head {
     int64_t mapped_rank;
     int64_t from_folder;
-    int64_t operand; /* number of the operand that names it */
-    int64_t match;   /* number of leading characters of its path that the operand, if a pattern,
+    int64_t operand; /* number of the command-line argument that names it */
+    int64_t match;   /* if that argument is a pattern: how many leading characters of the path it
                         matched */
-    int64_t host;    /* host that sees it */
+    int64_t host;    /* number of the host that listed it */
     tm_identity identity;
 } tm_input_head;
 
@@ -20,9 +20,9 @@ typedef struct tm_input_head {
 int tm_natural_order(const char *a, const char *b);
 
 /**
- * Merges inputs that several hosts see under the same name, if they are the same file. They are in
- * the order in which a host that sees them all would list them; inputs of the same name are ordered
- * by their first host.
+ * Makes one input of those that several hosts list under the same name, if they are the same file.
+ * The result has the order in which a host that sees all files would list them; different files
+ * with the same name are ordered by their first host.
  * @param listed  inputs of all hosts, by host
  * @param out     of char: appended to
  * @param seen    of uint64_t: tm_hosts_words for each input, the hosts that see it; appended to

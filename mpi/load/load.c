@@ -21,10 +21,10 @@ static tm_status read_by_plan(tm_loader *l, tm_error *err) {
     return tm_mpi_read_traces(l, err);
 }
 
-/* Reads all traces and builds the timelines. Traces of one rank may have been read on several
- * processes if the rank becomes known only after the events. The plan is then made again with the
- * ranks now known, and the new owner reads the traces again. The same applies to files with several
- * ranks. */
+/* Reads all traces and builds the timelines. If a trace gives its rank only after its events,
+ * traces of one rank may have been read on several processes. The work is then distributed again by
+ * the ranks now known, and traces with a new owner are read again. The same is done for files that
+ * turn out to hold several ranks. */
 static tm_status run(tm_loader *l, tm_error *err) {
     bool fused = false, split = false;
     TM_TRY(prepare(l, err));
@@ -60,7 +60,7 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     for (size_t i = 0; l.traces && i < l.n; i++)
         tm_loader_drop_trace(&l, i);
     tm_loader_drop_parts(&l);
-    /* All processes have agreed that reading is finished. */
+    /* No process reads the exports any more: all have agreed on the status. */
     tm_exports_remove(&l.exports, options->hosts ? options->hosts->leads : l.self == 0);
     free(l.entries);
     free(l.items);

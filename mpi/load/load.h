@@ -17,10 +17,10 @@
 /** A file to read, as named on the command line. */
 typedef struct tm_input {
     const char *path;
-    bool from_folder;     /* found in a folder: skipped if it is not a trace */
+    bool from_folder;     /* found in a folder: left out if it is not a trace */
     int64_t mapped_rank;  /* from --rank-map, else -1 */
     const uint64_t *seen; /* bit set of the hosts that see it; NULL: all */
-    bool below;           /* found in a subfolder of the named folder */
+    bool below;           /* found in a subfolder of the folder on the command line */
 } tm_input;
 
 typedef struct tm_load_options {
@@ -47,9 +47,9 @@ typedef struct tm_loaded {
     int64_t *ranks; /* [n_ranks] all ranks of the job, ascending; owned */
     size_t n_ranks;
     int64_t world_size;    /* largest world size in a trace, -1 if none */
-    int64_t n_traces;      /* number of traces read: files, or the ranks in them */
-    int64_t n_by_position; /* traces whose rank is only their position among the others */
-    int64_t n_by_path;     /* part of n_by_position that is ordered by path */
+    int64_t n_traces;      /* traces read; a file with several ranks counts for each */
+    int64_t n_by_position; /* traces without a recorded rank: it is their position */
+    int64_t n_by_path;     /* those of n_by_position that were sorted by path */
     size_t n_in_parts;     /* traces read by several processes */
 } tm_loaded;
 

@@ -10,7 +10,7 @@ static bool may_claim(const tm_entry *e) {
     return e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
 }
 
-/* Returns the claim of an entry. The rank of a unit is known before reading or never. */
+/* Returns what is known of an entry's rank. The rank of a unit is known before reading or never. */
 static tm_cost_share claim_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];
@@ -33,7 +33,8 @@ static tm_cost_share claim_of(const tm_loader *l, size_t i) {
     return claim;
 }
 
-/* Drops an entry that is not a rank's trace. Reports each file only once. */
+/* Leaves out an entry that is not a rank's trace. A file with several such entries is reported
+ * once. */
 static tm_status leave_out(tm_loader *l, size_t i, const tm_cost_share *claim, tm_error *err) {
     static const struct {
         const char *reason, *message;
@@ -73,7 +74,7 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_cost_share *claim, t
                : tm_entries_leave_out(l->left_out, path, why[claim->fate].reason, message, err);
 }
 
-/* Applies a decision, which is the same on all processes. */
+/* Applies the decision on an entry's rank, which is the same on all processes. */
 static tm_status take(tm_loader *l, size_t i, const tm_cost_share *claim, bool were_read,
                       tm_error *err) {
     tm_entry *e = &l->entries[i];
@@ -129,7 +130,7 @@ static void tell(const tm_trace *trace, tm_entry *e) {
 
 tm_status tm_loader_spread(tm_loader *l, tm_error *err) {
     for (size_t i = 0; i < l->n; i++) {
-        /* Only its owner knows a trace's data and whether it turned out to be bad. */
+        /* Only the process that read a trace knows its data and whether it is bad. */
         if (l->items[i].owner != l->self)
             l->entries[i] = (tm_entry){0};
         if (l->traces[i])
@@ -153,7 +154,7 @@ tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
     return n > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "no trace could be read");
 }
 
-/* Finds whether traces of one rank are held by several processes. */
+/* Sets *split to whether several processes hold traces of one rank. */
 static tm_status find_split(const tm_loader *l, bool *split, tm_error *err) {
     tm_keys ranks = TM_KEYS(int64_t);
     tm_vec owners = TM_VEC(int); /* owner of the first trace of each rank, + 1 */

@@ -13,19 +13,20 @@
 typedef struct tm_loader {
     MPI_Comm comm;
     int self, n_processes;
-    tm_share_readers readers; /* all processes, with their hosts */
+    tm_share_readers readers; /* all processes as readers, with their hosts */
     const tm_load_options *options;
     tm_table *left_out;
     tm_classifier *classifier;
     tm_step_names *step_names;
     tm_exports exports;
-    tm_entry *entries; /* [n] the same on every process: all inputs and their units */
+    tm_entry *entries; /* [n] all inputs, or the units of inputs that have several; the same on
+                          every process */
     size_t n;
     tm_vec parts;         /* of tm_mpi_part: parts of traces read by several processes */
-    tm_share_item *items; /* [n + parts.n] the reader of each entry and part */
+    tm_share_item *items; /* [n + parts.n] the process that reads each entry, then each part */
     tm_trace **traces;    /* [n] traces read here, NULL for others */
     size_t last;          /* entry that was read last here */
-    tm_vec moves;         /* of tm_rank_move: maps ranks in traces to ranks of the job */
+    tm_vec moves;         /* of tm_rank_move: from ranks in traces to ranks of the job */
     tm_loaded *out;
 } tm_loader;
 
@@ -50,9 +51,9 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
 /** Frees a trace that was read here. Collective: no. */
 void tm_loader_drop_trace(tm_loader *l, size_t i);
 
-/** Examines every input on one process: sets the entries and n_traces. Collective: over l->comm.
- * TM_OK; TM_ERR_INPUT, also if there is no trace; TM_ERR_USAGE; TM_ERR_FAULT; the same on every
- * process. */
+/** Has each input examined by one process, and sets the entries and n_traces on every process.
+ * Collective: over l->comm. TM_OK; TM_ERR_INPUT, also if there is no trace; TM_ERR_USAGE;
+ * TM_ERR_FAULT; the same on every process. */
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Lists the units of an input that was read as one trace and is_fused: appends an entry for each.
@@ -60,23 +61,23 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 tm_status tm_loader_list_units(tm_loader *l, size_t input, tm_vec *found,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Distributes the data found in traces, and which traces are bad, from their readers. Collective:
- * over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+/** Gives every process what the readers found in their traces, and which traces are bad.
+ * Collective: over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
 tm_status tm_loader_spread(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Lists the units of traces found to hold several ranks. The units replace the traces and are read
- * by a new plan. Collective: over l->comm.
- * @param any  set to whether there are any
+ * Lists the units of traces found to hold several ranks. Entries of the units replace the entries
+ * of the traces, and are read after the work is distributed again. Collective: over l->comm.
+ * @param any  set to whether there are such traces
  * @return     TM_OK; TM_ERR_INPUT; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_list_fused(tm_loader *l, bool *any, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Decides the rank of each entry from the data of all entries, and leaves out entries without a
- * rank. Sets the rank data of the result, except the list of ranks. Collective: no.
- * @param were_read  the owners have read the traces and distributed their data; if false, ranks
- *                   that are not yet recorded stay unknown
+ * Decides the rank of each entry from the data of all entries, and leaves out entries that cannot
+ * have one. Sets the data on ranks in l->out, except the list of ranks. Collective: no.
+ * @param were_read  whether the traces have been read and tm_loader_spread was called; if
+ *                   false, ranks that no entry has yet stay unknown
  * @return           TM_OK; TM_ERR_INPUT if an entry has no rank; TM_ERR_FAULT
  */
 tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) TM_MUST_CHECK;
@@ -85,16 +86,16 @@ tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) TM
  * Collective: no. TM_OK; TM_ERR_FAULT. */
 tm_status tm_loader_cut(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
-/** Distributes the traces by the ranks known so far: sets items and the readers of parts. All
- * processes have the same data and find the same plan. The reader of a trace's first part owns the
- * trace; the other parts go to any process. Collective: no. TM_OK; TM_ERR_FAULT. */
+/** Assigns traces to processes by the ranks known so far: sets items and the readers of parts, to
+ * the same on all processes. The reader of a trace's first part owns the trace; the other parts go
+ * to any process. Collective: no. TM_OK; TM_ERR_FAULT. */
 tm_status tm_loader_plan(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the bytes of the file that a part covers. Collective: no. */
 int64_t tm_loader_part_size(const tm_loader *l, const tm_mpi_part *part);
 
-/** Reads the traces that the plan assigns to this process and that are not yet read, drops the
- * others, and joins the traces read in parts, after which no parts remain. Collective: over
+/** Reads those traces assigned to this process that it has not yet read, and frees traces that are
+ * now assigned to others. Then joins the parts of traces; none remain afterwards. Collective: over
  * l->comm. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; the same on every process. */
 tm_status tm_mpi_read_traces(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
@@ -103,7 +104,7 @@ void tm_loader_drop_parts(tm_loader *l);
 
 /**
  * Determines the rank of each trace after all metadata was read: from the rank map, the metadata,
- * the file name, or the position among the traces. Sets the rank data of the result, except the
+ * the file name, or the position among the traces. Sets the data on ranks in l->out, except the
  * list of ranks. Collective: over l->comm.
  * @param split  set to whether traces of one rank are held by several processes
  * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
@@ -115,7 +116,7 @@ tm_status tm_mpi_find_ranks(tm_loader *l, bool *split, tm_error *err) TM_MUST_CH
 tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Builds the timeline of each rank on the process that holds its traces. Collective: over l->comm.
- * TM_OK; TM_ERR_INPUT (two cover the same time of one rank); TM_ERR_FAULT; the same on every
+ * TM_OK; TM_ERR_INPUT (two traces cover the same time of one rank); TM_ERR_FAULT; the same on every
  * process. */
 tm_status tm_mpi_build_timelines(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 

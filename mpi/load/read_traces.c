@@ -15,12 +15,12 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* Traces or a part being read, and the progress already reported. */
+/* The traces, or the part, that are being read, and the progress reported so far. */
 typedef struct reading {
     tm_progress *progress;
-    tm_trace *const *traces; /* [n] units of one file; its bytes count once for each */
+    tm_trace *const *traces; /* [n] traces of the file's units; each counts the file's bytes once */
     int64_t n;
-    int64_t most; /* total bytes to report: a part is read a little beyond its end */
+    int64_t most; /* bytes of the part: more is read, but not reported */
     int64_t bytes, events;
 } reading;
 
@@ -35,8 +35,8 @@ static void tell_progress(void *context, int64_t consumed_bytes) {
     r->events = events;
 }
 
-/* Fails if none of a trace's events can be used; that is as bad as an unreadable trace. A trace
- * without any events belongs to a rank that did nothing, if other traces have events. */
+/* Fails if a trace has events but none that can be used, as for an unreadable trace. A trace
+ * without events is valid if other traces have events: its rank did nothing. */
 static tm_status check_kept(const tm_loader *l, size_t i, tm_error *err) {
     const tm_trace *trace = l->traces[i];
     int64_t skipped = tm_trace_skipped(trace);
@@ -57,7 +57,7 @@ static tm_status drop_empty(tm_loader *l, size_t i, tm_error *err) {
     return tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
-/* Smaller files are decoded before a second thread pays off. */
+/* Smaller files are decoded too fast for a second thread to help. */
 enum { AHEAD_MIN_BYTES = 256 * 1024 };
 
 static bool is_packed(const tm_entry *entry) {
@@ -86,11 +86,12 @@ static bool has_spare_core(const tm_loader *l) {
     return packed && tm_cores("") - all > before;
 }
 
-/* Entries read from a file in one pass: a single one, or all of its units for this process. */
+/* Entries read from a file in one pass: a single one, or all units of the file that this process
+ * reads. */
 typedef struct batch {
     size_t *entries;   /* [n] */
     tm_trace **traces; /* [n] traces of the entries */
-    tm_unit *units;    /* [n] if they are units */
+    tm_unit *units;    /* [n] used if the entries are units */
     size_t n;
 } batch;
 
@@ -127,8 +128,9 @@ static tm_status make_batch(tm_loader *l, size_t i, bool alone, batch *b, tm_err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ranks of a job leave traces with about as many events per byte. Returns how many times the rows
- * of the last trace an entry may have, 0 if their sizes differ much. */
+/* Estimates the size of a trace from the last one read, because traces of one job have about as
+ * many events per byte. Returns the expected ratio of their rows, 0 if the files differ too much in
+ * size for an estimate. */
 static double times_last(const tm_loader *l, const tm_entry *e) {
     const double most = 2, slack = 1.03;
     const double size = (double)e->weight, last = (double)l->entries[l->last].weight;
@@ -196,7 +198,8 @@ static tm_status read_part(tm_loader *l, tm_mpi_part *part, tm_progress *progres
     const tm_trace_file file = {.path = tm_loader_path(l, part->input),
                                 .device_categories = l->options->device_categories};
     TM_TRY(tm_mpi_part_read(part, &file, l->out->names, progress ? &watch : NULL, err));
-    if (part->read) /* the previous part's reader covered the bytes before the first event */
+    if (part->read) /* report all bytes: those before the part's first event were read with the
+                       previous part */
         tell_progress(&context, context.most);
     return TM_OK;
 }
@@ -216,7 +219,7 @@ static tm_status read_own(tm_loader *l, int64_t total_bytes, tm_error *err) {
     TM_TRY(tm_progress_begin(l->comm, l->options->progress, &work, &progress, err));
     bool spare_core = has_spare_core(l);
     tm_status status = TM_OK;
-    l->last = 0; /* entries may have changed */
+    l->last = 0; /* l->entries may have moved */
     for (size_t i = 0; i < l->n && status == TM_OK; i++) {
         bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;
         if (!own)
@@ -239,8 +242,9 @@ void tm_loader_drop_parts(tm_loader *l) {
     tm_vec_free(&l->parts);
 }
 
-/* Joins the traces read in parts. If the parts do not form the whole, the owner reads the trace
- * again, which shows whether it is malformed, truncated, or was cut where no event starts. */
+/* Joins the parts of traces. If the parts do not form the whole trace, its owner reads the trace in
+ * one piece, which shows whether it is malformed or truncated, or was only split at a wrong
+ * place. */
 static tm_status join_parts(tm_loader *l, tm_error *err) {
     const tm_mpi_part *parts = l->parts.data;
     int64_t again = 0;

@@ -41,7 +41,7 @@ typedef struct group {
     int64_t rank;
     int64_t weight;
     size_t first;         /* first item in argument order; breaks ties */
-    const uint64_t *seen; /* hosts that see all of them, NULL: all */
+    const uint64_t *seen; /* hosts that can open all of them, NULL: all */
     int owner;
 } group;
 
@@ -58,7 +58,8 @@ static int by_weight(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Returns the intersection of two host sets, in a buffer of n_words; NULL means all hosts. */
+/* Returns the intersection of two host sets, stored in a buffer of n_words, or NULL if it is all
+ * hosts. */
 static const uint64_t *both(const uint64_t *a, const uint64_t *b, uint64_t *room, size_t n_words) {
     if (!a || !b || a == b)
         return a ? a : b;
@@ -92,7 +93,7 @@ static int least_loaded(const tm_share_readers *readers, const group *g, const i
     return least;
 }
 
-/* State of the distribution. */
+/* What is distributed, and the load of each reader so far. */
 typedef struct dealing {
     tm_share_item *items; /* [n] */
     size_t n;
@@ -103,11 +104,11 @@ typedef struct dealing {
 
 static void give(const dealing *d, group *at, int owner) {
     at->owner = owner;
-    d->load[owner] += at->weight + 1; /* the 1 distributes empty traces too */
+    d->load[owner] += at->weight + 1; /* the 1 spreads traces without weight, too */
 }
 
-/* Gives ranks that are far smaller than a process's share to processes in blocks of neighbouring
- * ranks, filling each process up to the average load. Their rows are adjacent in the store too. */
+/* Assigns ranks that are far smaller than a process's share. Neighbouring ranks go to one process
+ * until it has the average load, because their rows are adjacent in the store, too. */
 static void deal_small(const dealing *d, group *small, size_t n, int n_readers, int64_t fair) {
     int owner = 0;
     qsort(small, n, sizeof *small, by_rank);
@@ -119,7 +120,7 @@ static void deal_small(const dealing *d, group *small, size_t n, int n_readers, 
 }
 
 static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_error *err) {
-    enum { FEW = 16 }; /* fraction of a share: 1/16 */
+    enum { FEW = 16 }; /* ranks are small below 1/FEW of a process's share */
     int64_t fair = (int64_t)d->n_groups + readers->n - 1;
     for (size_t g = 0; g < d->n_groups; g++)
         fair += d->groups[g].weight;

@@ -9,15 +9,16 @@
 #include "tmerge/status.h"
 
 /**
- * Returns the number of parts into which a trace is split: its weight in fair shares, where a
- * remaining quarter of a share counts as one; at most one per process. 1: read as a whole.
+ * Returns the number of parts into which a trace is split: its weight divided by a process's fair
+ * share, rounded up if the remainder is at least a quarter of a share; at most one part per
+ * process. 1: the trace is not split.
  * Collective: no.
  * @param weight  of the trace, not above @p total
  * @param total   of all traces
  */
 int tm_share_parts(int64_t weight, int64_t total, int n_processes);
 
-/** Returns the words of a bit set of hosts. */
+/** Returns the number of 64-bit words in a bit set of hosts. */
 static inline size_t tm_hosts_words(int n_hosts) {
     return ((size_t)n_hosts + 63) / 64;
 }
@@ -29,9 +30,9 @@ static inline bool tm_hosts_has(const uint64_t *set, int host) {
 
 /** A trace, or a part of one, to be assigned. */
 typedef struct tm_share_item {
-    int64_t rank;         /* traces of one rank go to one process; -1: unknown, assigned
-                             separately */
-    int64_t weight;       /* cost of reading it */
+    int64_t rank;   /* one process reads all traces of a rank; -1: unknown, any process may read the
+                       trace */
+    int64_t weight; /* cost of reading it */
     const uint64_t *seen; /* hosts that see it; NULL: all */
     int owner;            /* out: the process that reads it */
 } tm_share_item;
@@ -50,10 +51,10 @@ int tm_share_n_readers(const tm_share_readers *readers, const uint64_t *seen);
 int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_t k);
 
 /**
- * Assigns the traces. Traces that not all hosts see come first, then the others. Within both
- * groups, the largest rank comes first and goes to the least loaded process that sees it. Ranks
- * below a sixteenth of a process's share come last, in blocks of neighbouring ranks. Collective:
- * no.
+ * Assigns the traces. Ranks are assigned in this order: those with traces that not all hosts can
+ * open, then the others; each time the largest rank first. A rank goes to the least loaded process
+ * that can open its traces. Ranks below a sixteenth of a process's share come last, in blocks of
+ * neighbouring ranks. Collective: no.
  * @param items  [n] in the order of the arguments
  * @return       TM_OK; TM_ERR_INPUT (no host sees all traces of a rank); TM_ERR_FAULT
  */

@@ -6,8 +6,8 @@
 #include "mpi/agree.h"
 #include "timeline/regroup.h"
 
-/* Sets the base time of truncated traces that lost theirs to that of the job's other traces; the
- * latest one, if they differ. */
+/* Some truncated traces lack their base time. Sets it to that of the job's other traces; if these
+ * differ, to the latest. */
 static void adopt_bases(tm_loader *l) {
     int64_t base_ns = -1;
     for (size_t i = 0; i < l->n; i++)

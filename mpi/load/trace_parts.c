@@ -11,8 +11,8 @@ enum { TAG_PARTS = 14, PIECE_BYTES = 4 << 20 };
 /* Tables of a trace: the attributes, then the events. */
 enum { EVENTS = TM_N_ATTRS, N_TABLES };
 
-/* Data on a part that all processes get. Contains only numbers. It is filled only by the part's
- * reader, so a sum over processes distributes it. */
+/* Data on a part that all processes get. Contains only numbers. All 0 except on the part's reader,
+ * so a sum over processes gives it to all. */
 typedef struct told {
     int64_t read;
     int64_t begin, end, in_object;
@@ -88,7 +88,8 @@ static tm_status tell(joiner *j, tm_error *err) {
     return TM_OK;
 }
 
-/* Decides whether the trace whose part 0 is part `first` is joined; the same on all processes. */
+/* Decides whether the parts of a trace are joined, of which part `first` is number 0. The same on
+ * all processes. */
 static void decide(joiner *j, size_t first) {
     tm_mpi_part *parts = &j->parts[first];
     size_t n = (size_t)parts->part.n;
@@ -138,7 +139,8 @@ static tm_status join_own(joiner *j, tm_part *into, tm_mpi_part *from, tm_error 
     return status;
 }
 
-/* Sends a part. When out of memory, an empty head is sent instead, because the receiver waits. */
+/* Sends a part. When out of memory, sends an empty header, because the receiver waits for a
+ * message. */
 static tm_status send_part(joiner *j, tm_mpi_part *from, int to, tm_error *err) {
     tm_vec head = TM_VEC(char);
     tm_status status = tm_part_pack(&from->part, from->names, &head, err);
@@ -195,8 +197,8 @@ static tm_status receive_part(joiner *j, tm_part *into, size_t k, tm_error *err)
     return status;
 }
 
-/* Joins one trace. All processes visit traces and parts in the same order, so each sender meets its
- * receiver even after a failure. */
+/* Joins one trace. All processes go through traces and parts in the same order, even after a
+ * failure, so every message that is sent is received. */
 static tm_status bring_together(joiner *j, size_t first, tm_error *err) {
     tm_status status = TM_OK;
     tm_mpi_part *into = &j->parts[first];

@@ -14,7 +14,7 @@
 typedef struct tm_mpi_part {
     size_t input; /* index of the trace */
     int reader;   /* process that reads it; the reader of part 0 joins the parts */
-    bool joined;  /* the parts were read correctly and form the whole trace */
+    bool joined;  /* all parts of the trace were read correctly and form the whole trace */
     tm_part part; /* index and n on every process, the rest only on the reader */
 
     /* Set only on the reader. */
@@ -26,8 +26,8 @@ typedef struct tm_mpi_part {
 void tm_mpi_part_init(tm_mpi_part *part, size_t input, int index, int n);
 
 /**
- * Reads a part on its reader. If the trace cannot be read in parts, that is not a failure: the
- * parts will not be joined.
+ * Reads a part on its reader. A trace that cannot be read in parts is not a failure: its parts are
+ * not joined later.
  * Collective: no.
  * @param names  this process's dictionary, for part 0
  * @param watch  or NULL
@@ -38,8 +38,8 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_name
 
 /**
  * Joins the parts of each trace if they are proven to form the whole trace, and frees everything
- * that was read. Parts are sent in pieces, one after another; besides the rows of the trace their
- * receiver holds one piece.
+ * that was read. Parts are sent in pieces, one after another; so the receiver needs memory only for
+ * the whole trace and one piece.
  * Collective: over comm.
  * @param parts   [n] joined is set in all parts of a trace that could be joined
  * @param names   this process's dictionary, for the traces joined here

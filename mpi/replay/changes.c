@@ -7,8 +7,9 @@
 #include "mpi/shuffle.h"
 #include "replay/job/replay_job.h"
 
-/* A batch has fewer changes if the job would be larger than JOB_BYTES, but at least LEAST. LINKS:
- * estimated links per operation of a rank and per end of a step. */
+/* Changes are evaluated in batches. A batch has at least LEAST changes, and more only as far as the
+ * reduced job stays below JOB_BYTES. LINKS: estimated links per operation of a rank and per end of
+ * a step. */
 enum { LEAST = 8, LINKS = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
@@ -28,8 +29,8 @@ static void count_boundaries(const tm_replay_ranks *r, int64_t *n_boundaries, in
     *n_ranks = n[1];
 }
 
-/* Picks the next changes to evaluate: first those chosen from the path, then the others, then the
- * scenario. */
+/* Picks the changes of the next batch: first those chosen from the critical path, then those of
+ * t->more, then the scenario. */
 static void pick(tm_trying *t) {
     t->n = 0;
     for (; t->next < t->chosen->n && t->n < t->most; t->next++) {
@@ -82,7 +83,7 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
                              &trying->sets, &trying->sets,         &trying->words};
 }
 
-/* Makes the job, the same on every process. */
+/* Makes the reduced job, the same on every process. */
 static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
     tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
@@ -90,15 +91,15 @@ static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *e
     return status == TM_OK ? tm_replay_count(job, t->r->steps, err) : status;
 }
 
-/* A job with workspace. */
+/* A job, and working memory for evaluating it with each set of weights. */
 typedef struct sweep {
     const tm_replay *job;
-    int64_t *all;  /* owned; [operations and steps][sets] */
+    int64_t *all;  /* owned; [operations and steps][sets] times */
     uint8_t *sets; /* owned; [ranks] */
-    int64_t *ns;   /* owned; [operations and steps] */
+    int64_t *ns;   /* owned; [operations and steps] times with one set */
 } sweep;
 
-/* Returns T with a set. */
+/* Returns the job's time T with a set of weights. */
 static int64_t total_with(const sweep *s, size_t set) {
     const tm_replay *job = s->job;
     for (size_t i = 0; i < job->n_operations + job->n_steps; i++)
@@ -106,7 +107,7 @@ static int64_t total_with(const sweep *s, size_t set) {
     return tm_replay_total(job, s->ns);
 }
 
-/* Evaluates a change whose two sets start at @p set. */
+/* Evaluates a change. Its two sets of weights are @p set and the one after it. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
     item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);
@@ -149,7 +150,7 @@ static tm_status try_batch(tm_trying *t, int64_t total_ns, tm_vec *items, tm_err
     return status;
 }
 
-/* Appends rows for changes that were not worth evaluating. */
+/* Appends rows for the chosen changes that were not worth evaluating. */
 static tm_status add_untried(const tm_trying *t, tm_vec *items, tm_error *err) {
     int self;
     MPI_Comm_rank(t->r->comm, &self);

@@ -6,38 +6,37 @@
 #include "replay/whatif/choose_changes.h"
 #include "replay/whatif/scenario.h"
 
-/** Maximum number of changes evaluated at once. Each time, all graphs are reduced again. */
+/** Maximum number of changes evaluated at once. The graphs of all ranks are reduced once for each
+ * such batch. */
 enum { TM_CHANGES_AT_ONCE = 32 };
 
-/** A change that is not chosen from the path. */
+/** A change to evaluate besides those chosen from the critical path. */
 typedef struct tm_change_more {
     tm_whatif_item item;
     tm_change change;
 } tm_change_more;
 
-/** Changes not chosen from the path, and their marks. */
+/** Changes to evaluate besides those chosen from the critical path, and the marks that they use. */
 typedef struct tm_changes_more {
     tm_vec changes;       /* of tm_change_more; the same kinds on every process */
-    const uint8_t *pairs; /* as in tm_sets, or NULL */
+    const uint8_t *pairs; /* marks of edges, as in tm_sets, or NULL */
 } tm_changes_more;
 
-/** The changes worth evaluating and the scenario, and the reduced ranks with the weights of the
- * current batch of changes. */
+/** The changes to evaluate, with the scenario, and the weights of the current batch of changes. */
 typedef struct tm_trying {
     const tm_replay_ranks *r;
     const tm_changes *chosen;
     const tm_changes_more *more; /* evaluated, too */
     size_t next_more;
-    const tm_scenario
-        *scenario;  /* NULL if there is no graph, or after the graph was added to a batch */
-    uint8_t *marks; /* owned; by name id: marks of chosen kernels */
+    const tm_scenario *scenario; /* NULL if there is none, or after it was added to a batch */
+    uint8_t *marks;              /* owned; by name id: marks of chosen kernels */
     tm_change changes[TM_CHANGES_AT_ONCE];
     tm_whatif_item items[TM_CHANGES_AT_ONCE];
     size_t n, most;
     uint32_t next;   /* index of the next chosen change */
     int64_t n_ranks; /* ranks of the job with a graph */
     tm_sets sets;
-    tm_vec words; /* of int64_t: this process's ranks */
+    tm_vec words; /* of int64_t: this process's reduced ranks */
 } tm_trying;
 
 /**
@@ -45,7 +44,7 @@ typedef struct tm_trying {
  *
  * Collective: over the ranks' comm.
  * @param chosen    the same on every process
- * @param scenario  for which edges are marked, or NULL
+ * @param scenario  whose edges are marked, or NULL
  * @param out       to be freed in either case
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
@@ -54,14 +53,16 @@ tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *ch
                               tm_trying *out, tm_error *err) TM_MUST_CHECK;
 void tm_mpi_changes_free(tm_trying *trying);
 
-/** Returns the weights with which ranks must be reduced before tm_mpi_changes_try. */
+/** Returns the weights of the current batch; reduce the ranks with these before
+ * tm_mpi_changes_try. */
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
 
 /**
- * Evaluates the changes; those that need another pass over all ranks come last.
+ * Evaluates all changes, batch by batch; every batch but the first needs another pass over all
+ * ranks.
  *
  * Collective: over the ranks' comm.
- * @param total_ns  recorded T
+ * @param total_ns  the job's recorded time T
  * @param items     of tm_whatif_item: each process appends a part of the rows
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -5,15 +5,17 @@
 #include "changes.h"
 #include "replay/whatif/split.h"
 
-/** Factors that bring the ranks of each stage to the mean of all stages. */
+/** The stages of a pipeline, and factors that give each stage as much work as the mean stage
+ * has. */
 typedef struct tm_split {
-    tm_vec stages;   /* of tm_split_stage; empty if none has more work, or without pipeline */
-    double *of_rank; /* owned; [ranks->n][2] as in tm_change */
-    uint8_t *pairs;  /* owned; as in tm_sets */
+    tm_vec stages; /* of tm_split_stage; empty without a pipeline, or if no stage has more work than
+                      another */
+    double *of_rank; /* owned; [ranks->n][2] factors, as in tm_change */
+    uint8_t *pairs;  /* owned; marks, as in tm_sets */
 } tm_split;
 
 /**
- * Compares the stages, in the steps of the result that all ranks recorded.
+ * Compares the work of the stages, in those steps of the result that all ranks recorded.
  *
  * Collective: over the ranks' comm.
  * @param out  to be freed in either case; the same on every process except for of_rank

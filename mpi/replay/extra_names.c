@@ -40,7 +40,7 @@ static tm_extra_ranks ranks_of(const tm_replay_ranks *r, size_t index, const tm_
                             tm_replay_count_stage(r, stage)};
 }
 
-/* Lists single ranks, then batches. @param out  of tm_extra_ranks */
+/* Lists the ranks that have graphs of their own, then the batches. @param out of tm_extra_ranks */
 static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -57,8 +57,8 @@ static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     return ok;
 }
 
-/* Whether a rank without a stage has unmatched sends or receives: it may belong to an unknown
- * stage. */
+/* Whether a rank without a stage has unmatched sends or receives: it may belong to a stage that is
+ * unknown. */
 static bool may_be_of_stage(const tm_timeline *t, int64_t stage) {
     const tm_collective_attr *attrs = t->attrs[TM_ATTR_COLLECTIVE];
     bool any = false;
@@ -79,7 +79,7 @@ static tm_extra_role role_of(const tm_replay_ranks *r, const tm_extra_sums *sums
     return role;
 }
 
-/* Adds to the role of a stage. */
+/* Adds @p one to the entry of its stage in the list of roles. */
 static bool add_role(tm_vec *roles, const tm_extra_role *one) {
     tm_extra_role *v = roles->data;
     for (size_t i = 0; i < roles->n; i++)
@@ -92,7 +92,7 @@ static bool add_role(tm_vec *roles, const tm_extra_role *one) {
     return tm_vec_append(roles, one, 1) != NULL;
 }
 
-/* Finds the roles of the job. @param out  of tm_extra_role */
+/* Finds the roles of the job: one for each stage. @param out of tm_extra_role */
 static tm_status find_roles(const tm_replay_ranks *r, const tm_vec *sums, tm_vec *out,
                             tm_error *err) {
     tm_vec own = TM_VEC(tm_extra_role), all = TM_VEC(tm_extra_role);
@@ -119,7 +119,7 @@ static bool is_one_role(const tm_vec *roles, int64_t stage) {
     return false;
 }
 
-/* Gets the answers for the steps of this process's ranks. @param back  of tm_peer_others */
+/* Gets what the peers of this process's ranks ran in each step. @param back of tm_peer_others */
 static tm_status ask_peers(const tm_replay_ranks *r, const tm_vec *sums, const tm_vec *roles,
                            tm_vec *back, tm_error *err) {
     tm_vec own = TM_VEC(tm_peer), there = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
@@ -175,7 +175,7 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     tm_vec of_known = TM_VEC(tm_peer_others);
     bool ok = true, whole[TM_EXTRA_STEPS];
     for (size_t i = 0; i < others->n && ok;
-         i++) { /* a place is answered once for each rank that asked */
+         i++) { /* a place has one answer for each rank that asked, all equal */
         tm_peer_others *one = tm_keys_value(&known, &of_known, &answers[i].place);
         ok = one != NULL;
         if (one)
@@ -199,8 +199,8 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-/* Appends a copy of a row for each step that has the row's tag. Several such steps get equal shares
- * of it. */
+/* Appends a row for each step that has the tag of row @p of. If several steps have it, each gets an
+ * equal share of the row's values. */
 static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
     int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)
@@ -235,7 +235,8 @@ static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *er
     return status;
 }
 
-/* Sums this process's ranks if any rank of the job has a place that its peers do not have. */
+/* Sums the extra work of this process's ranks, if any rank of the job has a place that its peers
+ * lack. */
 static tm_status sum_ranks(const tm_replay_ranks *r, const tm_vec *ranks, tm_vec *sums, int *any,
                            tm_error *err) {
     const tm_extra_ranks *of = ranks->data;

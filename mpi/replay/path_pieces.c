@@ -7,7 +7,7 @@
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
 
-/* Deciding edges of one graph at a time. */
+/* The edges that decide the times of boundaries, of one graph at a time. */
 typedef struct decided {
     uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
@@ -59,7 +59,7 @@ static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline, d
     return TM_OK;
 }
 
-/* By rank, step and time; the path was walked backwards. */
+/* Orders hops by rank, step and time. (The path was walked backwards.) */
 static int by_rank(const void *a, const void *b) {
     const tm_path_hop *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);
@@ -99,7 +99,7 @@ static tm_status fill_batch(const tm_replay_ranks *r, const tm_batch *batch, dec
     return TM_OK;
 }
 
-/* Fills in the hops of the ranks held here. */
+/* Finds the pieces of the hops whose ranks are held here. */
 static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec *pieces,
                       tm_error *err) {
     size_t n_batches;
@@ -133,7 +133,7 @@ static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4]
     return tm_mpi_agree(r->comm, status, err);
 }
 
-/* Moves the pieces of the whole path, which are first, to @p whole. */
+/* Moves the pieces of the whole path, which come before those of the steps, to @p whole. */
 static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
     tm_path_piece *v = pieces->data;
     size_t n = 0;
@@ -158,7 +158,7 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
         status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(ranks->comm, &own, tm_mpi_first_process, pieces, err);
-    if (pieces->n > 1) /* those of each rank are in order */
+    if (pieces->n > 1) /* each rank's pieces are already in order */
         tm_sort(pieces->data, pieces->n, pieces->size, by_time);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);

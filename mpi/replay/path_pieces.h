@@ -10,7 +10,7 @@
  *
  * Collective: over the ranks' comm.
  * @param steps   of tm_path_step, the same on every process
- * @param pieces  of tm_path_piece, only on process 0: step by step, each from its start
+ * @param pieces  of tm_path_piece, only on process 0: step by step, and within a step by time
  * @param whole   of tm_path_piece, only on process 0: the path from the root to the last end
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -16,10 +16,10 @@
 #include "waits/stages.h"
 #include "works.h"
 
-/* Places are compared in slices, so that a process's part of each slice stays below this.
- * SLICE_BYTES applies to the weights of single ranks, which are all scanned for every slice; up to
- * SLICES slices may be smaller. SLICE_ROWS_BYTES applies to the rows of batches, which are listed
- * by slice, so that a slice fits into the caches. */
+/* Places are compared in slices, to limit a process's memory for each slice. SLICE_BYTES limits the
+ * weights of ranks with their own graphs. Every slice scans all of these weights; up to SLICES
+ * slices may be made even if they are smaller. SLICE_ROWS_BYTES limits the rows of batches. These
+ * are listed slice by slice, so a slice shall fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -57,7 +57,8 @@ static void find_root(tm_replay_ranks *r) {
         for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
                  row++)
-                if (t->role[row] != TM_ROLE_NONE) { /* rows ascend: the stream's first */
+                /* rows are sorted by start: this is the stream's first event */
+                if (t->role[row] != TM_ROLE_NONE) {
                     int64_t begin = tm_rank_clock_true(&t->clock, t->begin_ns[row]);
                     first = begin < first ? begin : first;
                     any = true;
@@ -96,7 +97,8 @@ static int member_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Sends members to their group's owner, and participations from there to each rank's process. */
+/* Sends the members of operations to the process that owns their group, and from there the
+ * participations to the processes of the ranks. */
 static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
     tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
     tm_vec own = TM_VEC(tm_replay_visit);
@@ -125,8 +127,8 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Adds a rank's pairs and its counts. If ranks share recorded events, only one of them is
- * counted. */
+/* Adds a rank's pairs of events and its counts of names. Of ranks that share recorded events, only
+ * one adds its counts. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));
@@ -153,10 +155,11 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     return tm_replay_share_keys(r->comm, &pairs->tight, err);
 }
 
-/* Decides whether the ranks with the job's first step separate the warm-up from it. */
+/* Decides for the whole job whether the warm-up is a part of the first step, from the ranks that
+ * recorded this step. */
 static void find_warm_up(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
-    int flags[2] = {0}; /* any and joined of tm_warm_up, over all ranks */
+    int flags[2] = {0}; /* `any` and `joined` of tm_warm_up, combined over all ranks */
     tm_drafts_rank *ranks = r->drafts.ranks;
     for (size_t i = 0; i < r->n; i++) {
         const tm_warm_up own = ranks[i].before;
@@ -175,7 +178,7 @@ static void find_warm_up(tm_replay_ranks *r) {
         ranks[i].warm_up = ranks[i].warm_up && r->warm_up;
 }
 
-/* Counts the participations of rank i, which are ordered by rank. */
+/* Counts the participations of rank i. All participations are sorted by rank. */
 static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
     const tm_replay_visit *v = r->visits.data;
     size_t n = 0;
@@ -236,7 +239,8 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
     return tm_batch_rows(batches, n, &from, rows, err);
 }
 
-/* @param rows  of tm_peer_row: buffer reused for all slices */
+/* Compares the places of one slice with those of peers.
+ * @param rows  of tm_peer_row: a buffer that is used for every slice */
 static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *rows,
                                tm_error *err) {
     tm_peer_places *places = &r->places;
@@ -293,7 +297,8 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
 }
 
-/* Computes each rank's call time; unchanged for graphs of operations. @param out  [r->n] */
+/* Computes the call time of each rank; ranks whose graphs are of operations are left out.
+ * @param out  [r->n] */
 static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -313,7 +318,7 @@ static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
 static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_replay_fact);
     int64_t *call_ns = calloc(r->n + 1, sizeof *call_ns);
-    /* call times are only used to compare the hosts of stages */
+    /* only the comparison of stages' hosts needs call times */
     const bool stages = r->collectives->stages.n > 0;
     bool ok = call_ns && (!stages || find_call_times(r, call_ns));
     for (size_t i = 0; i < r->n && ok; i++) {
@@ -334,8 +339,8 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     return status;
 }
 
-/* If every stage is on one host, a rank's peers are on its host. On a slow host, the peers' call
- * times are then divided by the factor of the host. */
+/* If each stage is on a single host, all peers of a rank are on the rank's host and may be equally
+ * slow. On a slow host, the call times of the peers are therefore divided by the host's factor. */
 static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -355,7 +360,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     return done ? TM_OK : tm_fail_memory(err);
 }
 
-/* Frees memory only needed for building. */
+/* Frees memory that only building the graphs needs. */
 static void free_parts(tm_replay_ranks *r) {
     tm_drafts_free(&r->drafts);
     for (size_t i = 0; i < r->n && r->items; i++)
@@ -377,7 +382,7 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
     return TM_OK;
 }
 
-/* Reduces each rank of a batch individually. */
+/* Reduces the ranks of a batch one by one. */
 static tm_status reduce_apart(const tm_replay_ranks *r, const tm_batch *batch,
                               const tm_replay_weigh *weigh, tm_error *err) {
     for (size_t lane = 0; lane < batch->n; lane++) {
@@ -408,8 +413,9 @@ static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_repla
                            err);
 }
 
-/* @param batch    whose peers are in the workspace
- * @param n_left  batches after it */
+/* Reduces the ranks of a batch.
+ * @param batch   the workspace holds its peers' weights
+ * @param n_left  number of batches after it */
 static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, size_t n_left,
                               const tm_replay_weigh *weigh, tm_error *err) {
     const tm_batch_sets sets = {weigh->n_sets, weigh->batch, weigh->context};
@@ -421,7 +427,7 @@ static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, s
     TM_TRY(tm_reduce_batch(batch, r->workspace, &sets, &done, weigh->words, err));
     if (!done)
         TM_TRY(reduce_apart(r, batch, weigh, err));
-    /* Reserves the same amount for the remaining batches, to avoid repeated copying. */
+    /* Reserves as much for each remaining batch, to avoid repeated copying. */
     const size_t left = (weigh->words->n - before) * n_left;
     if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
         return tm_fail_memory(err);
@@ -491,7 +497,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
-    if (ranks->models.batches.n == 0) /* only batches look at their peers again */
+    if (ranks->models.batches.n == 0) /* only batches use their peers after this point */
         tm_peer_places_free(&ranks->places);
     tm_vec_free(&ranks->visits);
     tm_pages_give_back();

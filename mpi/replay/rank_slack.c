@@ -11,9 +11,9 @@
 
 enum {
     NEAR = 100,       /* slack below T / 100 counts as near */
-    RUNS_ALL = 32768, /* number of runs of a job, divided among its ranks */
-    RUNS_LEAST = 8,   /* minimum number of a rank */
-    RUNS_MOST = 2048  /* maximum number of a rank */
+    RUNS_ALL = 32768, /* number of runs of events that a job reports, divided among its ranks */
+    RUNS_LEAST = 8,   /* minimum number of runs of a rank */
+    RUNS_MOST = 2048  /* maximum number of runs of a rank */
 };
 
 /* State for all ranks of this process, and the results. */
@@ -21,13 +21,14 @@ typedef struct finder {
     const tm_replay_ranks *r;
     const tm_fixer *fixer;
     int64_t *late;  /* owned; from find_late */
-    tm_keys places; /* of operations, parallel to late */
-    size_t runs;    /* maximum for a rank */
+    tm_keys places; /* keys of operations, in the order of late */
+    size_t runs;    /* maximum number of runs of a rank */
     tm_vec ranks;   /* of tm_whatif_rank */
     tm_vec slacks;  /* of tm_slack_run */
 } finder;
 
-/* Returns the latest time of each operation, then of each step; NULL when out of memory. */
+/* Returns the latest time of each operation, then of each step, that does not delay the end of the
+ * job; NULL when out of memory. */
 static int64_t *find_late(const tm_fixer *fixer) {
     const tm_replay *job = fixer->replay;
     int64_t *late = malloc((job->n_operations + job->n_steps + 1) * sizeof *late);
@@ -53,7 +54,7 @@ static int64_t late_visit(const finder *f, uint64_t operation) {
     return f->late[tm_keys_find(&f->places, &operation)];
 }
 
-/* Appends a rank, and the runs of its events. */
+/* Appends the slack of a rank, and the runs of its events. */
 static bool add_rank(finder *f, size_t i, const tm_graph *g, const tm_slack_times *times,
                      tm_slack slack) {
     const tm_whatif_rank rank = {.rank = f->r->timelines[i].rank, .slack = slack};
@@ -85,7 +86,7 @@ static bool find_rank(finder *f, size_t i) {
     return ok;
 }
 
-/* Same for the ranks of a batch. */
+/* Computes the same for the ranks of a batch. */
 static bool find_batch(finder *f, const tm_batch *batch) {
     const tm_graph *g = batch->like;
     const tm_graph_step *steps = g->steps.data;

@@ -14,20 +14,20 @@ typedef struct tm_replay_plan {
     size_t n_timelines;
     const tm_names *names;
     int64_t world_size;    /* -1 unknown */
-    tm_scenario *scenario; /* requested by the user, or NULL */
-    const tm_list *steps;  /* steps that figures cover; NULL: all */
+    tm_scenario *scenario; /* the scenario that the user requested, or NULL */
+    const tm_list *steps;  /* steps that the results cover; NULL: all */
 } tm_replay_plan;
 
 /**
- * Replays the job, unless its clocks cannot be aligned.
+ * Replays the job. Does nothing if its clocks cannot be aligned.
  *
- * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 edges for each
- * event and call; 15 bytes in batches), and on every process 70 bytes for each link, a rank's way
- * between two operations.
+ * Collective: over comm. Memory: 60 bytes (15 in batches) for each edge of the ranks held here,
+ * which have 1.3 edges for each event and call; and on every process 70 bytes for each link, the
+ * way of a rank from one operation to the next.
  * @param collectives  matched, aligned and with waits
  * @param result       initialised; filled on process 0, partly on others; to be freed in any case
- * @return             TM_OK; TM_ERR_USAGE if the job has nothing that the scenario selects, or none
- *                     of the steps; TM_ERR_FAULT; the same on every process
+ * @return             TM_OK; TM_ERR_USAGE if nothing in the job matches the scenario, or the job
+ *                     has none of the steps; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                         const tm_collectives *collectives, tm_replay_result *result,

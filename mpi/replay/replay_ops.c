@@ -152,7 +152,8 @@ tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) {
     return status;
 }
 
-/* Position of a rank, known to all processes. Sent as bytes. */
+/* A rank's place in the job's parallelism, as in tm_ops_place. Every process has those of all
+ * ranks. Sent as bytes. */
 typedef struct slot {
     int64_t rank;
     tm_ops_place place;
@@ -162,7 +163,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const slot *)a)->rank, ((const slot *)b)->rank);
 }
 
-/* Collects the positions of the ranks with a graph, in the job's order of ranks. */
+/* Collects the places of the ranks with a graph, in the job's order of ranks. */
 static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error *err) {
     tm_vec own = TM_VEC(slot);
     bool ok = true;
@@ -180,7 +181,8 @@ static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error 
     return status;
 }
 
-/* Excludes unexplained time after the ends of steps from the steps' slowdown. */
+/* Sets the base of each step to its replayed time. The rest of its recorded time, which the replay
+ * does not explain, is subtracted from its ideal, too. */
 static void set_steps(tm_replay_result *result, const tm_replay *job, const int64_t *ends) {
     tm_whatif_step *steps = result->steps.data;
     for (size_t i = 0; i < result->steps.n; i++) {

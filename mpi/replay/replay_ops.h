@@ -7,22 +7,22 @@
 #include "replay/job/ops_figures.h"
 #include "replay/whatif/result.h"
 
-/** Whether the traces of all ranks hold operations and the ranks' positions.
+/** Whether the traces of all ranks hold operations and the ranks' places in the parallelism.
  * Collective: over ranks->comm. */
 bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
 
 /**
- * Builds the graphs, instead of those from kernels.
+ * Builds the graphs from operations instead of kernels.
  *
  * Collective: over ranks->comm.
- * @param ranks  with root_ns
+ * @param ranks  its root_ns is set
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Replaces figures of tm_mpi_whatif by those of tm_ops_figures_find: the base of slowdown and
- * shares, and the ranks' slowdowns.
+ * Replaces some results of tm_mpi_whatif by those of tm_ops_figures_find: the time that slowdown
+ * and shares refer to, and the slowdowns of ranks.
  *
  * Collective: over ranks->comm.
  * @param result  of tm_mpi_whatif

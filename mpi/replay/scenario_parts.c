@@ -10,7 +10,7 @@
 #include "replay/whatif/result.h"
 #include "waits/stages.h"
 
-/* Maximum length of a list of existing values. */
+/* Maximum length [bytes] of the text that lists the values that exist. */
 enum { THERE_MAX = 200 };
 
 static int64_t last_stage(const tm_vec *stages) {
@@ -22,7 +22,7 @@ static int64_t last_stage(const tm_vec *stages) {
     return last;
 }
 
-/* Appends the values of a condition that the ranks held here have. */
+/* Appends the values that the ranks held here have for a condition, such as their hosts. */
 static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) {
     bool ok = true;
     for (size_t i = 0; i < r->n && ok; i++) {
@@ -56,7 +56,7 @@ static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *v
                                          : tm_fix_kinds[v[i]].word);
 }
 
-/* Lists the job's values for a condition without match; "" if none. */
+/* Lists the values that the job has for a condition that matched nothing; "" if it has none. */
 static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *out, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = add_values(r, condition, &own) ? TM_OK : tm_fail_memory(err);
@@ -84,7 +84,8 @@ static void write_part(const tm_scenario_part *part, char *out, size_t size) {
                                      tm_condition_words[c], part->texts[c]);
 }
 
-/* Reports that a part selects nothing, the condition that causes it, and the existing values. */
+/* Reports that a part of the scenario selects nothing, with the condition that causes this and the
+ * values that exist. */
 static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                         const tm_scenario_found *found, tm_error *err) {
     static const char *const have[TM_N_CONDITIONS] = {[TM_CONDITION_RANK] = "the job has ranks",

@@ -10,8 +10,8 @@
  *
  * Collective: over the ranks' comm.
  * @param scenario  the same on every process; its n_ranks is set
- * @return          TM_OK; TM_ERR_USAGE if a part selects nothing, with a list of what exists;
- *                  TM_ERR_FAULT; the same on every process
+ * @return          TM_OK; TM_ERR_USAGE if a part selects nothing, with a list of the values that
+ *                  exist; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_scenario(const tm_replay_ranks *ranks, tm_scenario *scenario,
                           tm_error *err) TM_MUST_CHECK;

@@ -6,17 +6,19 @@
 #include "replay/whatif/links.h"
 
 /**
- * Finds the host with slow transfers, and factors that make transfers as fast as on others.
+ * Finds a host with slow transfers, and factors that make its transfers as fast as those of other
+ * hosts.
  *
  * Collective: over the ranks' comm.
  * @param network  the same on every process
- * @param scaled   operations of this process's ranks
+ * @param scaled   factors for the operations of this process's ranks
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scaled *scaled,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the corresponding change, if there is one. False when out of memory.
+/** Appends the change that makes the slow host's transfers as fast as others, if there is such a
+ * host. False when out of memory.
  * @param more  of tm_change_more */
 bool tm_mpi_links_change(const tm_replay_ranks *ranks, const tm_links *network,
                          const tm_scaled *scaled, tm_vec *more) TM_MUST_CHECK;

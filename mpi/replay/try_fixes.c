@@ -18,10 +18,10 @@
 #include "slow_hosts.h"
 #include "waits/stages.h"
 
-/* Share of the ranks, those with the largest S_x, that count as the worst. */
+/* The ranks with the largest S_x count as the worst ranks. This is their share of all ranks. */
 static const double WORST_SHARE = 0.03;
 
-/* A row before evaluation: which ranks get which weights. */
+/* A fix to evaluate: the ranks that are fixed, and the weights that they get. */
 typedef struct trial {
     tm_whatif_item item;
     uint32_t first, n; /* range of members */
@@ -34,20 +34,20 @@ typedef struct whatif {
     tm_replay_result *result;
     tm_changes chosen; /* by process 0 */
     tm_split split;
-    tm_scaled scaled; /* for a network as fast as others */
+    tm_scaled scaled; /* factors for a network that is equally fast on all hosts */
     tm_changes_more more;
     tm_replay job;
     tm_fixer fixer;
     tm_trying trying; /* of the changes */
     tm_vec trials;    /* of trial */
     tm_vec members;   /* of uint32_t: indices of ranks */
-    tm_vec best;      /* of tm_whatif_step: the best fixes of this process */
-    int64_t *ideal;   /* owned; times with peers' weights */
+    tm_vec best;      /* of tm_whatif_step: the best fix of each step among this process's trials */
+    int64_t *ideal;   /* owned; times if all ranks have their peers' weights */
     uint8_t *sets;    /* owned; [n_ranks] */
     int self, n_processes;
 } whatif;
 
-/* T with all ranks but one at the ideal. */
+/* The job's time T if all ranks but one have their peers' weights. */
 typedef struct without {
     int64_t ideal_ns;
     uint32_t place;
@@ -70,7 +70,8 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-/* Reduces the ranks with the sets that can be chosen per rank, and with the first changes. */
+/* Reduces the ranks with the sets of weights that trials choose for each rank, and with the first
+ * batch of changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
         {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_batch(), NULL, NULL, words},
@@ -114,7 +115,7 @@ static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
 }
 
 /* Adds the members of all trials from @p first on, rank by rank. Each trial's n is already set.
- * @param of  1 + index of each rank's trial among these; 0: in none */
+ * @param of  [ranks] 1 + index of the rank's trial, counted from @p first; 0: none */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;
     size_t n = w->members.n;
@@ -134,8 +135,8 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
 }
 
 /* Numbers the trials of a level in the order of their first ranks.
- * @param of   as in add_members; initially 0
- * @param ids  initially empty; out: id of each trial */
+ * @param of   [ranks] as in add_members; all 0 before the call
+ * @param ids  empty before the call; receives the id of each trial */
 static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
     bool ok = true, several = false;
     for (size_t i = 1; i < w->r->facts.n; i++)
@@ -187,7 +188,8 @@ static void set_members(const whatif *w, const trial *t, uint8_t others, uint8_t
         w->sets[members[i]] = set;
 }
 
-/* Updates the best fix of each step by the trial that was evaluated last. */
+/* Compares the trial that was evaluated last with the best fix of each step, and keeps the better
+ * one. */
 static void keep_best(whatif *w, const trial *t) {
     const int64_t *old = w->fixer.recorded_ns + w->job.n_operations;
     const int64_t *new = w->fixer.fixed_ns + w->job.n_operations;
@@ -220,7 +222,7 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
     return TM_OK;
 }
 
-/* Consecutive trials, at most TM_EACH_LANES. */
+/* Consecutive trials of one level that are evaluated together; at most TM_EACH_LANES. */
 typedef struct batch {
     size_t first, behind;
     size_t sort; /* index of the first trial of their level */
@@ -232,7 +234,7 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     int64_t ideals[TM_EACH_LANES];
     tm_each_totals(each, some->first - some->sort, some->behind - some->first, ideals);
     for (size_t i = some->first; i < some->behind; i++) {
-        /* S_x: peers' weights everywhere except on these ranks */
+        /* This is S_x: the job's time if all ranks except these have their peers' weights. */
         trials[i].item.ideal_ns = ideals[i - some->first];
         TM_TRY(try_one(w, &trials[i], err));
         if (!tm_vec_append(items, &trials[i].item, 1))
@@ -241,8 +243,8 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     return TM_OK;
 }
 
-/* Returns which trial of [first, behind) each rank is in, counted from first; NULL when out of
- * memory. */
+/* Returns, for each rank, the index of its trial among the trials [first, behind), counted from
+ * first; NULL when out of memory. */
 static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     const trial *trials = w->trials.data;
     const uint32_t *members = w->members.data;
@@ -262,7 +264,7 @@ static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items,
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
     const size_t own = first + (size_t)w->self * TM_EACH_LANES;
     tm_each each = {0};
-    if (own >= behind) /* fewer trials than processes */
+    if (own >= behind) /* if there are fewer trials than processes */
         return TM_OK;
     uint32_t *groups = group_ranks(w, first, behind);
     tm_status status =
@@ -286,7 +288,7 @@ static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
     return TM_OK;
 }
 
-/* Makes the plan, on process 0. */
+/* Makes the plan of fixes, on process 0. */
 static tm_status add_plan(whatif *w, tm_error *err) {
     const tm_fix_sets peer = {TM_SET_PEER, TM_SET_PEER_EXPLAINED};
     tm_vec plan = TM_VEC(tm_planned);
@@ -317,7 +319,8 @@ static int by_item(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->id, y->id);
 }
 
-/* Computes T with the worst 3 % of ranks (rounded up) fixed, and with the last stage fixed. */
+/* Computes the job's time T with the worst 3 % of ranks (rounded up) fixed, and with the last stage
+ * fixed. */
 static tm_status fix_worst(whatif *w, tm_error *err) {
     const tm_whatif_item *items = w->result->items.data;
     tm_vec worst = TM_VEC(without);
@@ -353,7 +356,8 @@ static bool is_rank_below(const void *element, const void *key) {
     return ((const tm_replay_fact *)element)->rank < *(const int64_t *)key;
 }
 
-/* Sets the time of each rank, host or stage on the path. @param path  [facts] */
+/* Sets how much of the path is on each rank, host or stage. @param path [facts] time of each rank
+ * on the path */
 static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
     tm_keys keys = TM_KEYS(int64_t);
     tm_vec sums = TM_VEC(int64_t);
@@ -428,7 +432,7 @@ static bool counts(const whatif *w, int64_t number) {
     return !w->job.counts || w->job.counts[tm_lower_bound(w->job.steps, w->job.n_steps, number)];
 }
 
-/* Collects the best fix over all processes for each step that counts. */
+/* For each step of the result, finds the best fix over all processes. */
 static tm_status gather_steps(whatif *w, tm_error *err) {
     tm_vec all = TM_VEC(tm_whatif_step);
     tm_status status = tm_mpi_everywhere(w->r->comm, &w->best, &all, err);
@@ -478,7 +482,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
-/* Finds stages of unequal work, and a slow network. */
+/* Finds stages with unequal work, and hosts with slow transfers. */
 static tm_status compare_parts(whatif *w, tm_error *err) {
     TM_TRY(tm_mpi_split(w->r, w->result, &w->split, err));
     TM_TRY(tm_mpi_links(w->r, &w->result->network, &w->scaled, err));

@@ -11,9 +11,9 @@
  * Evaluates the fix of each rank, host, stage, kind of work and kernel, and makes the plan.
  *
  * Collective: over the ranks' comm.
- * @param scenario  for which edges are marked, or NULL
- * @param result    with path_steps, and on process 0 pieces, of the steps that count; the rest is
- *                  added on process 0
+ * @param scenario  whose edges are marked, or NULL
+ * @param result    has path_steps, and on process 0 pieces, of the requested steps; process 0 fills
+ *                  the rest
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenario,

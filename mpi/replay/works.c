@@ -22,11 +22,12 @@ static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     return (int64_t *)(void *)(rank + 1);
 }
 
-/* Appends the sums of a batch's ranks, which are all of one stage. */
+/* Appends the sums of a batch's ranks. All of them belong to one stage. */
 static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_of *of,
                       tm_vec *own) {
     int64_t *sums[TM_LANES];
-    if (!tm_vec_reserve(own, own->n + batch->n)) /* pointers into it must stay valid */
+    /* reserved at once, because add_rank returns pointers into it */
+    if (!tm_vec_reserve(own, own->n + batch->n))
         return false;
     for (size_t k = 0; k < batch->n; k++)
         sums[k] = add_rank(r, batch->index[k], own);
@@ -37,7 +38,8 @@ static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_
     return !of->calls || tm_works_batch_calls(of, batch, sums);
 }
 
-/* @param apart_ns  added to */
+/* Sums the own work of the ranks held here. @param apart_ns  incremented by the part of the sums
+ * that not all ranks have */
 static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own,
                       int64_t *apart_ns) {
     tm_works_of of = {
@@ -61,8 +63,8 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
     return ok;
 }
 
-/* Whether the work common to all ranks is most of the GPUs' own work. It is little if ranks
- * without known stages run different programs.
+/* Whether most of the GPUs' own work is common to all ranks. This is false if ranks run different
+ * programs although no stages are known.
  * @param apart_ns  the part of the sums that not all ranks have */
 static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, int64_t apart_ns) {
     int64_t ns[2] = {-apart_ns}; /* summed; total */
@@ -88,7 +90,8 @@ static int by_stage(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns the number of the step with a tag: the lowest one that a rank here has, or INT64_MAX. */
+/* Returns the lowest number of a step with this tag on the ranks held here; INT64_MAX if there is
+ * none. */
 static int64_t number_of(const tm_replay_ranks *r, unsigned step) {
     int64_t number = INT64_MAX;
     for (size_t i = 0; i < r->n; i++)
