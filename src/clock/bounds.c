@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 enum { MAX_SWEEPS = 50 };
-#define PROJECT_SIGMAS 3.0 /* no clock is moved further than this multiple of its uncertainty */
+#define PROJECT_SIGMAS 3.0 /* no clock is moved by more than this many standard deviations */
 
-/* The two largest values of an event, from different domains: a domain is bounded by the others in
- * the event, not by itself. */
+/* The two largest values of an event, from different domains. Two are kept because a domain is
+ * bounded by the other domains only: by the second value if the first is its own. */
 typedef struct outermost {
     double first, second;
-    int32_t domain; /* of the first; -1 if none */
+    int32_t domain; /* that `first` comes from; -1 if none */
 } outermost;
 
 static void push_out(outermost *most, int32_t domain, double value) {
@@ -28,8 +28,9 @@ static double other_than(const outermost *most, int32_t domain) {
     return most->domain == domain ? most->second : most->first;
 }
 
-/* Finds the last starts and the first ends (negated) of an event within a component, by the current
- * fit. `give` and `take` (both may be NULL) hold corrections added to each domain's clock. */
+/* Finds the latest start and the earliest end (negated) of an event within a component, on the
+ * fitted clocks: for each the two outermost values. `give` and `take` (both may be NULL) are added
+ * to the times of each domain. */
 static void find_outermost(const tm_fit_state *state, const tm_fit_event *event, const double *give,
                            const double *take, outermost out[2]) {
     out[0] = out[1] = (outermost){.first = -HUGE_VAL, .second = -HUGE_VAL, .domain = -1};
@@ -54,8 +55,8 @@ static bool usable(const tm_fit_state *state, const tm_fit_event *event) {
     return true;
 }
 
-/* Finds, for each domain, by how much it starts too late (first half) and ends too early (second
- * half) for another of its component. Violations are positive, all others 0. */
+/* Finds, for each domain, by how much it starts too late (first half of *worst) and ends too early
+ * (second half) to agree with another domain of its component; 0 if it agrees with all. */
 static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     memset(state->counts, 0, 2 * n * sizeof *state->counts);
@@ -86,9 +87,9 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 }
 
 /**
- * Moves clocks until no event of a component violates causality: each violation is halved between
- * its two sides, and each domain is moved by its largest share. If that fails, or would move a
- * clock further than its uncertainty allows, the fit is left unchanged.
+ * Moves clocks until no event of a component violates causality: the two domains of a violation
+ * take half of it each, and each domain is moved by the largest of its halves. If that fails, or
+ * would move a clock further than its uncertainty allows, the fit is left unchanged.
  * @param models  the uncertainties
  * @param moved   whether the fit has changed
  */
@@ -129,16 +130,16 @@ static void find_references(const tm_fit_state *state, const tm_clock_model *mod
     }
 }
 
-/* How far each clock can be moved up (`up`) and down (`down`) while the reference is fixed. Stored
- * negated, so that the tightest bound is the largest value. Found by rounds of Bellman-Ford. */
+/* How far each clock can be moved up (`up`) and down (`down`) while the reference is fixed. Both
+ * are negated, so that the tightest bound is the maximum. Found by rounds of Bellman-Ford. */
 typedef struct bounds {
     tm_fit_state *state;
     double *up, *down, slack;
-    bool *moved; /* [domains] in the last round */
-    /* Events by domain; NULL if out of memory, which only costs time. */
+    bool *moved; /* [domains] whether the last round moved its bounds */
+    /* Lists of the events of each domain. NULL if out of memory: this only takes more time. */
     size_t *first;   /* [domains + 1] index into `event` */
-    uint32_t *event; /* the events of a domain */
-    uint32_t *round; /* last round in which an event was examined */
+    uint32_t *event; /* events, domain after domain */
+    uint32_t *round; /* [events] last round in which the event was examined */
 } bounds;
 
 static void free_lists(bounds *b) {
@@ -175,15 +176,15 @@ static void list_events(bounds *b) {
             b->event[next[state->rows[state->events[k].first + i].domain]++] = (uint32_t)k;
 }
 
-/* Tightens the bounds that one event gives its domains, in `counts`. */
+/* Tightens, in `counts`, the bounds of the domains of one event. */
 static void tighten_by(const bounds *b, const tm_fit_event *event) {
     const tm_fit_state *state = b->state;
     size_t n = (size_t)state->n_domains;
     outermost most[2];
     if (!usable(state, event))
         return;
-    /* Lowest possible value of the last begin; highest possible value, negated, of the first
-     * end. */
+    /* With the bounds so far: the lowest possible time of the latest start; the highest possible
+     * time (negated) of the earliest end. */
     find_outermost(state, event, b->down, b->up, most);
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *row = state->rows + event->first + i;
@@ -199,8 +200,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     }
 }
 
-/* Runs round @p round (from 1) over the events of domains that the previous round moved; other
- * events give the same bounds as before. */
+/* Runs round @p round (from 1) over the events of domains whose bounds the previous round moved.
+ * Other events would give the same bounds as before. */
 static void tighten(const bounds *b, uint32_t round) {
     const tm_fit_state *state = b->state;
     for (size_t k = 0; k < state->n_events && !b->first; k++)
@@ -214,7 +215,7 @@ static void tighten(const bounds *b, uint32_t round) {
         }
 }
 
-/* No bound yet: large, but sums of it stay exact in a double and in an integer. */
+/* Stands for no bound yet. It is large, but sums of it are exact as a double and as an integer. */
 #define FAR_NS 0x1p52
 
 /* Takes over the bounds of a round from `counts`; returns whether any changed. */
@@ -253,8 +254,9 @@ static tm_status find_bounds(bounds *b, tm_error *err) {
 }
 
 /**
- * Sets the interval of each clock within which no event is violated more than by the current fit,
- * with the reference clock of its component fixed. The fit itself is always inside.
+ * Sets the interval in which each clock may lie while the reference clock of its component is
+ * fixed: no event may violate causality by more than it does on the fitted clocks. The fit is
+ * always inside.
  * @param models  reads anchors; sets low and high (relative to the fit's offset) and bounded
  */
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -274,7 +276,8 @@ tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *er
     free_lists(&b);
     TM_TRY(status);
     for (size_t h = 0; h < n; h++) {
-        /* Half of the range: any bound reached from the reference is far below that. */
+        /* Bounds that were found are far below FAR_NS; sums with a bound that was not found are
+         * above half of it. */
         models[h].bounded =
             up[h] > -FAR_NS / 2 && down[h] > -FAR_NS / 2 && models[h].method == TM_CLOCK_FIT;
         models[h].low_ns = models[h].bounded ? (int64_t)down[h] : 0;

@@ -1,9 +1,10 @@
 /* Checks whether the fit obeys causality, and finds events that must be mismatched. */
 #include "fit_state.h"
 
-#define SUSPECT_NOISES 5.0 /* smaller leads, in noises of the clocks, are ignored */
-#define FAR_NOISES 10.0    /* distance [noises] from which an end is off */
-#define FAR_SHARE 0.3      /* share of an event's ranks with such ends, above which it is suspect */
+#define SUSPECT_NOISES 5.0 /* an end this many noises before a start is not suspect yet */
+#define FAR_NOISES 10.0    /* an end this many noises from the others is far off */
+/* an event is suspect if more than this share of its ranks have ends far off */
+#define FAR_SHARE 0.3
 
 /* Converts a domain's time to true time. */
 typedef double clock_reader(const tm_fit_state *state, int32_t domain, double since);
@@ -45,7 +46,7 @@ static bool far_ends(tm_fit_state *state, const tm_fit_event *event) {
     return far > FAR_SHARE * all;
 }
 
-/* Domains of different components have no common time that could show a contradiction. */
+/* Domains of different components have no common time, so they cannot contradict each other. */
 static bool one_component(const tm_fit_state *state, const tm_fit_event *event) {
     for (size_t i = 1; i < event->n; i++)
         if (state->component[state->rows[event->first + i].domain] !=
@@ -56,7 +57,7 @@ static bool one_component(const tm_fit_state *state, const tm_fit_event *event) 
 
 /**
  * Marks the events that contradict the fit by more than noise.
- * @param n  number of such events, over all processes
+ * @param n  set to their number, over all processes
  */
 tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     double limit = SUSPECT_NOISES * fmax(tm_fit_least_noise(state), TM_CLOCK_TOLERANCE_NS);
@@ -70,7 +71,8 @@ tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     return tm_fit_sum(state, n, 1, err);
 }
 
-/** Counts events in which one domain ended before another had started, before and after the fit. */
+/** Counts events in which one domain ended before another had started, on the recorded clocks and
+ * on the fitted clocks. */
 tm_status tm_fit_check(tm_fit_state *state, tm_clock_check *out, tm_error *err) {
     int64_t counts[5] = {0}, worst[2] = {0};
     for (size_t k = 0; k < state->n_events; k++) {

@@ -1,11 +1,12 @@
-/* Finds the domains that collectives link, and starts with medians over the best-linked pairs. */
+/* Finds groups of domains that collectives link, and their first estimates: medians of end
+ * differences between the pairs with most common events. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
 #include "fit_state.h"
 
-/* Callback for pairs of an event's anchors: the first with each other one. These keep every link,
- * at a cost linear in the anchors instead of quadratic. */
+/* Receives pairs of an event's anchors: the first anchor with each of the others. These pairs link
+ * the same domains as all pairs would, at a cost linear in the number of anchors. */
 typedef void pair_visitor(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other);
 
 static void visit_pairs(tm_fit_state *state, pair_visitor *visit) {
@@ -32,7 +33,8 @@ static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fi
         ++*n;
 }
 
-/* Number of events in which one of two domains is first and the other is a later anchor. */
+/* Two domains, and the number of events in which one has the first anchor and the other a later
+ * one. */
 typedef struct link {
     int32_t from, to;
     int64_t n;
@@ -44,7 +46,7 @@ static int by_ends(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->to, y->to);
 }
 
-/* Gathers the links of all processes, in both directions, each once. */
+/* Gathers the links of all processes. Each pair is listed once in each direction. */
 static tm_status gather_links(tm_fit_state *state, tm_vec *out, tm_error *err) {
     tm_vec own = TM_VEC(link);
     const int32_t(*pairs)[2] = state->pairs.keys.data;
@@ -76,12 +78,12 @@ typedef struct offer {
     int32_t domain;
 } offer;
 
-/* Whether an offer precedes another: more events, or the lower domain. */
+/* Whether an offer comes before another: it has more events, or as many and the lower domain. */
 static bool is_better(const offer *a, const offer *b) {
     return a->n != b->n ? a->n > b->n : a->domain < b->domain;
 }
 
-/* Max-heap; each link makes at most one offer. */
+/* Adds an offer to a heap whose top is the best offer. Each link makes at most one offer. */
 static void push_offer(offer *heap, size_t *n, offer new) {
     size_t at = (*n)++;
     for (; at > 0 && is_better(&new, &heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -121,9 +123,10 @@ static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offe
         }
 }
 
-/* Grows the maximum spanning forest by Prim's algorithm: most events first, then the lowest domain.
- * Sets `parent` (itself for a root), `strong` and the order of the domains, parents first. Scratch:
- * sorted holds each domain's best count, below 0 once it is in the forest. */
+/* Grows the maximum spanning forest by Prim's algorithm: the next domain is the one with the most
+ * events, and the lowest of several. Sets `parent` (of a root: the root), `strong` and `order`, in
+ * which parents come before children. While it runs, `sorted` holds the best number of events of
+ * each domain, and is below 0 after the domain was added. */
 static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, int32_t *order) {
     int32_t n = state->n_domains, n_in = 0;
     size_t n_offers = 0;
@@ -146,7 +149,7 @@ static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, i
     }
 }
 
-/* Adds the offset of the child's window middle from the parent's, if both ended together. */
+/* Adds an estimate of the child's offset from its parent, as if both had ended at the same time. */
 static void add_difference(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
     if (state->parent[other->domain] == first->domain)
         tm_median_search_add(&state->select, (size_t)other->domain, first->end - other->end);
@@ -155,11 +158,11 @@ static void add_difference(tm_fit_state *state, const tm_fit_row *first, const t
 }
 
 /**
- * Finds the components linked by anchors, and initialises them with the medians of end differences
- * along their spanning forests; drifts start at 0.
+ * Finds the components, i.e. domains linked by anchors. Starts the fit with the medians of end
+ * differences between each domain and its parent in the spanning forest, and with drifts of 0.
  */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) {
-    int32_t *order = state->component; /* not yet in use */
+    int32_t *order = state->component; /* used as scratch before the components are known */
     tm_vec links = TM_VEC(link);
     visit_pairs(state, count_pair);
     tm_status status = gather_links(state, &links, err);
@@ -192,7 +195,8 @@ static int by_value(const void *a, const void *b) {
     return tm_order_real(x->value, y->value);
 }
 
-/* For an even number of equal weights: the mean of the middle two. */
+/* Returns the weighted median; the mean of the middle two values if exactly half of the weight is
+ * on each side. */
 static double weighted_median(tm_fit_vote *votes, size_t n) {
     double half = 0.0, sum = 0.0;
     qsort(votes, n, sizeof *votes, by_value);
@@ -208,7 +212,8 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
     size_t *next =
-        state->list_first + 1; /* insertion point of the next list; finally the end of its own */
+        /* where the next domain of a list goes; after the loop, the list's end */
+        state->list_first + 1;
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)
             state->list_of[h] = n_lists++;
@@ -224,10 +229,11 @@ int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     return n_lists;
 }
 
-/* Gauges one component, given its domains. */
+/* Moves one component to its wall clocks: see tm_fit_gauge. */
 static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     size_t n_votes = 0;
-    double best = HUGE_VAL; /* smallest sigma, so that equal sigmas weigh exactly 1 */
+    /* smallest sigma; relative to it, equal sigmas have weights of exactly 1 */
+    double best = HUGE_VAL;
     for (size_t i = 0; i < n; i++)
         best = state->sigma[domains[i]] < best ? state->sigma[domains[i]] : best;
     if (!isfinite(best))
@@ -245,8 +251,9 @@ static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
 }
 
 /**
- * Moves each component as a whole to where it is closest to its wall clocks: by their weighted
- * median (weights 1/variance), which a single clock that is years off does not change.
+ * Moves each component as a whole so that it is closest to its wall clocks: by the median of the
+ * clocks' distances, with weights 1/variance. A single clock that is years off does not change a
+ * median.
  */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = tm_fit_list(state, component);

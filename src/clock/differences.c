@@ -6,14 +6,15 @@
 #include "base/sorted.h"
 
 enum {
-    LEAST_LOG2 = 12, /* log2 [ns]: kernels under 4 us form one class, those over 128 ms another */
+    LEAST_LOG2 = 12, /* log2 [ns] of the first class of durations: up to 4 us. The last class has
+                        all over 128 ms */
     DURATIONS = 16,
-    QUIET_ENDS = 64 /* minimum number of ends to estimate the noise of a class */
+    QUIET_ENDS = 64 /* minimum number of ends from which the noise of a class is estimated */
 };
 #define MAD_TO_SIGMA 1.4826
 
-/* From this size on, a sender cannot leave its kernel before the receiver has started, because
- * buffers are smaller. */
+/* From this size on, data does not fit into buffers, so a sender cannot leave its kernel before the
+ * receiver has started. */
 #define LARGE_BYTES ((int64_t)64 << 20)
 
 static int by_rank(const void *a, const void *b) {
@@ -71,7 +72,8 @@ static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
     return (uint16_t)(family * DURATIONS + log2);
 }
 
-/* Whether each rank waits for all others. Unequal all-to-alls may send nothing between some. */
+/* Whether each rank waits for all others. In an all-to-all of unequal sizes, some pairs of ranks
+ * may exchange nothing. */
 static bool is_full(const tm_comm_record *members, size_t n) {
     bool full = tm_record_synchronises(members);
     for (size_t i = 1; i < n; i++)
@@ -80,7 +82,8 @@ static bool is_full(const tm_comm_record *members, size_t n) {
     return full;
 }
 
-/* Collects the trustworthy members of an instance; n is 0 if it links no clocks. */
+/* Collects the members of an operation whose times can be trusted; n is 0 if they are all on one
+ * clock. */
 static void open_operation(const tm_collectives *collectives, size_t instance,
                            const tm_clock_slots *slots, operation *op) {
     const tm_instance *in = (const tm_instance *)collectives->instances.data + instance;
@@ -117,7 +120,7 @@ static uint8_t flags_of(const operation *op, const part *p) {
     return p->record->kind == TM_COLL_SEND ? TM_CLOCK_GIVES : TM_CLOCK_TAKES;
 }
 
-/* Makes the row of parts [from, to) of one domain, ascending by end. */
+/* Makes one row of the fit of parts [from, to). They belong to one domain and are sorted by end. */
 static tm_clock_end row_of(const operation *op, size_t instance, size_t from, size_t to) {
     const part *first = &op->parts[from];
     uint64_t identity = first->record->group + (uint64_t)31 * first->record->kind;
@@ -146,7 +149,7 @@ static bool add_rows(operation *op, size_t instance, tm_vec *out) {
             ;
         tm_clock_end row = row_of(op, instance, from, to);
         ok = (from == 0 && to == op->n) ||
-             tm_vec_append(out, &row, 1); /* a single domain gives no row */
+             tm_vec_append(out, &row, 1); /* an operation within a single domain gives no row */
     }
     return ok;
 }
@@ -163,7 +166,7 @@ tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Compares the parts [from, to), ascending by end, with their median. */
+/* Compares the ends of parts [from, to), which are sorted by end, with their median. */
 static bool compare(const operation *op, size_t from, size_t to, tm_vec *out, int64_t *counts) {
     size_t n = to - from;
     int64_t middle = op->parts[from + (n - 1) / 2].record->end_ns;
@@ -257,7 +260,8 @@ tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec 
         for (to = from + 1; to < n && differences[to].rank == differences[from].rank; to++)
             ;
         const tm_clock_difference *own = &differences[from];
-        size_t m = to - from, half = (m + 1) / 2; /* a single end counts in both halves */
+        /* if there is only one end, it is in both halves */
+        size_t m = to - from, half = (m + 1) / 2;
         tm_clock_late late = {
             .rank = own->rank,
             .n = (int64_t)m,

@@ -19,18 +19,20 @@ typedef struct tm_clock_slots {
     size_t n;
 } tm_clock_slots;
 
-/** Number of classes of kernels with equally noisy ends: kind (folded to six) times log2 of the
- * shortest kernel of the operation, which approximates its transfer time. */
+/** Kernels are put into classes with about equally noisy ends. A class has one of 6 groups of
+ * kinds, and one of 16 ranges of the duration of the operation's shortest kernel, which is about
+ * its transfer time. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
 /** Returns the rank's entry; every rank of a record must have one. */
 const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank);
 
 /**
- * Makes rows of the fit from all operations that link the clocks of at least two domains.
- * Synchronising operations and large transfers, whose sender cannot leave before the receiver has
- * arrived, give full rows; in other transfers the sender gives and the receiver takes. Omits
- * suspect operations and kernels on a wrong clock.
+ * Makes rows of the fit from all operations that link the clocks of at least two domains. Rows have
+ * the role TM_CLOCK_FULL for synchronising operations and for large transfers, whose sender cannot
+ * leave before the receiver has arrived. In other transfers the sender has TM_CLOCK_GIVES and the
+ * receiver TM_CLOCK_TAKES. Leaves out suspect operations, and kernels whose clock is known to be
+ * wrong.
  *
  * @param collectives  matched, on recorded clocks
  * @param out          of tm_clock_end; `event` is the index of the instance
@@ -39,7 +41,8 @@ const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank)
 tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots *slots, tm_vec *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Deviation of a rank's end from those it is compared with. Sent as bytes. */
+/** How much later a rank's kernel of an operation ended than the median of those it is compared
+ * with. Sent as bytes. */
 typedef struct tm_clock_difference {
     int64_t rank;
     int64_t end_ns;
@@ -47,15 +50,16 @@ typedef struct tm_clock_difference {
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
-    bool by_host; /* whether it is compared with the ranks of its host; otherwise with all ranks of
-                     the operation */
+    bool by_host; /* whether an end is compared with the ends on its host; otherwise with all ends
+                     of the operation */
     const bool *classes; /* [TM_CLOCK_CLASSES] classes to use; NULL: all */
 } tm_clock_compared;
 
 /**
  * Compares the ends of synchronising operations that have at least two ends to compare.
  * @param out     of tm_clock_difference; or NULL
- * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] incremented by class and magnitude; or NULL
+ * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] incremented by the number of differences of
+ *                each class and magnitude; or NULL
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slots *slots,
@@ -79,7 +83,7 @@ typedef struct tm_clock_late {
 
 /**
  * Summarises the differences of each rank.
- * @param differences  [n] of whole ranks, in any order; sorted
+ * @param differences  [n] all that these ranks have, in any order; sorted by the call
  * @param out          of tm_clock_late, ascending in rank
  * @return             TM_OK; TM_ERR_FAULT
  */

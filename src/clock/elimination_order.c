@@ -1,28 +1,30 @@
-/* The graph of uneliminated unknowns. A domain's neighbours are its remaining original ones
- * (`near`) and all vertices that share an element with it. An element is what an eliminated domain
- * leaves: its neighbours, all connected to each other. Sets are vertices, too, with the weight of
- * their bins, but are not eliminated. */
+/* The graph of the unknowns that are not yet eliminated. A domain's neighbours are what is left of
+ * its original neighbours (`near`), and all vertices that share an element with it. Eliminating a
+ * domain makes an element: the set of the domain's neighbours, which are then all connected to each
+ * other. The sets of the network are vertices, too, with the number of their bins as weight, but
+ * are not eliminated. */
 #include "elimination_order.h"
 
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
 
-/* Membership of a vertex in an element. */
+/* An entry in the list of elements that contain a vertex. */
 typedef struct link {
     uint32_t element, next;
 } link;
 
 typedef struct vertex {
-    size_t near, n_near; /* in `near`, without those that share an element with it */
+    size_t near, n_near; /* range in graph.near: original neighbours, without those that share an
+                            element with this vertex */
     uint32_t links;      /* first in `links` */
     uint32_t stamp;      /* stamp of the newest element that contains it */
     size_t weight;
     bool gone;
-    /* Of a domain: its degree, and its neighbours in the list of that degree. */
+    /* Of a domain: its degree, and the domains before and after it in the list of that degree. */
     size_t degree;
     uint32_t before, behind;
-    /* Of the element made when it was eliminated: */
+    /* Of the element that eliminating this domain made: */
     size_t held, n_held; /* in `held` */
     size_t held_weight, left;
     uint32_t left_stamp;
@@ -33,9 +35,9 @@ typedef struct graph {
     size_t n, n_domains, total;
     vertex *v;           /* [n] domains, then sets */
     uint32_t *near;      /* of all vertices */
-    uint32_t *by_degree; /* [total + 1] first domain of each */
-    size_t least;        /* lower bound of all degrees */
-    tm_vec held;         /* of uint32_t: vertices of the elements */
+    uint32_t *by_degree; /* [total + 1] first domain of each degree */
+    size_t least;        /* no domain has a degree below this */
+    tm_vec held;         /* of uint32_t: the vertices of all elements */
     tm_vec links;        /* of link */
 } graph;
 
@@ -68,7 +70,8 @@ static void unlist_domain(graph *g, uint32_t d) {
         g->v[v->behind].before = v->before;
 }
 
-/* Visits both directions of each link, and each domain with its sets. */
+/* Calls @p take for both directions of each link, and of each pair of a domain and a set with
+ * it. */
 static void each_pair(const tm_network *w, graph *g, void (*take)(graph *, uint32_t, uint32_t)) {
     const uint64_t *links = w->links.data;
     const tm_network_set *sets = w->sets.data;
@@ -127,7 +130,8 @@ static bool make_graph(const tm_network *w, graph *g) {
     return true;
 }
 
-/* Adds a vertex to the newest element, that of domain p, unless it is already in. */
+/* Adds a vertex to the newest element, which domain p made, unless the element contains it
+ * already. */
 static bool hold(graph *g, uint32_t p, uint32_t stamp, uint32_t u) {
     if (g->v[u].gone || g->v[u].stamp == stamp)
         return true;
@@ -136,7 +140,7 @@ static bool hold(graph *g, uint32_t p, uint32_t stamp, uint32_t u) {
     return tm_vec_append(&g->held, &u, 1) != NULL;
 }
 
-/* Makes the element of domain p, which absorbs the elements that contained p. */
+/* Makes the element of domain p. It replaces the elements that contained p. */
 static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[p];
     bool ok = true;
@@ -156,8 +160,8 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes dead elements from vertex u's list. Subtracts u's weight from the weight that its other
- * elements have outside of the newest element. */
+/* Removes replaced elements from vertex u's list. For the others, subtracts u's weight from the
+ * weight `left` that they have outside of the newest element. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {
@@ -175,7 +179,8 @@ static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     }
 }
 
-/* Removes what p's newest element covers from the lists of domain d, and bounds its degree. */
+/* Removes the neighbours and elements of domain d that p's newest element contains, and sets an
+ * upper bound of d's degree. */
 static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[d];
     link *links = g->links.data;
@@ -190,7 +195,7 @@ static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     v->n_near = kept;
     for (uint32_t *l = &v->links; *l != NONE;) {
         vertex *e = &g->v[links[*l].element];
-        e->alive = e->alive && e->left > 0; /* otherwise the newest element covers it */
+        e->alive = e->alive && e->left > 0; /* otherwise the newest element contains all of it */
         if (!e->alive) {
             *l = links[*l].next;
             continue;

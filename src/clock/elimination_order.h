@@ -1,14 +1,15 @@
-/* Elimination order of the domains in a network's matrix. */
+/* The order in which the domains of a network's matrix are eliminated. */
 #ifndef TMERGE_CLOCK_ELIMINATION_ORDER_H
 #define TMERGE_CLOCK_ELIMINATION_ORDER_H
 
 #include "clock/network.h"
 
 /**
- * Sets the network's `order` by minimum degree: next is always a domain with the fewest remaining
- * neighbours, including bins (Amestoy, Davis and Duff 1996 for the bound of the degree). In a chain
- * of sets this takes every second domain, then every fourth, so that each meets only the bins
- * nearby; elimination along the chain would make each meet the bins of all before it.
+ * Sets the network's `order` by minimum degree: the next domain is always one with the fewest
+ * remaining neighbours, including bins. (Degrees are upper bounds as in Amestoy, Davis and Duff
+ * 1996.) In a chain of sets this eliminates every second domain, then every fourth, so that each is
+ * connected only to bins nearby. Elimination along the chain would connect each domain to the bins
+ * of all domains before it.
  * The same on every process. Returns false if out of memory.
  */
 bool tm_network_order(tm_network *w);

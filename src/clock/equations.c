@@ -1,7 +1,8 @@
-/* Normal equations of the current fit: events and priors. */
+/* Normal equations of the current fit, from events and prior knowledge. */
 #include "fit_state.h"
 
-/* Registers an event's anchors in the network, or finds its position. False if out of memory. */
+/* If @p meet, adds an event's anchors to the network; otherwise sets the event's position in it.
+ * False if out of memory. */
 static bool visit_event(tm_fit_state *state, tm_fit_event *event, int32_t *domains, int64_t *ends,
                         bool meet) {
     size_t n = 0;
@@ -19,7 +20,8 @@ static bool visit_event(tm_fit_state *state, tm_fit_event *event, int32_t *domai
     return true;
 }
 
-/* Scratch: parent for an event's domains, counts for its ends. */
+/* Calls visit_event for all events. Uses `parent` and `counts` as scratch for the domains and ends
+ * of an event. */
 static bool visit_events(tm_fit_state *state, bool meet) {
     bool ok = true;
     for (size_t k = 0; k < state->n_events && ok; k++)
@@ -35,7 +37,7 @@ static tm_status gather(tm_fit_state *state, tm_vec *own, tm_error *err) {
     return status;
 }
 
-/** Prepares tm_fit_normal after the components are known. */
+/** Prepares tm_fit_normal; the components must be known. */
 tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim, tm_error *err) {
     tm_network *network = &state->network;
     if (state->dense)
@@ -72,8 +74,8 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* A drift that the data determine less well than the prior does stays 0. Compares the drift's
- * effect at the window's ends with the uncertainty of the offset. */
+/* Decides which drifts stay 0: those that the data determine less well than the prior does.
+ * Compares what the drift changes at the ends of the window with the uncertainty of the offset. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -90,12 +92,13 @@ static void add_priors(tm_fit_state *state) {
         size_t shift = 2 * (size_t)h, rate = shift + 1;
         double drift = state->input->domains[h].drift_ppb * 1e-9 * state->reach;
         double off = state->middle[h] - state->wall[h];
-        /* Cauchy weight: a wall clock that is wrong by seconds has little influence. */
+        /* The weight falls with the distance (Cauchy), so that a wall clock that is wrong by
+         * seconds has little influence. */
         double wall =
             isfinite(state->sigma[h]) ? 1.0 / (state->sigma[h] * state->sigma[h] + off * off) : 0.0;
         if (isfinite(wall))
             add_prior(state, shift, wall, -wall * off);
-        /* The same for a clock that is less steady than its kind. */
+        /* The same for drifts, because a clock may be less steady than most of its kind. */
         if (!state->steady[h] && isfinite(drift)) {
             double gained = state->rate[h] * state->reach;
             double steady = 1.0 / (drift * drift + gained * gained);
@@ -104,14 +107,16 @@ static void add_priors(tm_fit_state *state) {
     }
 }
 
-/* Returns a domain's share in the common drift of its component, according to the prior. */
+/* Returns a domain's share in the common drift of its component: the less certain its drift is
+ * before the fit, the smaller the share. */
 static double drift_share(const tm_fit_state *state, int32_t h, double least) {
     return isfinite(least) ? least / state->input->domains[h].drift_ppb *
                                  (least / state->input->domains[h].drift_ppb)
                            : 1.0;
 }
 
-/* Adds a weight times the squared sum of the domains' unknowns, each multiplied by its share. */
+/* Adds @p weight times the square of the sum of the domains' unknowns, each multiplied by its
+ * share, to the function that is minimised. */
 static void add_square(tm_fit_state *state, const int32_t *domains, const double *shares, size_t n,
                        size_t which, double weight) {
     if (!state->dense) {
@@ -124,9 +129,10 @@ static void add_square(tm_fit_state *state, const int32_t *domains, const double
                           2 * (size_t)domains[k] + which) += weight * shares[i] * shares[k];
 }
 
-/* Fixes the component as a whole, because events determine only differences. The constraint is far
- * stronger than the knowledge of any of its clocks, so that it costs no accuracy. The common drift
- * is fixed likewise, unless clocks with known drift already fix it. Scratch: sorted. */
+/* Fixes a component as a whole, because events determine only differences between its clocks. The
+ * constraint is far stronger than what is known of any clock, so it does not reduce accuracy. The
+ * common drift is fixed in the same way, unless clocks whose drift stays 0 already fix it. Uses
+ * `sorted` as scratch. */
 static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     const double firm = 1e4;
     double shift = 0.0, rate = 0.0, least = HUGE_VAL;
@@ -149,7 +155,8 @@ static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
         add_square(state, domains, state->sorted, n, 1, firm * rate / (double)n);
 }
 
-/* Fixes the components, and pins what is not solved for: single clocks and steady drifts. */
+/* Fixes the components, and pins the unknowns that are not solved for: of domains without others,
+ * and drifts that stay 0. */
 static void close_components(tm_fit_state *state) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t k = 0; k < n_lists; k++) {
@@ -174,7 +181,7 @@ static tm_network_scales network_scales(const tm_fit_state *state, const double 
                                .bound = tm_exact_scale(n * TM_NETWORK_VAGUEST)};
 }
 
-/* Adds the events of this process, with the reduced weight of each anchor. */
+/* Adds the events of this process. Each anchor has a weight that falls with its distance. */
 static void add_events(tm_fit_state *state, bool robust, const tm_network_scales *scales) {
     for (size_t k = 0; k < state->n_events; k++) {
         const tm_fit_event *event = state->events + k;
@@ -194,7 +201,8 @@ static void add_events(tm_fit_state *state, bool robust, const tm_network_scales
 
 /**
  * Sums the normal equations of the current fit over all processes, adds the priors and factorises.
- * @param robust  Tukey weights, and the set of steady drifts is kept; otherwise Huber weights
+ * @param robust  use Tukey's weights and keep the choice of drifts that stay 0; otherwise use
+ *                Huber's weights
  */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust, tm_error *err) {
     tm_normal *normal = &state->normal;

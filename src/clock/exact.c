@@ -52,7 +52,7 @@ void tm_median_search_begin(tm_median_search *select) {
     clear_counts(select);
 }
 
-/* Half of the range; turns the order of signed values into that of unsigned ones. */
+/* Half of the range. Adding it makes signed values unsigned in the same order. */
 #define SELECT_ZERO (UINT64_C(1) << 55)
 
 void tm_median_search_add(tm_median_search *select, size_t list, double value) {

@@ -23,7 +23,8 @@ double tm_exact_scale(double bound);
 /** Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so that
  * the result does not depend on whether a compiler fuses it with the sum. */
 static inline int64_t tm_exact_fixed(double value, double scale) {
-    /* Above 2^52 a double's last bit is the unit: the sum's low bits are the rounded product. */
+    /* Above 2^52 the last bit of a double is worth 1, so the sum's low bits are the rounded
+     * product. */
     const double shift = 0x1.8p52;
     const int64_t shift_bits = INT64_C(0x4338000000000000);
     double shifted = value * scale + shift;
@@ -46,7 +47,7 @@ static inline double tm_exact_real(int64_t sum, double scale) {
 typedef struct tm_median_search {
     uint64_t *known; /* [n_lists] leading bytes of the median; owned */
     int64_t *rank;   /* [n_lists] rank of the median among values with these leading bytes; owned */
-    int64_t *counts; /* [n_lists * 256]; owned */
+    int64_t *counts; /* [n_lists * 256] number of values by next byte; owned */
     size_t n_lists;
     int pass; /* 0 to TM_MEDIAN_SEARCH_PASSES */
 } tm_median_search;
@@ -74,7 +75,8 @@ double tm_median_search_median(const tm_median_search *select, size_t list);
 enum { TM_SPREAD_BINS = 513 };
 void tm_spread_add(int64_t counts[TM_SPREAD_BINS], double magnitude);
 
-/** Returns the median of the histogram, accurate to 3 % from 32 ns on; 0 if it is empty. */
+/** Returns the median of the histogram, [ns], accurate to 3 % from 32 ns on; 0 if the histogram is
+ * empty. */
 double tm_spread_median(const int64_t counts[TM_SPREAD_BINS]);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "fit_state.h"
 
-/* Fits, marks contradicting events, and if any exist fits again without them. */
+/* Fits the clocks and marks contradicting events. If there are any, fits again without them. */
 static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err) {
     int64_t n_compressed = 0;
     TM_TRY(tm_fit_link(state, err));

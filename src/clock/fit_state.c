@@ -4,7 +4,7 @@
 
 #include "base/median.h"
 
-/* A time further (13 days) from the middle of its window is a wrong record. */
+/* A time further than this (13 days) from the middle of the window is taken as a wrong record. */
 #define FARTHEST_NS ((int64_t)1 << 50)
 
 void tm_fit_state_destroy(tm_fit_state *state) {
@@ -41,7 +41,7 @@ void tm_fit_state_destroy(tm_fit_state *state) {
     free(state);
 }
 
-/* With more domains than this a network is faster. */
+/* Up to this many domains dense equations are faster, above it a network. */
 enum { DENSE_MOST = 64 };
 
 static size_t larger(size_t a, size_t b) {
@@ -92,7 +92,8 @@ static bool near(int64_t time, int64_t middle) {
     return time > middle - FARTHEST_NS && time < middle + FARTHEST_NS;
 }
 
-/* Copies a row; false if its times are implausible. Times of roles it lacks are 0. */
+/* Copies a row; false if its times are implausible. Times that its roles do not use are set to
+ * 0. */
 static bool copy_row(const tm_clock_input *input, size_t i, tm_fit_row *out) {
     const tm_clock_end *end = input->ends + i;
     assert(end->domain >= 0 && end->domain < input->n_domains && end->n_ranks > 0);
@@ -132,7 +133,8 @@ static void copy_rows(tm_fit_state *state) {
     }
 }
 
-/* Chooses the domain that true times count from, and places each window by its wall clock. */
+/* Chooses the lead domain, whose window true times are relative to, and places each window by its
+ * wall clock. */
 static void place_windows(tm_fit_state *state) {
     const tm_clock_domain *domains = state->input->domains;
     while (state->lead < state->n_domains && !isfinite(domains[state->lead].wall_ns))
@@ -148,7 +150,8 @@ static void place_windows(tm_fit_state *state) {
     }
 }
 
-/* Bounds the sums over events: the number of anchors of each class, and their largest distance. */
+/* Counts the anchors of each class and finds their largest distance from the middle of the window,
+ * to bound the sums over events. */
 static tm_status count_anchors(tm_fit_state *state, tm_error *err) {
     int64_t farthest = 1;
     for (size_t k = 0; k < state->n_events; k++) {

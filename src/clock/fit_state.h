@@ -9,7 +9,8 @@
 #include "network.h"
 #include "solve.h"
 
-/** A row of the input; times are integers [ns] from its window's middle, magnitude below 2^50. */
+/** A row of the input. Times are integers [ns] relative to the middle of the domain's window, with
+ * magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
     double root; /* square root of n_ranks: 1/variance grows only with this, because the errors of a
@@ -18,17 +19,17 @@ typedef struct tm_fit_row {
     int32_t domain, n_ranks;
     uint16_t noise_class;
     uint8_t flags, stratum;
-    bool compressed; /* set by tm_fit_compress: temporarily not an anchor */
+    bool compressed; /* set by tm_fit_compress: is not an anchor for now */
 } tm_fit_row;
 
 typedef struct tm_fit_event {
     size_t first; /* first of its rows */
     size_t n, n_anchors;
     bool suspect;
-    tm_network_spot spot; /* if the equations are a network */
+    tm_network_spot spot; /* set only if the equations are a network */
 } tm_fit_event;
 
-/** A value with its weight in a median. */
+/** A value and its weight, for a weighted median. */
 typedef struct tm_fit_vote {
     double value, weight;
 } tm_fit_vote;
@@ -41,29 +42,31 @@ typedef struct tm_fit_state {
     tm_fit_event *events; /* [n_events] */
     size_t n_rows, n_events;
 
-    /* The current fit, by domain. True times count from the middle of the lead domain's window. */
+    /* The current fit, by domain. True times are relative to the middle of the lead domain's
+     * window. */
     double *middle; /* true time of the middle of its window [ns] */
     double *rate;   /* drift, without unit */
-    double *wall;   /* `middle` according to its wall clock; meaningless if sigma is infinite */
-    double *sigma;  /* standard deviation of `wall` */
-    bool *steady;   /* whether the domain's drift cannot be observed and stays 0 */
+    double *wall; /* true time of that middle by its wall clock; meaningless if sigma is infinite */
+    double *sigma; /* standard deviation of `wall` */
+    bool *steady;  /* whether the data cannot show the domain's drift, which then stays 0 */
     int32_t lead;
-    int32_t *strong;    /* lowest domain among those linked by anchors */
-    int32_t *component; /* lowest domain among those linked by anchors or bounds */
-    double *tied; /* half width of the interval that ties it to its component; 0: anchors link it */
+    int32_t *strong;    /* lowest domain that anchors link to this one, directly or not */
+    int32_t *component; /* lowest domain that anchors or bounds link to this one, directly or not */
+    double *tied; /* half the width of the interval by which bounds tie it to its component; 0:
+                     anchors link it */
 
-    double *noise;       /* [n_classes] spread of ends [ns] */
+    double *noise;       /* [n_classes] standard deviation of ends [ns] */
     double any_noise;    /* over all classes */
-    int64_t *n_of_class; /* [n_classes] anchors of all processes, each counted as its root, rounded
-                            up */
+    int64_t *n_of_class; /* [n_classes] anchors of all processes; an anchor counts as its `root`,
+                            rounded up */
     double reach;        /* largest distance [ns] of an anchor from the middle of its window */
 
-    bool dense; /* whether the equations are in normal or in network */
+    bool dense; /* whether the equations are in `normal`; otherwise in `network` */
     tm_normal normal;
     tm_network network;
     tm_keys pairs;           /* of two int32_t: pairs linked by tm_fit_link */
-    tm_vec pair_counts;      /* of int64_t: events of each pair */
-    bool failed;             /* out of memory for the pairs */
+    tm_vec pair_counts;      /* of int64_t: number of events of each pair */
+    bool failed;             /* there was no memory for the pairs */
     int32_t *listed;         /* [n_domains] filled by tm_fit_list, like the next two */
     size_t *list_first;      /* [n_domains + 1] */
     int32_t *list_of;        /* [n_domains] */
@@ -73,16 +76,17 @@ typedef struct tm_fit_state {
     tm_fit_vote *votes;      /* [n_domains] */
     int32_t *parent;         /* [n_domains] */
     int32_t *step_bin;       /* [n_domains] bin before which a clock was stepped; 0: none */
-    double *first, *last;    /* [n_domains] first and last true time of its events, for the bins */
-    int64_t *counts;         /* [n_counts] for reductions */
+    /* [n_domains] first and last true time of its events; the bins cover this time */
+    double *first, *last;
+    int64_t *counts; /* [n_counts] for reductions */
     size_t n_counts;
 } tm_fit_state;
 
-/** Number of time bins per window in the search for clock steps. */
+/** Number of time bins for each domain in the search for clock steps. */
 #define TM_FIT_BINS ((size_t)32)
 
 /** Copies the rows and agrees with the other processes. On failure nothing needs to be freed.
- * @param ready  false if the caller is out of memory; makes all processes fail */
+ * @param ready  false if the caller is out of memory; all processes then fail */
 tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reducer *reducer,
                               bool ready, tm_fit_state **out, tm_error *err) TM_MUST_CHECK;
 void tm_fit_state_destroy(tm_fit_state *state);
@@ -97,12 +101,13 @@ static inline tm_status tm_fit_max(const tm_fit_state *state, int64_t *values, s
     return state->reducer->max(state->reducer->context, values, n, err);
 }
 
-/** Returns the true time [ns], by the current fit, of a time from the middle of the window. */
+/** Converts a time relative to the middle of the domain's window to true time [ns], by the current
+ * fit. */
 static inline double tm_fit_true(const tm_fit_state *state, int32_t domain, double since) {
     return state->middle[domain] + since + state->rate[domain] * since;
 }
 
-/** Spread of the ends of a class [ns]. */
+/** Returns the standard deviation of the ends of a class [ns]. */
 static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_class) {
     return state->noise[noise_class] > 0.0 ? state->noise[noise_class] : state->any_noise;
 }
@@ -110,34 +115,36 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
 /**
  * Fills `anchors` with the anchors of an event and their times by the current fit.
  * @param middle  median of these times [ns]; set if there are at least two
- * @return        number of anchors; fewer than two are not informative
+ * @return        number of anchors; fewer than two give no information
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
 
-/** Returns an anchor's distance from the event's middle [ns], scaled to that of one rank's end from
- * a known middle. Ends are closer to their own median than to the true middle: by sqrt(2) for two
- * ends; by a factor from a simulation of normal ends for other even numbers; not at all for odd
- * numbers if the median itself is left out. A median of several ranks is closer by sqrt(`root`). */
+/** Returns an anchor's distance from the median of the event [ns], scaled to what it would be for
+ * one rank's end and a known true middle. Ends are closer to their own median than to the true
+ * middle: by a factor of sqrt(2) for two ends; by a simulated factor for other even numbers of
+ * normally distributed ends; not at all for odd numbers if the median itself is left out. A median
+ * of several ranks is closer by a factor of sqrt(`root`). */
 static inline double tm_fit_distance(const tm_fit_state *state, const tm_anchor *anchor,
                                      double middle, size_t n) {
     double nearer = n == 2 ? 1.4142 : n % 2 == 0 ? 1.0 + 1.5 / (double)n : 1.0;
     return (anchor->y - middle) * nearer * sqrt(state->rows[anchor->row].root);
 }
 
-/** Returns the spread of an anchor's class [ns], for ends of one rank. */
+/** Returns the standard deviation of the ends of one rank in the anchor's class [ns]. */
 static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anchor *anchor) {
     return tm_fit_noise(state, state->rows[anchor->row].noise_class);
 }
 
 /**
  * Lists the domains of each component. List k, ordered by lowest domain, is listed[list_first[k]]
- * up to [list_first[k + 1]], ascending; list_of is a domain's k.
- * @param component  [n_domains] one domain of each one's component, the same for all  @return
- * number of lists
+ * up to [list_first[k + 1]], ascending; list_of[h] is the list of domain h.
+ * @param component  [n_domains] for each domain one of its component, the same for all of them
+ * @return number of lists
  */
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* components.c */
 
-/** Fails on all processes if it fails on one, e.g. for memory that only some need. */
+/** Fails on all processes if @p ok is false on one, e.g. because memory that only some need is
+ * lacking. */
 tm_status tm_fit_agree(tm_fit_state *state, bool ok, tm_error *err) TM_MUST_CHECK; /* fit_state.c */
 
 /** Solvers of the normal equations. Call after tm_fit_normal: */
@@ -146,7 +153,7 @@ tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim,
 const double *tm_fit_solve(tm_fit_state *state);       /* [2 n_domains], as in tm_normal */
 void tm_fit_covariance(tm_fit_state *state, int32_t domain, double out[3]);
 
-/** The parts of the fit in the order of their calls; documented at their definitions. */
+/** The parts of the fit, in the order in which they are called. Documented at their definitions. */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) TM_MUST_CHECK; /* components.c */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component);        /* components.c */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) TM_MUST_CHECK;  /* ties.c */

@@ -48,7 +48,7 @@ static bool take_rows(tm_ldl *ldl, size_t n, size_t n_places) {
 /* Sorts the places by row. */
 static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
     size_t *next =
-        ldl->row_first + 1; /* insertion point of the next row; finally the end of its own */
+        ldl->row_first + 1; /* where the next place of a row goes; after the loop, the row's end */
     for (size_t i = 0; i < n_places; i++)
         next[places[i].row + 1]++;
     for (size_t r = 1; r <= ldl->n; r++)
@@ -60,9 +60,9 @@ static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
     }
 }
 
-/* Finds the columns in which row r of the factor has nonzeros: the paths in the elimination tree
- * from the row's places to r. Visits none twice. Fills `pattern` from its end and returns its
- * start; columns ascend along the tree. */
+/* Finds the columns in which row r of the factor has nonzeros: those on the paths in the
+ * elimination tree from the row's places to r, each once. They are stored at the end of `pattern`;
+ * returns the index of the first one. Along a path, columns ascend. */
 static size_t reach(tm_ldl *ldl, size_t r) {
     size_t top = ldl->n;
     ldl->mark[r] = (uint32_t)r;
@@ -110,7 +110,7 @@ bool tm_ldl_create(tm_ldl *ldl, size_t n, const tm_ldl_place *places, size_t n_p
     return set_columns(ldl);
 }
 
-/* A pivot below this share of its diagonal is rounding error of 0. */
+/* A pivot below this share of its diagonal counts as 0 with a rounding error. */
 static double pivot_of(double left, double diagonal) {
     const double nothing = 1e-13, infinite = 1e300;
     return fabs(left) > nothing * fabs(diagonal) && (left > 0.0) == (diagonal > 0.0) ? left

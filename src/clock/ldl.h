@@ -1,4 +1,5 @@
-/* Sparse symmetric systems: L D L' factorisation, solution, inverse at the factor's nonzeros. */
+/* Sparse symmetric systems: L D L' factorisation, solution, and those entries of the inverse where
+ * the factor has nonzeros. */
 #ifndef TMERGE_LDL_H
 #define TMERGE_LDL_H
 
@@ -6,19 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A place below the diagonal: col < row. Each occurs once. */
+/** A place of the matrix below the diagonal: col < row. No place occurs twice. */
 typedef struct tm_ldl_place {
     uint32_t row, col;
 } tm_ldl_place;
 
 /**
- * A matrix and its factor. Unknowns are eliminated in order; the fill-in is determined once at
- * creation.
+ * A matrix and its factor. Unknowns are eliminated in order; where the factor has nonzeros is
+ * determined once, at creation.
  */
 typedef struct tm_ldl {
     size_t n;
     double *entry;    /* [number of places] set by the caller; owned */
-    double *diagonal; /* [n] set by the caller: negative where the pivot shall be negative; owned */
+    double *diagonal; /* [n] set by the caller: negative where the pivot is to be negative; owned */
     /* The places by row: */
     size_t *row_first; /* [n + 1] */
     uint32_t *col;     /* column of each place */
@@ -28,7 +29,7 @@ typedef struct tm_ldl {
     uint32_t *row;    /* ascending within a column */
     double *value;    /* of L */
     double *pivot;    /* [n] of D */
-    double *inverse;  /* of the inverse, at the factor's nonzeros */
+    double *inverse;  /* entries of the inverse where the factor has nonzeros */
     double *variance; /* [n] diagonal of the inverse */
     uint32_t *parent; /* [n] parent column in the elimination tree */
     uint32_t *mark;   /* [n] scratch, like the next three */

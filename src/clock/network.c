@@ -1,4 +1,4 @@
-/* Finds which domains meet in which events, and plans the matrix accordingly. */
+/* Finds which domains take part in the same events, and plans the matrix accordingly. */
 #include "network.h"
 
 #include <math.h>
@@ -10,13 +10,14 @@
 #include "elimination_order.h"
 
 enum {
-    LEAST_SOLVE_BINS =
-        2, /* for solving: minimum bins of a set with that many events, as one bin hides drifts */
-    LEAST_BOUND_BINS = 4, /* for bounding: likewise, as too few bins lose information */
+    /* Minimum number of bins of a set with at least as many events: for solving, because one bin
+     * hides drifts; for bounding, because fewer bins lose too much information. */
+    LEAST_SOLVE_BINS = 2,
+    LEAST_BOUND_BINS = 4,
     MOST_BINS = 1000
 };
-/* Limit of domains x bins^2, the cost of a factorisation: of each of many factorisations, and of a
- * single one. */
+/* Limits of domains x bins^2, to which the cost of a factorisation is proportional: for solving,
+ * which factorises many times, and for bounding, which does it once. */
 #define SOLVE_WORK 1.2e7
 #define BOUND_WORK 3e8
 
@@ -100,7 +101,7 @@ static void sort(tm_vec *vec, int (*compare)(const void *, const void *)) {
         qsort(vec->data, vec->n, vec->size, compare);
 }
 
-/* Sorts and removes duplicates. */
+/* Sorts the elements and removes duplicates. */
 static void sort_once(tm_vec *vec, int (*compare)(const void *, const void *)) {
     char *data = vec->data;
     size_t kept = 0, size = vec->size;
@@ -111,7 +112,7 @@ static void sort_once(tm_vec *vec, int (*compare)(const void *, const void *)) {
     vec->n = kept;
 }
 
-/* Whether a key is new; sets `failed` if out of memory. */
+/* Whether a key is new. Remembers it; sets `failed` if out of memory. */
 static bool is_new(tm_keys *known, uint64_t key, bool *failed) {
     size_t before = known->keys.n;
     *failed = *failed || tm_keys_add(known, &key) == TM_NO_KEY;
@@ -166,7 +167,7 @@ bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong) {
         return false;
     for (int32_t h = 0; h < n; h++)
         w->component[h] = -1;
-    for (int32_t h = 0; h < n; h++) { /* the lowest of a component precedes the others */
+    for (int32_t h = 0; h < n; h++) { /* the lowest domain of a component comes before its others */
         int32_t *root = &w->component[strong[h]];
         if (strong[h] != h && *root < 0) {
             *root = (int32_t)w->roots.n;
@@ -198,7 +199,7 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
         (uint32_t)s, (uint32_t)tm_bisect(keys, set->n_keys, sizeof *keys, &key, is_key_before)};
 }
 
-/* A sort key: by size, then by number. */
+/* A key to sort by size, then by number. */
 typedef struct sized {
     size_t size, which;
 } sized;
@@ -209,7 +210,8 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->which, y->which);
 }
 
-/* Distributes the bins over the sets; small sets are eliminated first, which fills in least. */
+/* Distributes the bins over the sets, small sets first: eliminating these first keeps the matrix
+ * sparse. */
 static bool share_bins(tm_network *w) {
     tm_network_set *sets = w->sets.data;
     double work = w->aim == TM_NETWORK_SOLVE ? SOLVE_WORK : BOUND_WORK, all = (double)w->keys.n;
@@ -240,7 +242,8 @@ static bool put_place(tm_network *w, size_t a, size_t b) {
     return tm_vec_append(&w->places, &place, 1) != NULL;
 }
 
-/* Lists the entries: one per domain, four per link, and for each bin two per domain. */
+/* Lists the entries of the matrix below the diagonal: one per domain, four per link, and for each
+ * bin two per domain. */
 static bool put_places(tm_network *w) {
     const uint64_t *links = w->links.data;
     const tm_network_member *members = w->members.data;

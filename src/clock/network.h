@@ -1,12 +1,12 @@
 /* Normal equations of many domains, as in solve.h but sparse.
  *
- * An event of few domains adds entries between each pair of them, as in solve.h. An event of many
- * domains keeps its common end as an unknown of its own (a bin), linked to its domains. If there
- * are too many such events, consecutive events of the same domains share a bin; the matrix then
- * deviates a little from the exact one, in a direction that depends on its purpose
+ * An event of few domains adds entries between each pair of them, as in solve.h. In an event of
+ * many domains, the common end is an unknown of its own (a bin), which is linked to the domains. If
+ * there are too many such events, consecutive events of the same domains share a bin; the matrix
+ * then deviates a little from the exact one, in a direction that depends on its purpose
  * (tm_network_plan).
  *
- * Everything but the sums is the same on every process. */
+ * Only the sums differ between processes. */
 #ifndef TMERGE_NETWORK_H
 #define TMERGE_NETWORK_H
 
@@ -19,7 +19,8 @@ enum { TM_NETWORK_FEW = 8 };
 
 /** Position of an event in the network. */
 typedef struct tm_network_spot {
-    uint32_t set;   /* of events with the same domains; TM_NETWORK_NO_SET: event of few domains */
+    /* the set of events with the same domains; TM_NETWORK_NO_SET: event of few domains */
+    uint32_t set;
     uint32_t place; /* index within the set, by time */
 } tm_network_spot;
 
@@ -39,37 +40,40 @@ typedef struct tm_network_member {
 
 typedef struct tm_network_set {
     uint64_t hash;
-    size_t members, n_members; /* index of the first in `members`, number */
-    size_t keys, n_keys;       /* likewise in `keys` */
+    size_t members, n_members; /* range in `members` */
+    size_t keys, n_keys;       /* range in `keys` */
     size_t first_bin, n_bins;
 } tm_network_set;
 
-/** Purpose of the matrix after the bins' unknowns are eliminated. */
+/** What the matrix is used for. Compared after the bins' unknowns are eliminated, it differs from
+ * the exact matrix in one direction: */
 typedef enum tm_network_aim {
-    TM_NETWORK_SOLVE, /* not below the exact matrix, so steps with this matrix are never too long */
-    TM_NETWORK_BOUND  /* not above the exact matrix, so its variances are never too small */
+    TM_NETWORK_SOLVE, /* it is not smaller, so no step that is computed with it is too long */
+    TM_NETWORK_BOUND  /* it is not larger, so no variance that is computed with it is too small */
 } tm_network_aim;
 
 typedef struct tm_network {
-    int32_t n; /* domains; 0 before tm_network_join */
+    int32_t n; /* number of domains; 0 before tm_network_join */
     tm_network_aim aim;
-    tm_vec keys, members, sets;      /* of the types above; ascending after tm_network_join */
-    tm_vec links;                    /* of uint64_t: lower domain << 32 | higher; likewise */
-    tm_keys known_sets, known_links; /* before the join: those of this process */
-    tm_vec roots;         /* of int32_t: lowest domain of each component with several domains */
-    int32_t *component;   /* [n] index in roots; -1 for single domains; owned */
-    uint32_t *order;      /* [n] position in the elimination order; owned */
+    /* of tm_network_key, _member, _set; ascending after tm_network_join */
+    tm_vec keys, members, sets;
+    tm_vec links; /* of uint64_t: lower domain << 32 | higher; ascending after tm_network_join */
+    tm_keys known_sets, known_links; /* of this process; only before tm_network_join */
+    tm_vec roots;         /* of int32_t: lowest domain of each component that has several */
+    int32_t *component;   /* [n] index in roots; -1 if the domain is alone; owned */
+    uint32_t *order;      /* [n] position of each domain in the elimination order; owned */
     uint32_t *set_of_bin; /* set of each bin; owned, like the next three */
     size_t *bin_at;       /* start of each bin in `fixed` */
     size_t *bin_entry;
-    size_t *gauge_entry; /* [n] entry of a domain's shift; that of its rate is next */
+    /* [n] index of the entry for a domain's shift; the one for its rate follows */
+    size_t *gauge_entry;
     size_t n_bins, n_unknowns;
     tm_vec places;  /* of tm_ldl_place: places of the entries */
     bool *pinned;   /* [n_unknowns] */
     int64_t *fixed; /* [n_fixed] summed over all processes */
     size_t n_fixed;
     double *right;    /* [2n] right side, then solution */
-    double *known;    /* [2n] diagonal of the matrix after the bins' unknowns are eliminated */
+    double *known;    /* [2n] diagonal of the matrix if the bins' unknowns were eliminated */
     double *solution; /* [unknowns of ldl] */
     tm_ldl ldl;
 } tm_network;
@@ -84,14 +88,16 @@ void tm_network_init(tm_network *w);
 void tm_network_free(tm_network *w);
 
 /**
- * Adds an event's domains to keys and members, or to links.
- * @param domains  [n] of its anchors, ascending  @param ends_ns  [n] recorded
+ * Adds an event to the keys and its domains to the members; if it has few domains, adds these to
+ * the links instead.
+ * @param domains  [n] domains of its anchors, ascending @param ends_ns [n] recorded ends
  * @return         false if out of memory
  */
 bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n);
 
 /** Builds the sets after the events of all processes were gathered in keys, members and links.
- * @param strong  [n] lowest domain of each one's component  @return  false if out of memory */
+ * @param strong  [n] for each domain the lowest one of its component @return false if out of
+ * memory */
 bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong);
 
 /** Returns the position of an event; parameters as in tm_network_meet. */
@@ -100,10 +106,10 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
 
 /**
  * Plans the matrix. It is exact if no bin has more than one event. Otherwise
- * - for solving, the events of a bin are treated as if they had a common end: this subtracts (sum
- * u)(sum u)' / sum s, which is at most the exact term, the sum of u u' / s;
- * - for bounding, a domain's ends in a bin are reduced to their mean and its variance: a linear
- * function of the ends has less information. A domain that lacks an event of the bin has no mean.
+ * - for solving, the events of a bin are treated as if they had a common end. This subtracts (sum
+ * u)(sum u)' / sum s, which is not larger than the exact term, the sum of u u' / s;
+ * - for bounding, a domain's ends in a bin are replaced by their mean and its variance, which have
+ * less information. A domain that lacks an event of the bin is left out of it.
  * @return  false if out of memory
  */
 bool tm_network_plan(tm_network *w, tm_network_aim aim);
@@ -111,29 +117,29 @@ bool tm_network_plan(tm_network *w, tm_network_aim aim);
 /** Zeroes `fixed`. */
 void tm_network_clear(tm_network *w);
 
-/** Scales of the weights for tm_network_add and _expand. */
+/** Factors that make the sums of tm_network_add integers; tm_network_expand undoes them. */
 typedef struct tm_network_scales {
     double of[2];    /* for matrix and right side, see tm_exact_scale */
-    double least_ns; /* lowest noise; variances are in units of its square */
-    double bound;    /* scale of sums that bound */
+    double least_ns; /* lowest noise of any class; variances are in units of its square */
+    double bound;    /* for the sums that bounding uses */
 } tm_network_scales;
 
-/** Largest variance of an end that is used, in squares of the lowest noise. */
+/** Ends with a larger variance than this are not used. Unit: the square of the lowest noise. */
 #define TM_NETWORK_VAGUEST 1000.0
 
-/** Adds one event; like tm_normal_add. */
+/** Adds one event, like tm_normal_add. */
 void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchors, size_t n,
                     const tm_network_scales *scales);
 
-/** Sets matrix, `known` and `right` from the reduced `fixed`. */
+/** Sets matrix, `known` and `right` from `fixed`, which must hold the sums over all processes. */
 void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 
 /** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/** Adds @p weight times the squared weighted sum of a component's shifts (@p which 0) or rates (1);
- * the shares are the weights.
- * @param domains  [n] all of a component with several domains */
+/** Adds @p weight times the square of a weighted sum over a component's domains: of their shifts
+ * (@p which 0) or rates (1), weighted by @p shares.
+ * @param domains  [n] all domains of a component that has several */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 

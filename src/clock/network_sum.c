@@ -1,4 +1,4 @@
-/* Sums the events into the matrix of their network. */
+/* Adds up the events in the matrix of a network. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_link_before(const void *link, const void *key) {
     return *(const uint64_t *)link < *(const uint64_t *)key;
 }
 
-/* Returns the four numbers of two domains; @p low is the lower. */
+/* Returns the four numbers of `fixed` for the link of two domains; @p low is the lower one. */
 static int64_t *link_of(const tm_network *w, int32_t low, int32_t high) {
     uint64_t key = (uint64_t)low << 32 | (uint32_t)high;
     size_t l = tm_bisect(w->links.data, w->links.n, sizeof key, &key, is_link_before);
@@ -32,7 +32,7 @@ static void add_square(int64_t *own, double weight, double x, double scale) {
     own[2] += tm_exact_fixed(weight * x * x, scale);
 }
 
-/* Adds an event of few domains, whose common end is eliminated at once. */
+/* Adds an event of few domains. Its common end is eliminated immediately. */
 static void add_few(tm_network *w, const tm_anchor *anchors, size_t n, double sum, double scale) {
     for (size_t i = 0; i < n; i++) {
         const tm_anchor *g = anchors + i;
@@ -99,9 +99,8 @@ void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchor
         add_few(w, anchors, n, sum, scales->of[0]);
 }
 
-/* Reads a domain's part in a bin: its weight, and weight times x. For bounding, a domain that has
- * all events of the bin has the weight of the mean of its ends, and that weight times their mean x;
- * the square of this is its part of the matrix. */
+/* Reads a domain's part in a bin: its weight, and weight times x. For bounding, these are the
+ * weight and the x of the mean of its ends, if the domain has all events of the bin. */
 static void read_bin(tm_network *w, const int64_t *bin, size_t i, int32_t domain,
                      const tm_network_scales *scales, double out[2]) {
     const int64_t *own = bin + 1 + 3 * i;
@@ -214,7 +213,7 @@ void tm_network_invert(tm_network *w) {
     tm_ldl_invert(&w->ldl);
 }
 
-/* The rate of a domain directly follows its shift and so is the first in the shift's column. */
+/* A domain's rate directly follows its shift, so it is the first entry in the shift's column. */
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]) {
     size_t r = tm_network_unknown(w, 2 * (size_t)domain);
     out[0] = w->ldl.variance[r];

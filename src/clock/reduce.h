@@ -20,7 +20,7 @@ typedef struct tm_clock_reducer {
     tm_status (*gather)(void *context, const tm_vec *own, tm_vec *all, tm_error *err);
 } tm_clock_reducer;
 
-/** For a single process that has everything: leaves values unchanged. */
+/** For a job on a single process: all functions leave the values unchanged. */
 extern const tm_clock_reducer tm_clock_serial;
 
 #endif

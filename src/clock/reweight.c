@@ -1,18 +1,21 @@
-/* Iteratively reweighted least squares over events, each with an unknown common end of its own. */
+/* Iteratively reweighted least squares over events, each with its own unknown common end. */
 #include "fit_state.h"
 
 enum {
-    HUBER_ITERATIONS =
-        3, /* convex, converges from anywhere; followed by Tukey, which ignores wrong matches */
+    /* These use Huber's weights, with which the fit converges from anywhere. Later iterations use
+     * Tukey's, which ignore wrong matches. */
+    HUBER_ITERATIONS = 3,
     LEARNING_ITERATIONS = 8,
     MAX_ITERATIONS = 25,
     FEW_RESIDUALS = 8
 };
 
-#define SETTLED_NS 10.0      /* change at the middle plus at the reach */
-#define LEAST_NOISE_NS 300.0 /* no trace is steadier */
-#define USUAL_NOISE_NS 10e3  /* if there are too few ends to estimate it */
-#define MAD_TO_SIGMA 1.4826  /* of a normal distribution */
+/* converged: no domain changes by more, at the middle and the reach together */
+#define SETTLED_NS 10.0
+#define LEAST_NOISE_NS 300.0 /* no profiler has less noise */
+#define USUAL_NOISE_NS 10e3  /* noise of a class with too few ends for an estimate */
+/* median absolute deviation to standard deviation, for a normal distribution */
+#define MAD_TO_SIGMA 1.4826
 #define HUBER 1.0
 #define TUKEY 4.685
 
@@ -29,7 +32,8 @@ static void count_residuals(tm_fit_state *state) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double residual = fabs(tm_fit_distance(state, anchor, middle, n));
-            /* If the number is odd, one of them is the middle itself, which is not informative. */
+            /* If the number of anchors is odd, one of them is the median itself, whose distance of
+             * 0 gives no information. */
             if (residual == 0.0 && !skipped)
                 skipped = true;
             else
@@ -104,8 +108,9 @@ void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     scales[1] = tm_exact_scale(4.0 * right);
 }
 
-/* Maximum plausible slew of a clock and lateness of an end. A deviation beyond both was read from a
- * clock that had been stepped, or belongs to another event. */
+/* The largest plausible drift of a clock that is being adjusted, and the largest plausible lateness
+ * of an end. If a deviation exceeds both, the clock was stepped, or the end belongs to another
+ * event. */
 #define FASTEST 0.002
 #define LATEST_NS 1e6
 
@@ -118,10 +123,10 @@ static double shortest_window(const tm_fit_state *state, size_t n) {
 }
 
 /**
- * Sets aside ends that the current fit cannot explain by any plausible clock: for now they do not
- * count as anchors. They would bend the drift, because ends at the far end of a long lever have
- * large weight and small residuals.
- * @param n  number of ends set aside, over all processes
+ * Sets aside ends that no plausible clock near the current fit explains: for now they do not count
+ * as anchors. They would falsify the drift, because ends far from the middle of the window have
+ * much influence on it and so seem to fit well.
+ * @param n  set to the number of ends set aside, over all processes
  */
 tm_status tm_fit_compress(tm_fit_state *state, int64_t *n, tm_error *err) {
     *n = 0;
@@ -153,7 +158,8 @@ void tm_fit_take_back(tm_fit_state *state) {
 tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n, tm_error *err) {
     double moved = HUGE_VAL;
     for (int i = 0; i < MAX_ITERATIONS && (i <= HUBER_ITERATIONS || moved > SETTLED_NS); i++) {
-        /* Weights and noise that follow one another may oscillate for long. */
+        /* Noise depends on weights and weights on noise, so both might oscillate for long: the
+         * noise is kept after some iterations. */
         if (i < LEARNING_ITERATIONS)
             TM_TRY(learn_noise(state, err));
         TM_TRY(tm_fit_normal(state, i >= HUBER_ITERATIONS, err));

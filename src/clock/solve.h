@@ -10,34 +10,35 @@ typedef struct tm_anchor {
     size_t place;   /* index among the anchors of the event, including those set aside by
                        tm_fit_compress */
     int32_t domain; /* ascending within an event */
-    double x;       /* time relative to the middle of the domain's window / reach */
+    double x;       /* (time - middle of the domain's window) / reach */
     double y;       /* [ns] true time by the current fit */
     double weight;  /* [1/ns^2] */
 } tm_anchor;
 
 /**
- * Symmetric system with two unknowns per domain: a shift [ns], and a change of rate times the reach
- * [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate.
+ * Symmetric system of equations with two unknowns for each domain: a shift [ns], and a change of
+ * rate, multiplied by the reach [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate.
  */
 typedef struct tm_normal {
-    int32_t n;      /* domains */
-    int64_t *fixed; /* [tm_normal_size(n)] blocks of the matrix, then 2n of the right side; owned */
+    int32_t n; /* domains */
+    /* [tm_normal_size(n)] sums: blocks of the matrix, then the right side [2n]; owned */
+    int64_t *fixed;
     double *lower;  /* lower triangle, row by row: the matrix, then its factor; owned */
     double *right;  /* [2n] right side, then solution; owned */
     double *column; /* [4n] scratch; owned */
 } tm_normal;
 
-/** Index of a 2 x 2 block of the lower triangle: (g, h) with h <= g is at g(g + 1)/2 + h. */
+/** Returns the index of a 2 x 2 block of the lower triangle: block (g, h), with h <= g. */
 static inline size_t tm_normal_block(size_t g, size_t h) {
     return g * (g + 1) / 2 + h;
 }
 
-/** Number of entries of `fixed`. */
+/** Returns the number of entries of `fixed`. */
 static inline size_t tm_normal_size(int32_t n) {
     return tm_normal_block((size_t)n, 0) * 4 + 2 * (size_t)n;
 }
 
-/** Entry (r, c <= r) of `lower`. */
+/** Returns entry (r, c) of `lower`, with c <= r. */
 static inline double *tm_normal_at(tm_normal *normal, size_t r, size_t c) {
     return normal->lower + r * (r + 1) / 2 + c;
 }
@@ -50,13 +51,14 @@ void tm_normal_free(tm_normal *normal);
 void tm_normal_clear(tm_normal *normal);
 
 /**
- * Adds one event with its common end eliminated: with J = (1, x), the sum of w J J' minus (sum w
- * J)(sum w J)' / sum w; right side w (mean y - y) J.
+ * Adds one event, after eliminating its common end. With J = (1, x) for each anchor, adds the sum
+ * of w J J' minus (sum w J)(sum w J)' / sum w to the matrix, and w (mean y - y) J to the right
+ * side.
  * @param scales  of matrix and right side, see tm_exact_scale
  */
 void tm_normal_add(tm_normal *normal, const tm_anchor *anchors, size_t n, const double scales[2]);
 
-/** Sets `lower` and `right` from the reduced `fixed`. */
+/** Sets `lower` and `right` from `fixed`, which must hold the sums over all processes. */
 void tm_normal_expand(tm_normal *normal, const double scales[2]);
 
 /** Removes unknown @p r: its solution is 0. */

@@ -7,10 +7,10 @@
 
 enum { SPLIT_EVENTS = 8 };
 #define SPLIT_NOISES 5.0
-#define LEAST_SPLIT_NOISE_NS 3000.0 /* GPU clocks in a host differ by microseconds */
+#define LEAST_SPLIT_NOISE_NS 3000.0 /* clocks of GPUs in one host differ by microseconds */
 #define MAD_TO_SIGMA 1.4826
 
-/* Returns the median of a host's ranks, and their spread around it. Uses the lower half of the
+/* Returns the median over a host's ranks of early_ns, or of late_ns if @p late. @p values is
  * scratch. */
 static double middle_of(const tm_clock_rank_end *ranks, size_t n, bool late, double *values) {
     size_t m = 0;
@@ -40,7 +40,8 @@ static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limi
     return host;
 }
 
-/* The spread of few ranks is itself uncertain: raise it to at least the median spread. */
+/* The spread between few ranks is uncertain, so each is raised to at least the median spread of the
+ * hosts. */
 static void share_spreads(tm_clock_host *hosts, int32_t n_hosts, double *values) {
     size_t n = 0;
     for (int32_t h = 0; h < n_hosts; h++)

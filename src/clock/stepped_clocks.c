@@ -1,21 +1,23 @@
-/* Detects clocks stepped within the window: a domain's distance from the others jumps once. */
+/* Detects clocks that were stepped during the recording: the distance of a domain's ends from the
+ * others' jumps once. */
 #include "fit_state.h"
 
 enum {
-    STEP_EVENTS = 5, /* minimum on either side */
-    STEP_BINS =
-        8 /* bins on either side that measure its size: further away, drift hides part of it */
+    STEP_EVENTS = 5, /* minimum number of events on each side of a step */
+    /* Bins on each side from which the size is measured. With more, drift hides a part of it. */
+    STEP_BINS = 8
 };
-#define STEP_SIGMAS 5.0 /* minimum significance of a step */
-#define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties */
-#define FAR_NOISES 60.0 /* limit on distances: a wrong match is not a step */
+#define STEP_SIGMAS 5.0 /* minimum size of a step, in standard deviations of its estimate */
+#define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties of the clock */
+/* larger distances, in noises, are cut to this: they may be wrong matches */
+#define FAR_NOISES 60.0
 
 /* The end of one domain relative to those of the other domains in its event. */
 typedef struct sight {
     const tm_fit_row *row;
     double distance; /* in units of noise */
     double far;      /* ns */
-    double time;     /* true time of the event, not by the possibly stepped clock */
+    double time;     /* true time of the event, from a clock that was not stepped */
 } sight;
 
 static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
@@ -23,8 +25,9 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
 }
 
 /* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. If there are two ends, uses the end with the shorter window: a
- * clock stepped by more than the recording time has a much longer one. */
+ * middle of three or more ends. If there are only two ends, uses the end of the domain with the
+ * shorter window, because a step by more than the recording's length makes the window much
+ * longer. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))
@@ -43,8 +46,8 @@ static int32_t bin_of(const tm_fit_state *state, const sight *s) {
 }
 
 /* Visits every anchor, including those of suspect events, because a stepped clock makes half of its
- * events suspect. In an event of two ends, it is unknown which one is off. Such events are used
- * only for domains with few other events (`parent` is then 0). */
+ * events suspect. In an event with two ends, either may be off. Such events are used only for
+ * domains with few other events, which have `parent` 0. */
 typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
@@ -54,7 +57,8 @@ static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double distance = tm_fit_distance(state, anchor, middle, n);
-            double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle); /* of two: their distance */
+            /* for two ends: the distance between them */
+            double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle);
             const sight s = {state->rows + anchor->row,
                              distance / tm_fit_anchor_noise(state, anchor), far,
                              time_of(state, middle, n)};
@@ -84,7 +88,7 @@ static tm_status find_ranges(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/* Sets `parent` to 1 for domains with enough events of three or more. */
+/* Sets `parent` to 1 for domains with enough events of three or more ends, else to 0. */
 static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     memset(state->counts, 0, n * sizeof *state->counts);
@@ -99,7 +103,8 @@ static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/* A distance is at most 60 noises with steps of 2^-37; 2^20 of them fit in a bin. */
+/* Distances [noises] are at most 60 and are multiples of 2^-37, so a bin can add up 2^20 of
+ * them. */
 #define BIN_SCALE 0x1p37
 
 static void add_to_bin(tm_fit_state *state, const sight *s) {
@@ -110,7 +115,8 @@ static void add_to_bin(tm_fit_state *state, const sight *s) {
 }
 
 /* Fits a level, a slope and a jump before bin @p split to the bins' means by least squares (Gauss).
- * Returns the jump's size; variance: of the jump, for events of variance 1; rest: chi square. */
+ * Returns the size of the jump. Sets *variance to its variance, for events of variance 1, and *rest
+ * to chi square. */
 static double fit_jump(const int64_t *bins, size_t split, double *variance, double *rest) {
     double a[3][5] = {{0}}, yy = 0.0, explained = 0.0;
     for (size_t b = 0; b < TM_FIT_BINS; b++) {
@@ -180,8 +186,9 @@ static void select_side(tm_fit_state *state, const sight *s) {
 }
 
 /**
- * Finds stepped clocks and adds the step to their uncertainty, because a single line cannot
- * describe both sides. (The caller can make the later side a separate domain and fit again.)
+ * Finds stepped clocks and adds the size of the step to their uncertainty, because one line cannot
+ * describe the clock before and after the step. (The caller can make the later side a separate
+ * domain and fit again.)
  * @param models  step_ns and step_at_ns set, uncertainties enlarged
  */
 tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -207,7 +214,7 @@ tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *er
         const tm_clock_domain *domain = state->input->domains + h;
         double early = tm_median_search_median(&state->select, 2 * (size_t)h);
         double step = tm_median_search_median(&state->select, 2 * (size_t)h + 1) - early;
-        /* If the medians agree, late ends have separated the means. */
+        /* If the medians agree, late ends made the means differ: there is no step. */
         if (state->step_bin[h] == 0 || fabs(step) < STEP_NOISES * models[h].uncertainty_ns)
             continue;
         models[h].step_ns = (int64_t)step;

@@ -1,20 +1,22 @@
-/* Ties components that only messages in both directions link. Each direction bounds one side of
- * their difference; the tie is the middle of the interval, accurate to half its width. */
+/* Joins components that are linked only by messages in both directions. The messages of each
+ * direction bound the clock difference on one side. The difference is then taken as the middle of
+ * the interval, accurate to half its width. */
 #include <stdlib.h>
 
 #include "fit_state.h"
 
-/* Stored negated while maxima are reduced. */
+/* Stands for a missing bound, while bounds are negated to find the tightest one as a maximum. */
 #define NO_BOUND INT64_MIN
 
-/* The components that share an event with others, ordered by lowest domain; lists are those of
- * tm_fit_list for anchors. */
+/* The components to tie: those of tm_fit_list by anchors (lists) that share an event with another.
+ * Ordered by lowest domain. */
 typedef struct ties {
-    const int32_t *number; /* [lists] index of its component; -1 if nothing bounds it */
-    int32_t *list;         /* [n] list of a component; owned, like the next three */
-    int64_t *negated;      /* [n * n] negated upper bounds of shift(g) - shift(h) */
-    double *bounds;        /* [n * n] the upper bounds */
-    bool *had;             /* [n] others have been tied to it */
+    /* [lists] index of the component here; -1: no other component bounds it */
+    const int32_t *number;
+    int32_t *list;    /* [n] list of each component; owned, like the next three */
+    int64_t *negated; /* [n * n] negated upper bounds of shift(g) - shift(h) */
+    double *bounds;   /* [n * n] the upper bounds [ns] */
+    bool *had;        /* [n] whether the others have been tied to it */
     size_t n;
 } ties;
 
@@ -37,7 +39,7 @@ static void bound_event(const tm_fit_state *state, const tm_fit_event *event, ti
     }
 }
 
-/* Whether an event's domains belong to several lists. */
+/* Whether the domains of an event belong to several components. */
 static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
     const tm_fit_row *rows = state->rows + event->first;
     for (size_t i = 1; i < event->n; i++)
@@ -46,7 +48,7 @@ static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
     return false;
 }
 
-/* Finds the lists that may have bounds, and allocates the bounds. Scratch: parent. */
+/* Finds the components that bounds may tie, and allocates the bounds. Uses `parent` as scratch. */
 static tm_status open_ties(tm_fit_state *state, int32_t n_lists, ties *t, tm_error *err) {
     size_t n = 0;
     memset(state->counts, 0, (size_t)n_lists * sizeof *state->counts);
@@ -80,7 +82,8 @@ static void close_ties(ties *t) {
     free(t->had);
 }
 
-/* Floyd-Warshall shortest paths over components with any bound. */
+/* Tightens all bounds by chains of bounds: shortest paths by Floyd and Warshall, over components
+ * that have any bound. */
 static void close_bounds(double *bounds, size_t n) {
     for (size_t k = 0; k < n; k++)
         for (size_t g = 0; g < n; g++)
@@ -100,7 +103,7 @@ static double drift_of(const tm_fit_state *state, int32_t list) {
     return isfinite(known) ? 1e-9 / sqrt(known) * length / 2.0 : 0.0;
 }
 
-/* Loosens the bounds, because bounds from different times agree only up to drift. */
+/* Widens the bounds by the possible drift, because they come from different times. */
 static void loosen_bounds(const tm_fit_state *state, ties *t) {
     for (size_t g = 0; g < t->n; g++) {
         double drift = drift_of(state, t->list[g]);
@@ -138,9 +141,10 @@ static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
     return state->component[root] == root;
 }
 
-/* Ties all components that are bounded on both sides to one component. The middles of the closed
- * bounds satisfy all bounds together. If the wall clocks are more accurate than the bounds, they
- * determine the position within the bounds. */
+/* Ties all components that are bounded on both sides to component m. Each goes to the middle of its
+ * interval; together the middles satisfy all bounds. If the wall clocks are more accurate than the
+ * interval, the component stays where they put it, if this is inside, or goes to the nearest
+ * bound. */
 static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     const double *bounds = t->bounds;
     size_t n = t->n;
@@ -158,8 +162,8 @@ static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     }
 }
 
-/* Returns the largest untied component that has not had its turn; if several are equal, the lowest;
- * n if none is left. */
+/* Returns the largest component that is not tied and to which others were not tied yet; the lowest
+ * of several; n if there is none. */
 static size_t largest_free(const tm_fit_state *state, const ties *t) {
     size_t best = t->n, most = 0;
     for (size_t g = 0; g < t->n; g++) {
@@ -172,7 +176,7 @@ static size_t largest_free(const tm_fit_state *state, const ties *t) {
     return best;
 }
 
-/* Renames each component to its lowest domain, which need not be in the main part. */
+/* Names each component after its lowest domain, which may be in a part that was tied to it. */
 static void rename_components(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++)
         state->parent[h] = -1;
@@ -203,7 +207,7 @@ static tm_status tie_all(tm_fit_state *state, ties *t, tm_error *err) {
     return TM_OK;
 }
 
-/** Ties components that only bounds link. Each keeps its inner differences. */
+/** Ties components that only bounds link. The differences within each of them stay the same. */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t h = 0; h < state->n_domains; h++) {

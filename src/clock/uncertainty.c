@@ -1,15 +1,17 @@
-/* Uncertainty of each clock: what noise leaves open, plus bias that averaging cannot remove. */
+/* Uncertainty of each clock: the part due to noise, plus the part due to bias, which averaging does
+ * not reduce. */
 #include "fit_state.h"
 
-/* Distances from the events' middles by domain and stratum. Ends of one kind in one group always
- * have the same bias (place in the ring, slow rail, the GPU's own clock), but groups and kinds
- * differ. Their disagreement therefore measures the bias. It is not reduced by averaging, because a
- * bias common to all is not observable. */
+/* Distances from the events' middles by domain and stratum. The ends of a domain in one group and
+ * kind always have the same bias (from its place in the ring, a slow rail, or the GPU's own clock),
+ * but the bias differs between groups and kinds. So the disagreement of the strata shows how large
+ * it is. It is not divided by the number of strata, because a bias that all of them share cannot be
+ * seen. */
 typedef struct strata {
-    int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sum of weight times distance */
-    int64_t *weight;  /* the same of weights */
-    int64_t *anchors; /* [n_domains] events */
-    double scales[2]; /* of weight, of pull */
+    int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sums of weight times distance */
+    int64_t *weight;  /* the same for sums of weights */
+    int64_t *anchors; /* [n_domains] number of events */
+    double scales[2]; /* for `weight`, for `pull`: see tm_exact_scale */
 } strata;
 
 static strata find_strata(tm_fit_state *state) {
@@ -64,7 +66,8 @@ static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     return n > 1.0 && squares > 0.0 ? squares : 0.0;
 }
 
-/* Returns the bias for domains of a single stratum: that of others, or the lowest noise. */
+/* Returns the variance due to bias [ns^2], for domains with a single stratum: that of the other
+ * domains, or the square of the lowest noise. */
 static double common_bias(const tm_fit_state *state, const strata *sums) {
     double squares = 0.0, n_free = 0.0, n;
     for (int32_t h = 0; h < state->n_domains; h++) {
@@ -75,7 +78,8 @@ static double common_bias(const tm_fit_state *state, const strata *sums) {
     return n_free > 0.0 ? squares / n_free : least * least;
 }
 
-/* Returns the uncertainty at time x [reach]. A drift that is not estimated keeps its prior. */
+/* Returns the uncertainty [ns] at time x, in units of the reach. A drift that is not estimated has
+ * its prior variance. */
 static double at_time(const double covariance[3], double x, double floor) {
     double variance = covariance[0] + 2.0 * x * covariance[1] + x * x * covariance[2];
     return sqrt((variance > 0.0 ? variance : 0.0) + floor);
@@ -94,7 +98,8 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
     TM_TRY(sum_strata(state, &sums, err));
     double common = common_bias(state, &sums);
     for (int32_t h = 0; h < state->n_domains; h++)
-        if (state->component[h] != h) /* includes the lowest domain of a component of several */
+        /* also counts the lowest domain of a component with several */
+        if (state->component[h] != h)
             models[state->component[h]].method = models[h].method = TM_CLOCK_FIT;
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -106,7 +111,7 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
         double floor = bias + domain->gpu_ns * domain->gpu_ns + state->tied[h] * state->tied[h];
         tm_fit_covariance(state, h, covariance);
         if (state->strong[h] == h && sums.anchors[h] == 0)
-            covariance[0] = 0.0; /* a single clock, whose uncertainty is in `tied` */
+            covariance[0] = 0.0; /* a component of one domain; `tied` has its uncertainty */
         if (state->steady[h] || sums.anchors[h] == 0) {
             covariance[1] = 0.0;
             covariance[2] = isfinite(drift) ? drift * drift : 0.0;
