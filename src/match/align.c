@@ -6,9 +6,9 @@
 #include "shift.h"
 
 enum {
-    REFERENCES = 3, /* references that are tried */
-    LOOPS = 3,      /* pairs of members whose offsets are cross-checked */
-    COMMON = 17     /* common operations examined for a pair */
+    REFERENCES = 3, /* maximum number of references tried */
+    LOOPS = 3,      /* number of pairs of members whose offsets are checked against each other */
+    COMMON = 17     /* maximum number of common operations examined for a pair */
 };
 
 typedef struct alignment {
@@ -16,10 +16,10 @@ typedef struct alignment {
     size_t n;
     size_t reference;
     int64_t *partners; /* [the longest run] */
-    bool *used;        /* [n] was a reference */
+    bool *used;        /* [n] whether the member was a reference */
 } alignment;
 
-/* Leaves a whole member out. */
+/* Leaves a member out: none of its kernels belongs to an operation. */
 static void leave(tm_member *member, tm_unmatched reason) {
     member->reason = reason;
     for (size_t i = 0; i < member->run.n; i++)
@@ -37,7 +37,7 @@ static void correspond(const alignment *a, tm_member *member) {
             member->operations[a->partners[i]] = (int64_t)i;
 }
 
-/* Aligns all members to the reference; returns how many correspond to it. */
+/* Aligns all members to the reference. Returns how many of them correspond to it. */
 static size_t align_to(alignment *a, size_t reference) {
     size_t n = 0;
     a->reference = reference;
@@ -75,7 +75,7 @@ static void align(alignment *a) {
         align_to(a, best);
 }
 
-/* Finds the next operation that both members have, starting at their marks *i and *j. */
+/* Finds the next operation that both members have, from marks *i of x and *j of y on. */
 static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_t *j) {
     for (; *i < x->run.n; ++*i) {
         while (*j < y->run.n && y->operations[*j] < x->operations[*i])
@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of operations that both members have: those from about x's mark at
- * the centre on, or else the last ones before it. Uses kernels that do not synchronise only if x
- * has no others. Sets *at_ns to the end of one of these operations. */
+/* Collects the end differences of operations that both members have: those from about x's mark
+ * number @p centre on, or the last ones before it if there are none. If x has synchronising
+ * kernels, uses only these. Sets *at_ns to the end of one of these operations. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);
@@ -133,7 +133,7 @@ static void check_loops(alignment *a) {
     }
 }
 
-/* Numbers those kernels of the reference that at least one member has. */
+/* Numbers the kernels of the reference that at least one other member has. */
 static void number_reference(alignment *a) {
     tm_member *reference = &a->members[a->reference];
     tm_unmatched reason = TM_UNMATCHED_NOT;

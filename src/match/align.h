@@ -1,4 +1,5 @@
-/* Aligns the operations of a group's ranks when neither numbers nor order identify them. */
+/* Aligns the operations of a group's ranks if neither sequence numbers nor their order identify
+ * them. */
 #ifndef TMERGE_ALIGN_H
 #define TMERGE_ALIGN_H
 
@@ -8,15 +9,17 @@
 /** A rank's kernels in a group, and the result of their alignment. */
 typedef struct tm_member {
     tm_run run;
-    int64_t *operations; /* [run.n] result: operation number, the same on all ranks; -1 none */
-    tm_unmatched reason; /* result: why the whole rank is left out, or TM_UNMATCHED_NOT */
+    int64_t *operations; /* [run.n] result: number of each kernel's operation, the same on all
+                            ranks; -1: none */
+    tm_unmatched reason; /* result: why all kernels of the rank are left out, or TM_UNMATCHED_NOT */
 } tm_member;
 
 /**
  * Numbers the operations of one group and stream. Each member's kernels are paired with those of a
- * reference: the member with the most kernels (the lowest rank of several). Another reference is
- * tried if fewer than half of the members correspond to it. Two members that both correspond to the
- * reference must agree on the offset between themselves; this is checked for some pairs.
+ * reference: the member with the most kernels, or the lowest rank of several such members. Another
+ * reference is tried if fewer than half of the members correspond to it. Two members that both
+ * correspond to the reference must agree on the offset between themselves; this is checked for some
+ * pairs.
  *
  * @param members  [n] at least one, each with a kernel, in rank order; sets their `apart_ns`
  * @return         TM_OK; TM_ERR_FAULT

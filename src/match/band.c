@@ -3,19 +3,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Marks per update of the offset, and the minimum number of pairs for one. */
+/* The offset is updated after this many marks, if at least BLOCK_LEAST of them were paired. */
 enum { BLOCK = 64, BLOCK_LEAST = 4 };
 
 typedef struct band {
     const tm_run *ref, *other;
     int64_t *partners;
     int64_t offset_ns; /* as last measured */
-    int64_t at_ns;     /* reference time of offset_ns */
+    int64_t at_ns;     /* time on the reference's clock at which offset_ns was measured */
     double drift;
-    bool met; /* pair only synchronising kernels by their ends */
+    bool met; /* by their ends, pair only synchronising kernels */
     size_t n_pairs;
-    size_t n_expected; /* marks of the reference to pair, inside the other's recording */
-    size_t n_wrong;    /* marks that meet a different operation */
+    size_t n_expected; /* marks of the reference that should have a partner: they are inside the
+                          other's recording */
+    size_t n_wrong;    /* marks at whose place the other run has a different operation */
 } band;
 
 /* Whether two marks can belong to one operation at this clock offset. */
@@ -33,7 +34,7 @@ static int64_t offset_at(const band *b, int64_t end_ns) {
     return b->offset_ns + llround(b->drift * (double)(end_ns - b->at_ns));
 }
 
-/* Whether a mark is paired by its end. */
+/* Whether a mark is paired by its end (rather than by its position). */
 static bool tells(const band *b, const tm_mark *mark) {
     return !b->met || mark->synchronises;
 }
@@ -42,8 +43,8 @@ static bool is_recorded(const tm_run *run, int64_t at_ns) {
     return at_ns >= run->marks[0].end_ns && at_ns <= run->marks[run->n - 1].end_ns;
 }
 
-/* Pairs the marks [from, to); sets each pair's deviation from the predicted end; returns how
- * many. */
+/* Pairs the marks [from, to) and sets how far each pair's end is from the predicted one. Returns
+ * the number of pairs. */
 static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     size_t n = 0, partner;
     for (size_t i = from; i < to; i++) {
@@ -63,8 +64,8 @@ static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     return n;
 }
 
-/* Pairs a block and updates the offset. Returns false and leaves the block unpaired if it is not
- * coherent with the offset so far. */
+/* Pairs a block and updates the offset. Returns false and leaves the block unpaired if its ends do
+ * not agree with the offset so far. */
 static bool follow_block(band *b, size_t from, size_t to) {
     int64_t errors[BLOCK];
     size_t expected = b->n_expected, wrong = b->n_wrong, n = pair_block(b, from, to, errors);
@@ -76,7 +77,7 @@ static bool follow_block(band *b, size_t from, size_t to) {
     if (few || jumps) {
         for (size_t i = from; i < to; i++)
             b->partners[i] = -1;
-        b->n_wrong = wrong; /* its marks still count as expected but missing */
+        b->n_wrong = wrong; /* the block's marks stay counted as expected, and so as missing */
         return false;
     }
     if (n >= BLOCK_LEAST) {
@@ -93,7 +94,7 @@ static void begin_at(band *b, const tm_shift *shift) {
     b->drift = shift->drift;
 }
 
-/* Drops pairs that cross an earlier pair. */
+/* Removes pairs that contradict the order of an earlier pair. */
 static void drop_crossings(band *b) {
     int64_t last = -1;
     for (size_t i = 0; i < b->ref->n; i++) {
@@ -108,7 +109,8 @@ static void drop_crossings(band *b) {
     }
 }
 
-/* Whether [n] marks of both pair by position: tokens agree, none is paired by its end. */
+/* Whether [n] marks of both runs can be paired by position: their tokens agree, and none of them is
+ * paired by its end. */
 static bool is_same(const band *b, size_t i, size_t j, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (tells(b, &b->ref->marks[i + k]) || tells(b, &b->other->marks[j + k]) ||
@@ -122,14 +124,16 @@ static void pair_all(band *b, size_t i, size_t j, size_t n) {
         b->partners[i + k] = (int64_t)(j + k);
 }
 
-/* Returns the next paired mark from i on; the reference's n if none. */
+/* Returns the next mark of the reference that is paired, from i on; the reference's n if there is
+ * none. */
 static size_t next_paired(const band *b, size_t i) {
     while (i < b->ref->n && b->partners[i] < 0)
         i++;
     return i;
 }
 
-/* Whether one run lacks nothing that the other has between the first and the last pair. */
+/* Whether at least one of the runs has every operation that the other has, between the first and
+ * the last pair. */
 static bool is_whole(const band *b, size_t first) {
     bool ref_lacks = false, other_lacks = false;
     for (size_t i = first, next; (next = next_paired(b, i + 1)) < b->ref->n; i = next) {
@@ -144,8 +148,8 @@ static bool is_whole(const band *b, size_t first) {
     return !ref_lacks || !other_lacks;
 }
 
-/* Counts the marks after or before one up to the next that is paired by its end; sets *ends if the
- * run ends first. */
+/* Counts the marks after (@p behind) or before mark i up to the next one that is paired by its end.
+ * Sets *ends to whether the run ends first. */
 static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
     size_t n = 0, most = behind ? run->n - i - 1 : i;
     while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
@@ -154,8 +158,8 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs the marks before the first pair or after the last one, if both runs have the same number up
- * to the end of one of them. */
+/* Pairs the marks before the first pair or after the last one, if both runs have equally many
+ * there, or as many as fit into the shorter of them. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);

@@ -52,8 +52,8 @@ tm_status tm_cluster_ready(tm_cluster *cluster, tm_error *err) {
     return tm_run_prepare(&cluster->run, err);
 }
 
-/* Copies the ends and places of an operation in both clusters; converts the second one's ends to
- * the first clock. */
+/* Copies the ends and places of an operation that both clusters have; converts those of the second
+ * cluster to the first one's clock. */
 static void take_members(const tm_cluster *a, const tm_cluster *b, const tm_bridge *bridge,
                          size_t i, tm_cluster *out) {
     int64_t *ends = out->ends + i * out->n_members, *places = out->places + i * out->n_members;
@@ -85,7 +85,7 @@ static void join_operation(const tm_cluster *a, const tm_cluster *b, const tm_br
     out->ops[i].n += b->ops[j].n;
 }
 
-/* Sets the median end of each operation, and the cluster's spread of ends. */
+/* Sets the median end of each operation, and how far ends are from it in the whole cluster. */
 static tm_status summarise(tm_cluster *cluster, tm_error *err) {
     size_t n_members = cluster->n_members, n = 0;
     int64_t *scratch = calloc(n_members + 1, sizeof *scratch);

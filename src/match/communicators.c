@@ -42,7 +42,7 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
     return TM_OK;
 }
 
-/* If a rank has several traces, one of them may have recorded more; that one comes first. */
+/* If a rank has several traces, the one that recorded more comes first. */
 static int by_communicator(const void *a, const void *b) {
     const tm_membership *x = a, *y = b;
     int order = tm_order_u64(x->communicator, y->communicator);
@@ -68,7 +68,7 @@ static int by_value(const void *a, const void *b) {
     return tm_order_i64(*(const int32_t *)a, *(const int32_t *)b);
 }
 
-/* Sends the members [first, end) to each of their processes. */
+/* Appends copies of the members [first, end), one for each process that holds one of them. */
 static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *out) {
     const tm_membership *v = members->data;
     int32_t *processes = malloc((end - first + 1) * sizeof *processes);
@@ -87,7 +87,8 @@ static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *
     return ok;
 }
 
-/* Whether only one rank uses it, with unknown size: others did not report all of theirs. */
+/* Whether only one rank uses a communicator of unknown size. Then other ranks did not report all of
+ * their communicators. */
 static bool is_alone(const tm_membership *run, size_t n) {
     bool used = false;
     for (size_t i = 0; i < n; i++) {
@@ -110,20 +111,20 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
     return TM_OK;
 }
 
-/* A communicator after all ranks have reported. */
+/* What the reports of all ranks say about a communicator. */
 typedef struct group {
     uint32_t name;
-    uint32_t told;     /* name that its kernels get; differs if ranks name it differently */
-    bool joined;       /* as in tm_communicator */
-    bool mixed;        /* ranks name it differently, or number its operations */
-    uint32_t list;     /* name id of its ranks; TM_NO_NAME if unknown */
-    int32_t size;      /* -1 unknown */
-    size_t n;          /* members in the job */
-    int64_t *ranks;    /* [n] ascending; owned */
-    int64_t *by_place; /* [n] NULL if places are unknown; owned */
+    uint32_t told;  /* name that its kernels get: another one than `name` if ranks disagree on it */
+    bool joined;    /* as in tm_communicator */
+    bool mixed;     /* ranks give it different names, or number its operations differently */
+    uint32_t list;  /* id of the name that lists its ranks; TM_NO_NAME if unknown */
+    int32_t size;   /* -1 unknown */
+    size_t n;       /* number of members with a trace */
+    int64_t *ranks; /* [n] ascending; owned */
+    int64_t *by_place; /* [n] rank at each place; NULL if places are unknown; owned */
 } group;
 
-/* Lists the members of the run, each once; false if out of memory. */
+/* Lists the ranks of a communicator's [n] members, each rank once; false if out of memory. */
 static bool list_members(const tm_membership *run, size_t n, group *out) {
     out->ranks = malloc(n * sizeof *out->ranks);
     out->by_place = malloc(n * sizeof *out->by_place);
@@ -133,7 +134,7 @@ static bool list_members(const tm_membership *run, size_t n, group *out) {
     return out->ranks && out->by_place;
 }
 
-/* Returns the recorded size: -1 if none, 0 if contradictory. */
+/* Returns the recorded size: -1 if there is none, 0 if records contradict one another. */
 static int32_t recorded_size(const tm_membership *run, size_t n) {
     int32_t size = -1;
     for (size_t i = 0; i < n; i++)
@@ -145,7 +146,7 @@ static int32_t recorded_size(const tm_membership *run, size_t n) {
     return size;
 }
 
-/* Returns the minimum number of ranks that take part, as far as the members show it. */
+/* Returns how many ranks take part at least, judging by the members. */
 static int32_t least_size(const tm_membership *run, size_t n) {
     int32_t least = 1;
     for (size_t i = 0; i < n; i++)
@@ -153,7 +154,7 @@ static int32_t least_size(const tm_membership *run, size_t n) {
     return least;
 }
 
-/* Puts every member at its place; discards all places unless each member has exactly one. */
+/* Sets the rank at each place. Frees the places if a place does not have exactly one member. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
     bool clear = (size_t)g->size == g->n;
@@ -176,7 +177,8 @@ static void order_by_place(const tm_membership *run, size_t n, group *g) {
     g->by_place = NULL;
 }
 
-/* Prints "[0, 1, 2]" like the profiler, or "[0, 1, ?]" if some ranks have no trace. */
+/* Writes the ranks as the profiler does: "[0, 1, 2]", or "[0, 1, ?]" if some ranks have no
+ * trace. */
 static bool print_list(group *g, tm_names *names) {
     tm_vec text = TM_VEC(char);
     char part[32];
@@ -196,7 +198,7 @@ static bool is_lower(const void *member, const void *communicator) {
     return ((const tm_membership *)member)->communicator < *(const uint64_t *)communicator;
 }
 
-/* Chooses one name if ranks use several. */
+/* Chooses the name of the group if ranks use several. */
 static bool find_name(const tm_membership *run, size_t n, const tm_communicator *of,
                       tm_names *names, group *out) {
     bool differ = false;
@@ -216,7 +218,8 @@ static bool find_group(const tm_vec *answers, bool all_told, const tm_communicat
     const tm_membership *v = answers->data;
     uint64_t hash = key_of(of, names);
     size_t first = tm_bisect(v, answers->n, sizeof *v, &hash, is_lower);
-    size_t n = tm_memberships_end(answers, first) - first; /* its own rank is among them */
+    /* at least 1: the rank itself is a member */
+    size_t n = tm_memberships_end(answers, first) - first;
     *out = (group){.name = of->name, .told = of->name, .joined = of->joined, .list = TM_NO_NAME};
     if (!list_members(v + first, n, out) || !find_name(v + first, n, of, names, out))
         return false;
@@ -234,7 +237,7 @@ static bool find_group(const tm_vec *answers, bool all_told, const tm_communicat
     return print_list(out, names);
 }
 
-/* Returns the global rank of a peer's place; -1 unknown. */
+/* Returns the rank of the job at a peer's place in the group; -1 unknown. */
 static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     if (place < 0 || (size_t)place >= g->n || (size_t)g->size != g->n)
         return -1;
@@ -243,7 +246,7 @@ static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     return g->n == 2 ? (int32_t)g->ranks[g->ranks[0] == own] : -1;
 }
 
-/* Returns the size of all ranks' pieces together; -1 if unknown or implausible. */
+/* Returns the total of all ranks' pieces; -1 if unknown or implausible. */
 static int64_t all_pieces(int64_t piece, int32_t n_ranks) {
     return n_ranks > 0 && piece >= 0 && piece < INT64_MAX / 64 / n_ranks ? piece * n_ranks : -1;
 }
@@ -266,7 +269,7 @@ static void apply_group(const group *g, int64_t rank, tm_collective_attr *attr) 
         attr->in_elements = all_pieces(attr->out_elements, g->size);
 }
 
-/* Groups are few, and consecutive kernels usually share one. */
+/* Try the last group first: consecutive kernels usually have the same one. */
 static void apply_groups(const group *groups, size_t n, tm_timeline *timeline) {
     tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t k = 0;

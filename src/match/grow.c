@@ -9,7 +9,7 @@
 /* Up to this many clusters, all pairs are compared. */
 enum { FEW = 160 };
 
-/* Clock offset of two slots according to one join. */
+/* The clock offset of two slots that a join of their clusters implies. */
 typedef struct tie {
     int64_t from, to;
     double offset_ns; /* second clock minus first */
@@ -17,12 +17,12 @@ typedef struct tie {
 } tie;
 
 typedef struct garden {
-    tm_cluster *clusters; /* [n]; no members: merged into another */
+    tm_cluster *clusters; /* [n]; a cluster that was merged into another has no members */
     size_t n;
     const tm_growth *growth;
-    tm_link_test *link_tests; /* [n x n] for i < j */
+    tm_link_test *link_tests; /* [n x n] used for i < j */
     int64_t *partners;        /* [the largest number of operations] */
-    tm_vec ties;              /* of tie: one for each join made */
+    tm_vec ties;              /* of tie: one for each join so far */
 } garden;
 
 static tm_link_test *link_test_of(const garden *g, size_t i, size_t j) {
@@ -42,7 +42,7 @@ static bool share_a_slot(const tm_cluster *a, const tm_cluster *b) {
     return false;
 }
 
-/* Evaluates the pairing evidence of two clusters, i < j, and sets the partners. */
+/* Tests whether two clusters, i < j, ran the same operations, and sets the partners. */
 static tm_status try_link_test(garden *g, size_t i, size_t j, tm_error *err) {
     const tm_cluster *a = &g->clusters[i], *b = &g->clusters[j];
     tm_link_test *link_test = link_test_of(g, i, j);
@@ -54,7 +54,7 @@ static tm_status try_link_test(garden *g, size_t i, size_t j, tm_error *err) {
                             link_test, err);
 }
 
-/* Returns the clock offset of j from i. */
+/* Returns the offset to add to times of cluster i to get the clock of cluster j. */
 static double offset_between(const garden *g, size_t i, size_t j) {
     double offset = (double)link_test_of(g, i, j)->offset_ns;
     return leads(g, i < j ? i : j, i < j ? j : i) == (i < j) ? offset : -offset;
@@ -79,7 +79,7 @@ static bool agree(const tie *a, const tie *b) {
     return fabs(a->offset_ns - b->offset_ns) <= slack;
 }
 
-/* Whether another pair of clusters from the same two slots implies the same offset. */
+/* Whether a second pair of clusters from the same two slots implies the same clock offset. */
 static bool is_told_again(const garden *g, size_t i, size_t j) {
     tie own = tie_of(g, i, j);
     for (size_t k = 0; k < g->n; k++) {
@@ -97,7 +97,8 @@ static bool is_told_again(const garden *g, size_t i, size_t j) {
     return false;
 }
 
-/* Whether two clusters may be joined: earlier joins of their slots fix the clock offset. */
+/* Whether two clusters may be joined. The clock offset must agree with earlier joins of their
+ * slots. */
 static bool may_join(const garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     const tie *ties = g->ties.data;
@@ -113,8 +114,8 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
 }
 
-/* Finds the pair with the most evidence; among equal pairs the one with the nearest ends, although
- * ends say little about groups in lockstep. False if no pair can be joined. */
+/* Finds the pair with the most evidence. Of equal pairs, it takes the one whose ends are nearest,
+ * although that says little about groups that run in lockstep. False if no pair can be joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_link_test *best = NULL;
     for (size_t i = 0; i < g->n; i++)
@@ -133,7 +134,7 @@ static bool find_surest(const garden *g, size_t *a, size_t *b) {
     return best != NULL;
 }
 
-/* Merges j into i; re-evaluates the pairing evidence of the result if requested. */
+/* Merges j into i. If requested, tests the result against the other clusters. */
 static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     TM_TRY(try_link_test(g, i, j, err));
     const tm_link_test *link_test = link_test_of(g, i, j);
@@ -157,14 +158,15 @@ static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     return TM_OK;
 }
 
-/* Marks two clusters as possibly incomplete if their pairing stays open or must not be joined. */
+/* Marks two clusters as possibly incomplete: it is unknown whether they belong together, or they do
+ * but must not be joined. */
 static void mark_open(garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     if (i != j && (link_test->state == TM_LINK_TEST_OPEN || link_test->state == TM_LINK_TEST_HOLDS))
         g->clusters[i].at_least = g->clusters[j].at_least = true;
 }
 
-/* Removes merged clusters; invalidates the pairing evidence. */
+/* Removes clusters that were merged into others. The evidence of pairs is invalid afterwards. */
 static void compact(garden *g) {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)
@@ -173,8 +175,8 @@ static void compact(garden *g) {
     g->n = kept;
 }
 
-/* For many clusters: compares each one only with the groups before it, so that the work is groups x
- * clusters. */
+/* For many clusters: compares each cluster only with the groups found so far, so that the work is
+ * groups x clusters. */
 static tm_status grow_by_turns(garden *g, tm_error *err) {
     for (size_t i = 1; i < g->n; i++) {
         size_t best = i;

@@ -64,9 +64,9 @@ static bool same_lane(const tm_comm_record *a, const tm_comm_record *b) {
     return a->rank == b->rank && lane_of(a) == lane_of(b);
 }
 
-/* Whether all ranks take part in a stream's SendRecv kernels: a quarter of the stream synchronises,
- * so that they are all-to-alls, or the job has only two ranks. Otherwise they are transfers, each
- * of which ends together with its unknown peer. */
+/* Whether all ranks take part in a stream's SendRecv kernels. They do if a quarter of the stream's
+ * kernels synchronises (they are then all-to-alls), or if the job has only two ranks. Otherwise
+ * they are transfers, each with an unknown peer. */
 static bool exchanges_all(const tm_comm_record *records, size_t n) {
     size_t n_full = 0;
     for (size_t i = 0; i < n; i++)
@@ -98,7 +98,7 @@ static tm_status add_cluster(const tm_comm_record *records, size_t n, tm_member 
     return status;
 }
 
-/* Joins the ranks of one host: the streams from @p first on. */
+/* Joins the ranks of one host, whose streams start at index @p first. */
 static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
     static const tm_growth growth = {.one_clock = true};
     const tm_comm_record *records = v->records.data;
@@ -129,8 +129,8 @@ static int by_value(const void *a, const void *b) {
     return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Returns what clusters must share for their operations to correspond: the smallest of the tokens
- * that occur at least half as often as the most frequent one. */
+/* Returns the family of a cluster. Only clusters of one family can belong together: it is the
+ * smallest of the tokens that occur at least half as often as the most frequent one. */
 static tm_status family_of(const tm_cluster *cluster, uint64_t *out, tm_error *err) {
     size_t n = cluster->run.n, most = 0;
     uint64_t *tokens = calloc(n + 1, sizeof *tokens);
@@ -154,7 +154,7 @@ static tm_status family_of(const tm_cluster *cluster, uint64_t *out, tm_error *e
     return TM_OK;
 }
 
-/* Fields shared by everything that a cluster sends. */
+/* Fields that are equal in all messages about a cluster. */
 typedef struct sender {
     uint64_t family;
     int32_t host, cluster;
@@ -260,13 +260,14 @@ static int by_answer(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
-/* Where the records of kernels go. */
+/* Where the records of kernels are added. */
 typedef struct finisher {
-    const tm_group_answer *group; /* of the current cluster */
+    const tm_group_answer *group; /* answer for the current cluster */
     tm_vec *out, *left_out;
 } finisher;
 
-/* Adds a member's kernel, or counts it as unmatched; @p answer is NULL if the cluster lacks it. */
+/* Adds a member's kernel, or counts it as unmatched; @p answer is NULL if the kernel is not an
+ * operation of the cluster. */
 static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
                                const tm_operation_answer *answer, tm_error *err) {
     const tm_group_answer *group = f->group;
@@ -293,7 +294,7 @@ static tm_status finish_cluster(const finisher *f, tm_inference *v, const tm_clu
     for (size_t k = 0; k < cluster->n_members; k++) {
         const lane *own = &lanes[cluster->members[k].source];
         tm_comm_record *records = (tm_comm_record *)v->records.data + own->first;
-        size_t next = 0; /* the kernels before it are done */
+        size_t next = 0; /* the first kernel that is not done yet */
         for (size_t i = 0; i < cluster->run.n; i++) {
             int64_t place = cluster->places[i * cluster->n_members + k];
             for (; place >= 0 && next < (size_t)place; next++)

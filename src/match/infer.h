@@ -5,27 +5,28 @@
 
 #include "timeline/collectives.h"
 
-/** An operation of a host's cluster of ranks, as sent to the inter-host step. Like the other
- * messages here it is sent as bytes and has no pointers. */
+/** An operation of a cluster of ranks of one host, as sent to the process that joins the hosts.
+ * This and the other messages here are sent as bytes and have no pointers. */
 typedef struct tm_host_operation {
-    uint64_t family; /* of the cluster: clusters of one family may belong to one group */
+    /* family of the cluster: only clusters of one family can belong to one group */
+    uint64_t family;
     uint64_t token;
     int64_t last_ns, end_ns, first_end_ns; /* as in tm_cluster */
     int64_t step;
-    int32_t host, cluster, place; /* place: index among the cluster's operations */
-    int32_t n;                    /* ranks that have the operation */
+    int32_t host, cluster, place; /* place: index among the operations of the cluster */
+    int32_t n;                    /* number of ranks that have the operation */
     bool synchronises, telling, bare;
 } tm_host_operation;
 
-/** A rank of such a cluster. */
+/** A rank of a cluster of one host, as sent to the process that joins the hosts. */
 typedef struct tm_host_member {
     uint64_t family;
     int64_t rank;
-    int64_t lane; /* number of the rank's stream without metadata */
+    int64_t lane; /* number of the rank's stream, counting those without metadata */
     int64_t spread_ns;
     double bits;
     int32_t host, cluster;
-    int32_t origin; /* process that holds the host and receives the answer */
+    int32_t origin; /* process that holds the host; it receives the answer */
     bool at_least;
 } tm_host_member;
 
@@ -33,8 +34,8 @@ typedef struct tm_host_member {
 typedef struct tm_group_answer {
     uint64_t group;
     int32_t host, cluster, origin;
-    int32_t size; /* ranks of the group; 1: nothing proven */
-    int32_t bits; /* evidence of the weakest join, rounded down */
+    int32_t size; /* number of ranks of the group; 1: nothing is proven */
+    int32_t bits; /* evidence [bits] of its weakest join, rounded down */
     bool at_least;
     char text[TM_GROUP_TEXT_MAX];
 } tm_group_answer;
@@ -46,10 +47,10 @@ typedef struct tm_operation_answer {
     bool alone; /* whether no other rank has the operation */
 } tm_operation_answer;
 
-/** A process's data about the hosts that it owns. */
+/** What a process knows about the hosts that it owns. */
 typedef struct tm_inference {
     tm_vec records;  /* of tm_comm_record: all ranks of the hosts; see tm_match_input.bare */
-    tm_vec lanes;    /* runs of one rank and stream among the records */
+    tm_vec lanes;    /* ranges of the records, one for each rank and stream */
     tm_vec clusters; /* of tm_cluster, host by host */
     tm_vec hosts;    /* of int32_t: the host of each cluster */
 } tm_inference;
@@ -57,7 +58,8 @@ typedef struct tm_inference {
 void tm_inference_init(tm_inference *inference);
 void tm_inference_free(tm_inference *inference);
 
-/** The clusters of hosts, as sent to the inter-host step; its answers are below. */
+/** The clusters of hosts, as sent to the processes that join them. The answers are
+ * tm_host_answers. */
 typedef struct tm_host_report {
     tm_vec operations; /* of tm_host_operation */
     tm_vec members;    /* of tm_host_member */
@@ -84,13 +86,13 @@ tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out,
 
 /** Options for joining hosts. */
 typedef struct tm_infer_options {
-    int64_t wall_uncertainty_ns; /* of a host's wall clock, one standard deviation */
-    bool all_here;               /* every rank of the job has a trace, all in one format */
+    int64_t wall_uncertainty_ns; /* standard deviation of a host's wall clock */
+    bool all_here; /* every rank of the job has a trace, and all traces have one format */
 } tm_infer_options;
 
 /**
  * Joins the clusters of the hosts, and names the groups.
- * @param report  complete families, in any order; sorted by the call
+ * @param report  all clusters of some families, in any order; sorted by the call
  * @param out     appended to
  * @return        TM_OK; TM_ERR_FAULT
  */

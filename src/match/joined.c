@@ -8,12 +8,13 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* A group named by kernels of the rank. */
+/* A group that kernels of the rank name. */
 typedef struct named {
     uint32_t name;
-    tm_vec ranks; /* of int64_t, in order of place */
-    size_t n_fit; /* fitting communicators, each counted once per group that it fits */
-    size_t first; /* offset of the members of the last such communicator */
+    tm_vec ranks; /* of int64_t: the ranks by their places in the group */
+    size_t n_fit; /* number of communicators that can be this group; one that can also be other
+                     groups counts several times */
+    size_t first; /* index of the first member of the last such communicator */
 } named;
 
 static named *find_named(const tm_vec *groups, uint32_t name) {
@@ -29,7 +30,7 @@ static bool is_kernel(const tm_timeline *timeline, const tm_collective_attr *att
            attr->group != TM_NO_NAME;
 }
 
-/* Lists the groups of the rank's kernels whose ranks are all recorded. */
+/* Lists those groups of the rank's kernels of which all ranks are recorded. */
 static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timeline, tm_vec *out,
                              tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -91,7 +92,8 @@ static bool can_be(const tm_membership *run, size_t n, const named *group, const
     return fits && used && n_told == n_members;
 }
 
-/* Finds the communicators that fit each group; n_fit is 1 only for a unique match. */
+/* Finds the communicators that fit each group; n_fit is 1 only if exactly one fits, and it fits no
+ * other group. */
 static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups) {
     const tm_membership *v = members->data;
     named *g = groups->data;
@@ -108,7 +110,8 @@ static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups)
     }
 }
 
-/* Adds the rank and the group's ranks that recorded no communicators. */
+/* Adds memberships in a group's communicator: of the rank, and of the group's other ranks that
+ * recorded no communicators. */
 static bool add_members(const named *group, tm_communicator own, int64_t rank,
                         const tm_join_with *with, const tm_names *names) {
     const int64_t *ranks = group->ranks.data;
@@ -148,7 +151,7 @@ static tm_status join(const named *group, const tm_join_with *with, tm_timeline 
     return TM_OK;
 }
 
-/* Lists the rank's groups and the communicators that they can be. */
+/* Lists the rank's groups and finds the communicators that they can be. */
 static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timeline,
                               const tm_names *names, tm_vec *out, tm_error *err) {
     tm_group_finder *finder = NULL;
@@ -157,7 +160,7 @@ static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timel
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
         fit(with->members, with->told, out);
-    tm_group_finder_destroy(finder); /* it is valid only until a name is added */
+    tm_group_finder_destroy(finder); /* the caller will add names, which makes the finder invalid */
     return status;
 }
 

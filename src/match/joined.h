@@ -1,6 +1,7 @@
-/* Identifies process groups with communicators. Some ranks record NCCL's hash of a communicator;
- * others, whose profiler lacks the hash, record the group's name and ranks. If exactly one group
- * fits a communicator, and it fits no other, they are the same. */
+/* Finds which process groups and communicators are the same. Some ranks record NCCL's hash of a
+ * communicator. Others have a profiler that lacks the hash, and record the group's name and ranks.
+ * If only one group fits a communicator, and that group fits no other communicator, they are the
+ * same. */
 #ifndef TMERGE_JOINED_H
 #define TMERGE_JOINED_H
 
@@ -9,20 +10,21 @@
 
 /** Inputs for joining a rank's groups with communicators, and where the result goes. */
 typedef struct tm_join_with {
-    const tm_vec *members; /* of tm_membership, sorted: all that the job's ranks recorded */
+    /* of tm_membership, sorted: all memberships that ranks of the job recorded */
+    const tm_vec *members;
     const tm_vec *told; /* of int64_t, from tm_joins_list_told: ranks that recorded communicators */
-    int64_t world_size; /* ranks of the job */
+    int64_t world_size; /* number of ranks of the job */
     int process;        /* process that holds the rank */
-    tm_vec *own; /* of tm_membership, appended to: this rank, and the other ranks of its groups that
-                    recorded no communicators */
+    tm_vec *own; /* of tm_membership, appended to: memberships of this rank, and of the other ranks
+                    of its groups that recorded no communicators */
 } tm_join_with;
 
 /** Lists the ranks that recorded communicators, ascending. False if out of memory. */
 bool tm_joins_list_told(const tm_vec *members, tm_vec *out);
 
 /**
- * Joins the groups of a rank that recorded no communicators with those that other ranks recorded:
- * it gets them as communicators, and its kernels get their names.
+ * For a rank that recorded no communicators: finds which of its groups are communicators that other
+ * ranks recorded. The rank gets these communicators, and its kernels get their names.
  *
  * A group fits a communicator of its size if each member that recorded its place has the same place
  * in the group's list of ranks, no other rank of the list recorded communicators, and kernels used

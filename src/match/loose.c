@@ -47,7 +47,7 @@ static tm_mark mark_of(const tm_comm_record *record) {
     return (tm_mark){
         .begin_ns = record->begin_ns,
         .end_ns = record->end_ns,
-        .step = record->operation ? -1 : record->step, /* see step_of in records.c */
+        .step = record->operation ? -1 : record->step, /* as step_of in records.c */
         .token = tm_record_token(record),
         .synchronises = tm_record_synchronises(record),
     };
@@ -63,7 +63,7 @@ static void assemble(assembly *a) {
     }
 }
 
-/* Returns why a kernel is unmatched although its rank corresponds to the others. */
+/* Returns why a kernel of a rank belongs to no operation. */
 static tm_unmatched reason_of(const tm_member *member, const tm_comm_record *record) {
     if (member->reason != TM_UNMATCHED_NOT)
         return member->reason;

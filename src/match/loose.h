@@ -1,19 +1,19 @@
-/* Aligns records on whose order the ranks disagree, by kind, size and end. */
+/* Aligns records of kernels that ranks ran in different orders, by kind, size and end. */
 #ifndef TMERGE_LOOSE_H
 #define TMERGE_LOOSE_H
 
 #include "timeline/collectives.h"
 
-/** Returns the token of a kernel that is matched by order: hash of kind and size, and of the
- * operation if it is named. The size of all-to-alls is excluded, as it may differ from rank to
- * rank. */
+/** Returns the token of a kernel that is matched by order: a hash of its kind and size, and of the
+ * operation if the kernel names it. The size of all-to-alls is excluded, as it may differ from rank
+ * to rank. */
 uint64_t tm_record_token(const tm_comm_record *record);
 
 /**
  * Sets the operation key of the kernels of whole groups. Removes and counts kernels that belong to
  * no operation.
  *
- * @param records   of tm_comm_record, way ORDER; all records of their groups and lanes from all
+ * @param records   of tm_comm_record with way ORDER: of each group and lane the records of all
  * ranks, in any order
  * @param left_out  of tm_left_out
  * @return          TM_OK; TM_ERR_FAULT

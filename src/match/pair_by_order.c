@@ -6,18 +6,20 @@
 #include "run.h"
 
 enum {
-    SAMPLES = 64, /* samples for estimating the clock offset */
-    PLACES = 8,   /* places searched before and after an end's own place */
-    SHIFTS = 64,  /* shifts of a whole sequence that are tried */
-    LEAST = 10,   /* minimum number of ends left to compare after a shift */
-    BETTER = 5,   /* factor by which the spread must shrink at the correct shift */
-    APART = 8     /* on hosts, one operation in this many may have a wrong end */
+    SAMPLES = 64, /* number of ends from which the clock offset is estimated */
+    /* an end is compared with the ends up to this many places before and after its own */
+    PLACES = 8,
+    SHIFTS = 64, /* shifts of a whole sequence are tried up to this many places */
+    LEAST = 10,  /* minimum number of ends left to compare after a shift */
+    BETTER = 5,  /* factor by which the spread must shrink at the correct shift */
+    APART = 8    /* on hosts, this share of the operations (1 in 8) may have a wrong end */
 };
 
-/* The lowest end noise of any profiler; smaller spreads count as equal. */
+/* Every profiler's ends have at least this noise; smaller spreads count as equal. */
 static const int64_t least_spread_ns = 1000;
 
-/* Ends within this count as equal; also the clock noise left after offset and drift. */
+/* Ends that differ by at most this count as equal. Clocks may differ as much after removing offset
+ * and drift. */
 static const int64_t same_ns = 100000;
 
 typedef struct line {
@@ -25,21 +27,23 @@ typedef struct line {
     double drift;
 } line;
 
-/* Two sequences under comparison, and the relation of their clocks. */
+/* Two sequences that are compared, and the relation of their clocks. */
 typedef struct sight {
     const tm_end *a, *b;
     size_t n;
-    bool met; /* compare only ends of synchronising kernels, which should meet */
+    bool met; /* compare only the ends of synchronising kernels, which should be equal */
     line line;
 } sight;
 
-/* Whether an end carries information. Each rank leaves a broadcast on its own: a rank that is late
- * for several of them leaves each one together with the others' next one. */
+/* Whether an end should agree with the other sequence's. Ends of broadcasts need not, because each
+ * rank leaves them without waiting for others: a late rank may leave one broadcast when the others
+ * leave the next one. */
 static bool tells(const sight *s, size_t i) {
     return !s->met || s->a[i].synchronises;
 }
 
-/* Returns the next informative end after or before a place; n if none exists. */
+/* Returns the next end after or before a place that should agree with the other sequence's; n if
+ * there is none. */
 static size_t beside(const sight *s, size_t i, bool behind) {
     do {
         if (behind ? i + 1 == s->n : i == 0)
@@ -49,7 +53,7 @@ static size_t beside(const sight *s, size_t i, bool behind) {
     return i;
 }
 
-/* Returns the median difference of the ends in [from, to); false if none is informative. */
+/* Returns the median difference of the ends in [from, to); false if none of them should agree. */
 static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     int64_t offsets[SAMPLES];
     size_t n = to - from, m = n < SAMPLES ? n : SAMPLES, found = 0;
@@ -88,7 +92,7 @@ static int64_t distance(const sight *s, size_t i, size_t j) {
     return llabs(s->b[j].end_ns - s->a[i].end_ns - offset_at(s, i));
 }
 
-/* Fills in the distances of ends at equal places; returns how many. */
+/* Fills in how far ends at equal places are apart; returns how many there are. */
 static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
     sight s = {.a = a, .b = b, .n = n};
     size_t m = n < SAMPLES ? n : SAMPLES;
@@ -115,7 +119,7 @@ static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_n
     return within > (m - 1) / 2;
 }
 
-/* Whether nearly all operations may have run together if b's clock is ahead by ahead_ns. */
+/* Whether the kernels of nearly all operations overlap if b's clock is ahead by ahead_ns. */
 static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahead_ns) {
     size_t apart = 0;
     for (size_t i = 0; i < n; i++)
@@ -124,9 +128,9 @@ static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahe
     return APART * apart <= n;
 }
 
-/* Whether one whole sequence fits the other better at some shift. Ends on hosts scatter, so that
- * few of them may fit a wrong shift by chance: one that the recorded times rule out does not count
- * if these allow the order as it is. */
+/* Whether one whole sequence fits the other better when it is shifted. Ends on hosts scatter, so a
+ * few of them may fit a wrong shift by chance. Therefore, if the recorded times allow the unshifted
+ * order, shifts that these times rule out do not count. */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     const int64_t spread = spread_of(a, b, n), most_ns = spread / BETTER;
     const bool on_host = a->on_host && b->on_host && ran_together(a, b, n, 0);
@@ -139,7 +143,7 @@ static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     return false;
 }
 
-/* Returns a quarter of the distance to the nearest informative end, at most same_ns. */
+/* Returns a quarter of the distance to the nearest end that should agree, at most same_ns. */
 static int64_t reach(const sight *s, size_t i) {
     int64_t least = 4 * same_ns;
     for (int behind = 0; behind < 2; behind++) {
@@ -150,12 +154,12 @@ static int64_t reach(const sight *s, size_t i) {
     return least / 4;
 }
 
-/* Whether two ends match; true if the place does not exist. */
+/* Whether two ends agree; true if a place does not exist. */
 static bool meets(const sight *s, size_t i) {
     return i == s->n || distance(s, i, i) <= reach(s, i);
 }
 
-/* Whether a's kernel matches a different kernel of b. */
+/* Whether a's kernel agrees with a kernel of b at a different place. */
 static bool is_shifted(const sight *s, size_t i) {
     int64_t near = reach(s, i);
     for (int behind = 0; behind < 2; behind++) {
@@ -167,8 +171,8 @@ static bool is_shifted(const sight *s, size_t i) {
     return false;
 }
 
-/* Whether the two operations cannot have overlapped although their neighbours match: each sequence
- * then lacks the operation that the other one has. */
+/* Whether the two kernels at a place cannot have overlapped, although their neighbours agree. Each
+ * sequence then lacks the operation that the other one has there. */
 static bool is_swapped(const sight *s, size_t i) {
     const tm_end *a = &s->a[i], *b = &s->b[i];
     int64_t offset = offset_at(s, i);

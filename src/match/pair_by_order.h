@@ -13,9 +13,8 @@
  * - The recordings start at different operations: all ends match better at shifted places.
  * Late ends, drift and stepped clocks show none of these patterns. If any kernel synchronises, only
  * such kernels are compared one by one, because others need not end together. On hosts, ends differ
- * by the time that threads wait for a core; there, apart from shifts, the only test is whether the
- * two can have run at the same time. If recorded times allow the order as it is, a shift counts
- * only if they allow it, too.
+ * by the time that threads wait for a core. So the second case is only tested for by overlap and,
+ * if the recorded times allow the unshifted order, a shift counts only if they allow it, too.
  *
  * @param a, b  [n] in order
  */

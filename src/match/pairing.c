@@ -9,23 +9,23 @@
 #include "shift.h"
 
 enum {
-    PLACES = 16,  /* maximum shift of a run */
-    SAMPLES = 96, /* pairs on which a distance is measured */
+    PLACES = 16,  /* a run is shifted by at most this many places */
+    SAMPLES = 96, /* number of pairs from which a distance is measured */
     BETTER = 5,   /* factor by which ends must be closer at the correct shift */
     LEAST = 4     /* minimum number of kernels left to compare after a shift */
 };
 
-/* The lowest end noise of any profiler; smaller distances count as equal. */
+/* Every profiler's ends have at least this noise; smaller distances count as equal. */
 static const int64_t least_distance_ns = 1000;
 
-/* A shift under evaluation: the partners, moved by some places. */
+/* A shift that is evaluated: the partners, moved by some places. */
 typedef struct shifted {
     const tm_run *a, *b;
-    const int64_t *partners; /* NULL: the same place */
+    const int64_t *partners; /* NULL: kernels at equal places are partners */
     int64_t places;
 } shifted;
 
-/* Returns b's kernel; -1 if none. */
+/* Returns the index of the kernel of b that kernel i of a is paired with; -1 if there is none. */
 static int64_t partner_of(const shifted *s, size_t i) {
     int64_t j = s->partners ? s->partners[i] : (int64_t)i;
     if (j < 0 || j + s->places < 0 || j + s->places >= (int64_t)s->b->n)
@@ -53,7 +53,7 @@ static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES]
     return n;
 }
 
-/* Returns the slope between the medians of the first and the last third. */
+/* Returns the drift: the slope between the medians of the first and the last third. */
 static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     int64_t before[SAMPLES], behind[SAMPLES];
     size_t third = n / 3;
@@ -68,7 +68,8 @@ static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 
-/* Distance of ends [ns], at least the noise; -1 if too few of the requested pairs remain. */
+/* Returns the distance of ends [ns], at least the noise; -1 if too few of the requested pairs exist
+ * at this shift. */
 typedef struct closeness {
     int64_t median, mean;
 } closeness;
@@ -77,8 +78,8 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-/* Measures the distance of ends; at least half of @p whole pairs must exist. A mean of at least @p
- * far [ns] is returned as the median, too, which saves a selection. */
+/* Measures the distance of ends; at least half of @p whole pairs must exist. If the mean is at
+ * least @p far [ns], the median is not computed but set to it. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);
@@ -97,11 +98,11 @@ static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int
     int64_t mean = at_least_noise(sum);
     if (mean >= far)
         return (closeness){mean, mean};
-    /* The upper median: of two steps, one may fit any shift. */
+    /* Takes the upper median, because one of two steps may fit any shift. */
     return (closeness){at_least_noise(tm_select(sorted, n, n / 2)), mean};
 }
 
-/* Whether most pairs combine different step numbers. */
+/* Whether most pairs are of kernels with different step numbers. */
 static bool mixes_steps(const shifted *s) {
     size_t n = 0, mixed = 0;
     for (size_t i = 0; i < s->a->n; i++) {
@@ -115,13 +116,13 @@ static bool mixes_steps(const shifted *s) {
     return 2 * mixed > n;
 }
 
-/* Whether a shift is as good as the chosen one: most ends are as close, and the outliers, as at the
- * ends of steps, are no further away. */
+/* Whether a shift is as good as the chosen one: most ends are as close, and outliers (e.g. at the
+ * ends of steps) are not further away. */
 static bool is_rival(const shifted *s, const closeness *own, const closeness *c) {
     return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
-/* Whether no other shift of the partners is nearly as good. False if none can be tried. */
+/* Whether no other shift of the partners is nearly as good. False if no other can be tried. */
 static bool is_proven(shifted *s, bool one_clock) {
     s->places = 0;
     size_t whole = 0, tried = 0;
@@ -141,7 +142,7 @@ static bool is_proven(shifted *s, bool one_clock) {
     return proven && tried > 0;
 }
 
-/* Whether the tokens agree at this shift. */
+/* Whether the tokens of the runs agree at this shift. */
 static bool tokens_agree(const shifted *s) {
     size_t common = 0, equal = 0, shorter = s->a->n < s->b->n ? s->a->n : s->b->n;
     for (size_t i = 0; i < s->a->n; i++) {
@@ -152,7 +153,8 @@ static bool tokens_agree(const shifted *s) {
     return common >= LEAST && 2 * common >= shorter && equal * 50 >= common * 49;
 }
 
-/* Whether the ends allow a pairing place by place; either run may lack kernels of the other. */
+/* Whether the ends allow pairing kernels at equal places; if not, each run may lack kernels that
+ * the other has. */
 static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     tm_end *ends = calloc(2 * s->a->n + 1, sizeof *ends), *others = ends + s->a->n;
     size_t n = 0;

@@ -11,10 +11,11 @@ typedef enum tm_pairing {
 } tm_pairing;
 
 /**
- * Pairs the kernels of two runs. Normally tokens decide: they must agree for 98 of 100 kernels at a
- * shift of up to 16 places. Of several such shifts, the one with the nearest ends (on one clock) or
- * the most constant end differences is taken. If ends show that kernels are missing
- * (tm_order_holds), ends decide: directly on one clock, otherwise with the offset of tm_shift_find.
+ * Pairs the kernels of two runs. Normally the shift is found by tokens: they must agree for 98 of
+ * 100 kernels at a shift of up to 16 places. If there are several such shifts, the ends decide: on
+ * one clock the nearest, otherwise those with the most constant differences. If ends show that
+ * kernels are missing (tm_order_holds), kernels are paired by their ends instead: directly on one
+ * clock, otherwise with the offset of tm_shift_find.
  *
  * The pairing is proven if ends are five times closer, by median or mean, than at any other shift,
  * regardless of tokens: directly on one clock, otherwise after removing offset and drift. Shifts

@@ -12,11 +12,11 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* Lists of ranks and groups are resolved once for all ranks of a process. */
+/* A process parses each list of ranks and each group once, for all of its ranks. */
 
-/* Source of a group's ranks: a list, or start and stride. */
+/* What a group's ranks are derived from: a list, or start and stride. */
 typedef struct set_key {
-    int64_t start, stride; /* of size ranks, if there is no list */
+    int64_t start, stride; /* if there is no list: for `size` ranks */
     int32_t size;
     uint32_t list; /* name id */
 } set_key;
@@ -32,7 +32,8 @@ typedef struct shared_group {
     bool made;
 } shared_group;
 
-/* Cache: kernels of a rank repeat their groups, so the identifying fields are remembered. */
+/* An entry of a cache: the fields by which a rank's kernels identify a group, which many kernels
+ * repeat. */
 typedef struct known_group {
     uint32_t name, ranks;
     int32_t size, start, stride;
@@ -42,7 +43,7 @@ typedef struct known_group {
 /* A process group that the rank's metadata lists. */
 typedef struct config {
     char *name;    /* owned */
-    uint32_t list; /* name id of its ranks */
+    uint32_t list; /* id of the name that lists its ranks */
 } config;
 
 struct tm_group_finder {
@@ -98,7 +99,7 @@ void tm_group_finder_destroy(tm_group_finder *finder) {
     free(finder);
 }
 
-/* Reads the entries of pg_config; of several with one name, the first counts. */
+/* Reads the entries of pg_config. If several have one name, the first one is used. */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) {
     bool ok = true;
@@ -123,7 +124,7 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the name id of the ranks of the pg_config entry with this name. */
+/* Returns the id of the list of ranks in the pg_config entry with this name. */
 static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     const config *configs = finder->configs.data;
     for (size_t i = 0; i < finder->configs.n; i++)
@@ -133,8 +134,8 @@ static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     return TM_NO_NAME;
 }
 
-/* Returns the operator whose call launched the kernel, which has the start and stride that kernels
- * lack: the last operator on the launch's thread that contains the launch's begin. */
+/* Returns the operator that launched the kernel: the last operator on the launch's thread that
+ * contains the launch's start. It has the start and stride of the group, which kernels lack. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     uint32_t launch = timeline->launch[kernel];
@@ -163,8 +164,8 @@ static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_
     return ok;
 }
 
-/* Finds or creates the number of a set; TM_NO_KEY if the key yields no ranks. False if out of
- * memory. */
+/* Finds the number of the set of ranks that a key describes, creating it if necessary; TM_NO_KEY if
+ * it describes none. False if out of memory. */
 static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
     tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
     if (!set || (!set->read && !read_set(finder, key, set)))
@@ -191,7 +192,7 @@ static bool find_regular(tm_group_finder *finder, const tm_collective_attr *attr
     return find_set(finder, &key, out);
 }
 
-/* A group as large as the job contains all of its ranks. */
+/* Finds the set of all ranks of the job if the group is as large as the job. */
 static bool find_all(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     const set_key key = {0, 1, attr->group_size, TM_NO_NAME};
     return !can_count(attr) || attr->group_size != finder->world_size ||
@@ -204,7 +205,7 @@ static bool has_rank(const tm_rank_list *set, int64_t rank) {
     return at < set->ranks.n && ranks[at] == rank;
 }
 
-/* Prints ascending ranks as ranges ("0-3,8"), truncated with "..." if they do not fit. */
+/* Writes ascending ranks as ranges ("0-3,8"); if they do not fit, cuts them and ends with "...". */
 static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_MAX]) {
     size_t used = 0;
     for (size_t i = 0; i < n;) {
@@ -234,7 +235,8 @@ static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     out[size] = '\0';
 }
 
-/* @param set  NULL: unknown */
+/* Makes a group as the current rank sees it.
+ * @param set  its ranks; NULL: unknown */
 static tm_group make_group(const tm_group_finder *finder, const group_key *key,
                            const tm_rank_list *set) {
     tm_text name = tm_names_text(finder->names, key->name);

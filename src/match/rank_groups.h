@@ -20,7 +20,7 @@ struct tm_rank_list;
 
 /**
  * Creates a finder of groups for many ranks, which shares parsed lists of ranks.
- * @param names       texts of the timelines; borrowed; no name may be added before destruction
+ * @param names       texts of the timelines; borrowed; no name may be added while the finder exists
  * @param world_size  ranks of the job
  */
 tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_group_finder **out,
@@ -35,9 +35,9 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
 /**
  * Finds the group of a kernel with metadata. Its ranks come from `Process Group Ranks`; if the
  * profiler truncated that list (over 30), from pg_config; else from start and stride of the
- * operator that issued it; else from its size if that equals the job's. If all fail, name and size
- * stand in for the ranks. Other groups may share them, so such a group is unknown and is not
- * matched.
+ * operator that issued it; else from its size if that equals the job's. If all of these fail, the
+ * group is identified by name and size. As other groups may have the same, its ranks then count as
+ * unknown, and its kernels are not matched.
  *
  * @param attr  the kernel's attribute row
  * @param out   set only on TM_OK
@@ -45,12 +45,12 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Returns the ranks of a kernel's group, found as above; NULL if unknown. Borrowed until the next
- * call. @return  TM_OK; TM_ERR_FAULT */
+/** Returns the ranks of a kernel's group, found as by tm_group_find; NULL if unknown. Borrowed
+ * until the next call. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
                          const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the unnamed group of some ranks, [n >= 1] ascending. */
+/** Returns a group without a name that has the given ranks, [n >= 1] ascending. */
 tm_group tm_group_of_ranks(const int64_t *ranks, size_t n);
 
 #endif

@@ -13,12 +13,12 @@
 #include "timeline/restarts.h"
 #include "timeline/trace.h"
 
-/* A lane (numbered stream) of a group on this rank, and its sequence so far. */
+/* A lane (numbered stream) of a group on this rank. */
 typedef struct lane {
     uint64_t group;
     uint64_t lane;
     const tm_track *track; /* the stream; NULL for pairs, named kernels and host operations */
-    size_t sequence;       /* index into the sequences */
+    size_t sequence;       /* index of its sequence in out->sequences */
 } lane;
 
 typedef struct collector {
@@ -28,11 +28,11 @@ typedef struct collector {
     int64_t world_size;
     int origin;
     tm_match_input *out;
-    tm_vec lanes;         /* of lane */
-    bool *is_bare;        /* [tracks] has kernels without metadata */
-    uint32_t *streams;    /* [tracks] track that stands for the stream */
-    uint32_t *groups;     /* [tracks] name id of the group that a thread works for */
-    bool transfers_alone; /* the rank's trace holds no waits */
+    tm_vec lanes;      /* of lane */
+    bool *is_bare;     /* [tracks] whether it has kernels without metadata */
+    uint32_t *streams; /* [tracks] the track that represents the stream of this one */
+    uint32_t *groups;  /* [tracks] id of the name of the group whose operations the thread runs */
+    bool transfers_alone; /* the trace records only transfers, without the waits before them */
     bool has_steps;       /* tm_match_has_steps */
 } collector;
 
@@ -57,7 +57,7 @@ void tm_match_input_free(tm_match_input *input) {
     tm_group_finder_destroy(input->groups);
 }
 
-/* Limited so that the sum of any two sizes does not overflow when computing the median. */
+/* Sizes are limited so that the sum of two does not overflow where a median is computed. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
@@ -66,13 +66,14 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
-/* Without compute in the trace the whole recording counts as one step; it is not a step of a job
- * whose other ranks mark theirs. */
+/* A trace without compute has the whole recording as its only step. That is not a step of the job,
+ * whose other ranks may mark theirs. */
 bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
 
-/* The step of its launch, else the window that holds its start, else none. */
+/* The step of the event's launch, else the step whose window contains the event's start, else
+ * none. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
@@ -83,20 +84,22 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
-/* Step by which ranks may detect that their recordings start at different operations. Programs that
- * name their operations count steps from the start of the recording, hence -1. */
+/* The step with which ranks can detect that their recordings start at different operations. It is
+ * -1 for programs that name their operations, because these count steps from the start of the
+ * recording. */
 static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
 
-/* Returns the stream whose order counts; NULL on the host, where the threads of a group take turns,
- * so that operations start in the order of their requests. */
+/* Returns the stream whose order identifies operations. NULL on the host, where the threads of a
+ * group take turns: there, operations start in the order of their requests over all threads. */
 static const tm_track *lane_track(const collector *c, uint32_t event) {
     const tm_track *track = tm_timeline_track(c->timeline, event);
     return track->kind == TM_TRACK_GPU ? track : NULL;
 }
 
-/* Returns the lane's sequence, created if new. Streams are numbered by first appearance. */
+/* Returns the sequence of a lane; makes it if the lane is new. Streams are numbered in the order in
+ * which they appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
@@ -123,7 +126,7 @@ static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     return tm_vec_append(&c->out->sequences, &sequence, 1);
 }
 
-/* Gives a record its place in a sequence. */
+/* Sets the key of a record to its place in a sequence. */
 static bool place(collector *c, tm_comm_record *record) {
     tm_sequence *sequence = sequence_of(c, record);
     if (!sequence)
@@ -143,7 +146,8 @@ static bool place(collector *c, tm_comm_record *record) {
     return record->way != TM_MATCH_ORDER || tm_vec_append(&c->out->ends, &end, 1);
 }
 
-/* Assigns a send or a receive to its pair; unmatched if its peer is unknown. */
+/* Adds a send or a receive to the sequence of its sender and receiver; unmatched if its peer is
+ * unknown. */
 static bool place_pair(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
                        bool *matched) {
     int64_t own = record->rank;
@@ -166,7 +170,8 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
                          bool *matched) {
     bool pair = record->kind == TM_COLL_SEND || record->kind == TM_COLL_RECV;
     *matched = true;
-    /* Transfers first: torch derives their ids from counts per rank and group, not per pair. */
+    /* Transfers come first: torch derives their sequence numbers from counts per rank and group,
+     * not per pair of ranks. */
     if (pair)
         return place_pair(c, record, attr, matched);
     const uint64_t restarts = (uint64_t)tm_timeline_restarts(c->timeline, record->begin_ns);
@@ -185,7 +190,7 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     return place(c, record);
 }
 
-/* Returns why a kernel without metadata cannot be matched in any case. */
+/* Returns the reason if a kernel without metadata certainly cannot be matched. */
 static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     if (tm_classifier_kind(c->classifier, c->names, name).class == TM_KERNEL_ONE_SIDED)
         return TM_UNMATCHED_ONE_SIDED;
@@ -193,7 +198,7 @@ static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
-/* A kernel cannot start before its launch; GPU clocks are off only by microseconds. */
+/* A kernel cannot start before its launch. GPU clocks are wrong by microseconds only. */
 static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
     enum { EARLY_NS = 1000000 };
     uint32_t launch = timeline->launch[row];
@@ -248,7 +253,8 @@ static uint64_t token_of(tm_text name) {
     return tm_hash_mixed(0, name.bytes, n);
 }
 
-/* On the host, one thread represents all that work for one group, as they take turns. */
+/* On the host, one thread stands for all threads that work for one group, because they take
+ * turns. */
 static uint64_t stream_of(const collector *c, uint32_t event) {
     const tm_track *own = tm_timeline_track(c->timeline, event);
     return c->streams[own - c->timeline->tracks];
@@ -278,8 +284,8 @@ static bool find_streams(collector *c) {
     return true;
 }
 
-/* Adds a kernel to the inference input of its stream; `way` distinguishes kernels with metadata
- * from those to be matched. */
+/* Adds a kernel to the input of inference. Its `way` shows whether it has metadata or is to be
+ * matched. */
 static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint64_t token,
                                tm_error *err) {
     tm_comm_record copy = *record;
@@ -288,7 +294,8 @@ static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint6
     return tm_vec_append(&c->out->bare, &copy, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel without metadata, which the traces of all ranks together may identify. */
+/* Adds a kernel without metadata to the input of inference, which compares the traces of all
+ * ranks. */
 static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_group own = tm_group_of_ranks(&timeline->rank, 1);
@@ -310,7 +317,8 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel with metadata as context for inference; its token includes the group. */
+/* Adds a kernel with metadata to the input of inference, as evidence for others on its stream. Its
+ * token includes the group. */
 static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
     uint64_t token[2] = {record->process_group,
                          token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
@@ -335,12 +343,12 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
     return tm_vec_append(&c->out->records, &record, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Launch before begin: every rank launches a communicator's operations in the same order, but
- * kernels on two streams may start in any order. */
+/* Kernels are sorted by launch, then by start: all ranks launch a communicator's operations in the
+ * same order, but kernels on two streams may start in any order. */
 typedef struct ordered {
-    int64_t launch_ns; /* its own start if the launch is unknown */
+    int64_t launch_ns; /* the kernel's own start if the launch is unknown */
     int64_t begin_ns;
-    uint32_t attr; /* index: ties keep the order of rows */
+    uint32_t attr; /* index of its attributes; keeps the order of rows if times are equal */
 } ordered;
 
 static int by_begin(const void *a, const void *b) {
@@ -350,8 +358,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
-/* Whether the group must be proven from the traces of all ranks: the kernel has no metadata, or it
- * is a host operation for which only the threads are known. */
+/* Whether a kernel's group must be inferred from the traces of all ranks: the kernel has no
+ * metadata, or it is a host operation of which only the thread is known. */
 static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
     const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;
     return attr->name == TM_NO_NAME || (on_host && attr->group_ranks == TM_NO_NAME);
@@ -363,7 +371,7 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
-            continue; /* operator on the CPU */
+            continue; /* an operator on the CPU, not a kernel */
         if (is_without_group(c, &attrs[i]))
             c->is_bare[stream_of(c, attrs[i].event)] = true;
         uint32_t event = attrs[i].event, launch = timeline->launch[event];

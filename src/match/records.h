@@ -6,42 +6,45 @@
 #include "tmerge/names.h"
 
 /**
- * A run of kernels of one rank that can be matched only by order: all kernels of one group on one
- * stream, or all between one sender and one receiver. Sent as bytes.
+ * A sequence of kernels of one rank that can be matched only by their order: all kernels of one
+ * group on one stream, or all transfers from one rank to another. Sent as bytes.
  */
 typedef struct tm_sequence {
-    uint64_t group;  /* of the run; same as in its records */
-    uint64_t lane;   /* index of the stream in the group, or direction of a pair */
-    uint64_t digest; /* of its kinds and sizes, in order */
+    uint64_t group; /* group that the sequence belongs to, as in its records */
+    /* number of the stream in the group, or the direction if it is of a pair of ranks */
+    uint64_t lane;
+    uint64_t digest; /* digest of its kinds and sizes, in order */
     int64_t n;       /* kernels */
     int64_t rank;
-    int64_t first_step, last_step; /* of its first and last kernel; -1 unknown */
+    int64_t first_step, last_step; /* steps of its first and last kernel; -1 unknown */
     int32_t group_size;
     int32_t origin; /* process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
     bool named;     /* whether the kernels name their operations: see TM_SEQ_REPEATED */
-    bool agrees;    /* see tm_match_compare; if false, kernels may still be aligned by their ends */
+    bool agrees; /* whether all ranks have the same sequence (tm_match_compare); if not, kernels may
+                    still be aligned by their ends */
 } tm_sequence;
 
-/** Time span of a kernel that is matched by order, for comparison between ranks. */
+/** Start and end of a kernel that is matched by order, to compare ranks. */
 typedef struct tm_end {
     uint64_t group;
     uint64_t key; /* lane (numbered stream), and place in the sequence */
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a thread, which leaves when it gets a core, not with the last rank */
+    bool on_host; /* run by a host thread, which leaves when it gets a core rather than together
+                     with the last rank */
 } tm_end;
 
-/** A rank's input to matching. */
+/** What the kernels of a process's ranks contribute to matching. */
 typedef struct tm_match_input {
     tm_vec records;   /* of tm_comm_record */
-    tm_vec sequences; /* of tm_sequence: those of records with way PAIR or ORDER */
-    tm_vec ends;      /* of tm_end: those of records with way ORDER */
-    tm_vec loose;     /* of tm_comm_record: ranks disagree on their order */
-    tm_vec bare;      /* of tm_comm_record: kernels of streams where some have no metadata and way
-                         INFERRED; the key has only the stream */
-    tm_vec left_out;  /* of tm_left_out: kernels that cannot be matched */
+    tm_vec sequences; /* of tm_sequence: one for each sequence of records with way PAIR or ORDER */
+    tm_vec ends;      /* of tm_end: one for each record with way ORDER */
+    tm_vec loose;     /* of tm_comm_record: kernels that ranks ran in different orders */
+    tm_vec bare; /* of tm_comm_record: all kernels of streams that have some without metadata, with
+                    way INFERRED. Their key has only the stream */
+    tm_vec left_out;                /* of tm_left_out: counts of kernels that cannot be matched */
     struct tm_group_finder *groups; /* owned; made for the first rank */
 } tm_match_input;
 
@@ -64,11 +67,13 @@ enum { TM_LANE_SHIFT = 40 };
 tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, int64_t world_size,
                             int origin, tm_match_input *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the size [bytes] of a kernel's operation as nccl-tests defines it, -1 without metadata:
- * the output of an all-gather, otherwise the input (a receiver has only an output). */
+/** Returns the size [bytes] of a kernel's operation as nccl-tests defines it, -1 without metadata.
+ * It is the size of the output for an all-gather, otherwise of the input (for a receiver, which has
+ * none, of the output). */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 
-/** Whether a rank's steps are those of the job. Searches the metadata; call it once per rank. */
+/** Whether a rank's steps are those of the job (false if its trace has no compute). Searches the
+ * metadata, so call it once per rank. */
 bool tm_match_has_steps(const tm_timeline *timeline);
 
 /** Returns the number of the step that launched an event, else of the step whose window contains
@@ -80,13 +85,13 @@ void tm_match_input_free(tm_match_input *input);
 
 /**
  * Sets `agrees` of each sequence. The sequences of one group and lane agree if every rank has the
- * same count and digest, and either all ranks of the group or only one are present: a subset of the
- * ranks may have recorded different operations of equal kinds, unless they are named. They disagree
- * if their first and last steps have different numbers, or if ends show that equal counts hide a
- * shift: see tm_order_holds.
+ * same count and digest, and if all ranks of the group, or only one, have sequences. (If some ranks
+ * are missing, the others may have recorded different operations of equal kinds, unless kernels
+ * name their operations.) They disagree if their first and last steps have different numbers, or if
+ * ends show that equal counts hide a shift: see tm_order_holds.
  *
- * @param sequences  [n] in any order; all ranks' sequences of their groups
- * @param ends       [n_ends] in any order; of the same
+ * @param sequences  [n] in any order: of each group the sequences of all ranks
+ * @param ends       [n_ends] in any order: ends of the same groups
  */
 void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends);
 

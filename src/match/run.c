@@ -5,16 +5,16 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Number of marks examined before and after the nearest end when looking for a partner. */
+/* To find a partner, this many marks before and after the nearest end are examined. */
 enum { BESIDE = 4 };
 
-/* Exceeds any distance of two ends; twice its value does not overflow. */
+/* Larger than any distance of two ends. Twice this value does not overflow. */
 static const int64_t far_ns = INT64_MAX / 4;
 
 static int by_token(const void *a, const void *b) {
     const tm_mark *x = *(tm_mark *const *)a, *y = *(tm_mark *const *)b;
     int order = tm_order_u64(x->token, y->token);
-    return order ? order : (x > y) - (x < y); /* marks are ascending by end */
+    return order ? order : (x > y) - (x < y); /* equal tokens: by end, as the marks already are */
 }
 
 tm_status tm_run_prepare(tm_run *run, tm_error *err) {

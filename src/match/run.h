@@ -1,5 +1,5 @@
-/* One rank's kernels of one group and stream as used for alignment: ends in order, each with a
- * token that identifies the kind of kernel. */
+/* The kernels of one rank in one group and stream, for alignment: marks in the order of their ends,
+ * each with a token for kind and size. */
 #ifndef TMERGE_RUN_H
 #define TMERGE_RUN_H
 
@@ -12,10 +12,10 @@
 /** A kernel. */
 typedef struct tm_mark {
     int64_t begin_ns, end_ns; /* on this rank's own clock */
-    int64_t step;             /* step number; -1 unknown */
-    uint64_t token;           /* hash of kind and size; equal on all ranks of an operation */
-    int64_t apart_ns;         /* to the nearest end with the same token; set by tm_run_prepare */
-    bool synchronises;        /* no rank leaves before all have arrived */
+    int64_t step;             /* number of the step; -1 unknown */
+    uint64_t token;    /* hash of kind and size, which is equal on all ranks of an operation */
+    int64_t apart_ns;  /* distance to the nearest end with the same token; set by tm_run_prepare */
+    bool synchronises; /* no rank leaves the operation before all have arrived */
 } tm_mark;
 
 /** The kernels of one rank, ascending by end. Borrowed. */
@@ -27,21 +27,22 @@ typedef struct tm_run {
 /** Sets `apart_ns` of all marks. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_run_prepare(tm_run *run, tm_error *err) TM_MUST_CHECK;
 
-/** Whether any mark synchronises. Other ends are informative only if none does. */
+/** Whether any mark synchronises. If some do, the ends of the other marks must not be used. */
 bool tm_run_synchronises(const tm_run *run);
 
-/** Returns the mark with the nearest end, the earlier of two. The run must not be empty. */
+/** Returns the mark with the nearest end, the earlier one if two are equally near. The run must not
+ * be empty. */
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 
-/** Whether token and step allow two marks to belong to one operation. */
+/** Whether two marks can belong to one operation, judging by tokens and steps. */
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
 /** Returns how far [ns] the ends of two marks of one operation may differ: five times their noise.
- * In measured collectives, ends spread by 2 to 5 us plus up to 6 % of the transfer, which takes no
- * longer than the shorter kernel. */
+ * In measured collectives, ends differ by 2 to 5 us plus up to 6 % of the transfer's time, which is
+ * at most the duration of the shorter kernel. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
-/** The same for kernels that took @p a_ns and @p b_ns. */
+/** The same, given the durations of the two kernels. */
 int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 
 /**
@@ -54,20 +55,20 @@ int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                     size_t *out);
 
-/** What another run has at the expected place of a mark. */
+/** What another run has where a mark is expected. */
 typedef enum tm_meeting {
-    TM_MEETS,   /* its partner, ending within the noise */
-    TM_ANOTHER, /* an operation with another token or step that has no partner of its own either */
+    TM_MEETS,   /* the mark's partner: it ends at the expected time, within the noise */
+    TM_ANOTHER, /* another operation (token or step), which has no partner either */
     TM_NOTHING
 } tm_meeting;
 
-/** Looks for mark @p i at its expected place in the other run; @p slack_ns is the possible error of
+/** Finds what the other run has where mark @p i is expected; @p slack_ns is the possible error of
  * the offset. */
 tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                        int64_t slack_ns);
 
-/** Returns the k-th of samples spread over n by the golden ratio, which resonates with no period.
- * May repeat. */
+/** Returns the k-th of a series of indices below n that are evenly spread and not periodic (golden
+ * ratio). May repeat. */
 size_t tm_run_sample(size_t k, size_t n);
 
 /** Returns the lower median of @p n values, 0 if n is 0. Reorders them. */

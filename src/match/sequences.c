@@ -1,4 +1,4 @@
-/* Decides whether the order of kernels alone identifies their operations. */
+/* Decides whether kernels can be matched by their order. */
 #include "records.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "left_out.h"
 #include "pair_by_order.h"
 
-/* Sorts the sequences of one run side by side, in rank order. */
+/* Sorts sequences so that those of the same group and lane are adjacent, in rank order. */
 static int by_run(const void *a, const void *b) {
     const tm_sequence *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
@@ -31,7 +31,7 @@ static bool same_sequence(const tm_sequence *a, const tm_sequence *b) {
            !(other_step(a->first_step, b->first_step) && other_step(a->last_step, b->last_step));
 }
 
-/* Returns the first end of a sequence; NULL if some of its ends are missing. */
+/* Returns the ends of a sequence; NULL if some are missing. */
 static const tm_end *ends_of(const tm_sequence *sequence, const tm_end *ends, size_t n) {
     tm_end wanted = {
         .group = sequence->group, .key = sequence->lane << TM_LANE_SHIFT, .rank = sequence->rank};
@@ -44,7 +44,7 @@ static bool order_holds(const tm_sequence *a, const tm_sequence *b, const tm_end
     return !x || !y || tm_order_holds(x, y, (size_t)a->n);
 }
 
-/* Whether the sequences of one run agree; they are sorted by rank. */
+/* Whether the sequences of one group and lane agree. They are sorted by rank. */
 static bool run_agrees(const tm_sequence *run, size_t n, const tm_end *ends, size_t n_ends) {
     bool pair = run->way == TM_MATCH_PAIR;
     for (size_t i = 1; i < n; i++)

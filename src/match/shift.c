@@ -7,31 +7,31 @@
 #include "base/sorted.h"
 
 enum {
-    SECTION = 512, /* marks of the reference around the anchor that are compared */
+    SECTION = 512, /* number of the reference's marks that are compared, around a centre */
     SAMPLES = 64,  /* samples per section */
-    EDGES = 10,    /* samples before and after rhythm changes, each */
-    RARE = 16,     /* samples with rare tokens */
-    ROUGH = 16,    /* samples of the quick test */
+    EDGES = 10,    /* number of samples before changes of the rhythm, and as many after them */
+    RARE = 16,     /* number of samples with rare tokens */
+    ROUGH = 16,    /* number of samples for the quick test */
     CENTRES = 5,
-    ANCHORS = 4,  /* marks of a section whose partners are guessed */
-    SHIFTS = 512, /* shifts tried on both sides */
+    ANCHORS = 4,  /* number of marks of a section whose partners are guessed */
+    SHIFTS = 512, /* shifts to either side that are tried */
     GUESSES = 3,
     FINALISTS = 16,
     /* Minimum number of matching kernels; the more shifts are tried, the more match by chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* if step numbers leave few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* runs shorter than 16: half the run, but at least this */
+    LEAST_WITH_STEPS = 8,  /* the same if step numbers allow only few shifts */
+    LEAST_OF_SHORT_RUN = 4 /* for runs below 16 kernels: half the run, but at least this */
 };
 
 /* Maximum plausible clock drift. */
 static const double drift_limit = 100e-6;
-/* The lowest end noise of any profiler; smaller spreads count as equal. */
+/* Every profiler's ends have at least this noise; smaller spreads count as equal. */
 static const int64_t least_spread_ns = 1000;
-/* The second-best offset must be worse by this factor. */
+/* The second-best offset must be worse than the best by this factor. */
 static const double confidence = 5.0;
 
 /* Kinds of samples. A shift by one operation shows only where the rhythm changes or a rare
- * operation occurs, so each kind must match separately. */
+ * operation occurs, so enough samples of each kind must match. */
 typedef enum sort_of_sample { ANY, SCARCE, BEFORE, AFTER, N_SORTS } sort_of_sample;
 
 typedef struct sample {
@@ -43,8 +43,8 @@ typedef struct search {
     const tm_run *ref, *other;
     size_t from, n; /* section: marks [from, from + n) of the reference */
     size_t centre;
-    size_t least;            /* minimum number of matching kernels */
-    size_t n_met;            /* samples that synchronise: all ranks leave them together */
+    size_t least; /* minimum number of matching kernels */
+    size_t n_met; /* number of samples that synchronise, which all ranks leave together */
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
     int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets guessed from the first anchor */
@@ -55,9 +55,9 @@ typedef struct candidate {
     int64_t offset_ns; /* at the centre */
     double drift;
     int64_t spread_ns;
-    double badness; /* spread / sqrt(matching kernels, less those by chance): the spread of a wrong
-                       offset grows with their number like a random walk, that of the true one does
-                       not */
+    double badness; /* spread / sqrt(matching kernels, without those by chance). With the number of
+                       kernels, the spread of a wrong offset grows like a random walk; that of the
+                       true offset does not */
     bool has_drift; /* drift is removed */
     bool coherent;  /* at least half of the samples match within their noise */
 } candidate;
@@ -76,8 +76,8 @@ static void choose_edge(size_t i, uint8_t *chosen) {
     chosen[i + 1] = 1 + AFTER;
 }
 
-/* Chooses the ends of steps; if these are unknown, those of the widest gaps, at most one in 16 so
- * that false edges do not mask real ones. */
+/* Chooses marks around changes of the rhythm: the ends of steps or, if steps are unknown, the
+ * widest gaps. At most one mark in 16 is chosen, so that real changes are not lost among others. */
 static void choose_edges(const tm_run *run, size_t from, size_t n, uint8_t *chosen) {
     size_t found = 0;
     for (size_t i = 0; i + 1 < n && found < EDGES; i++)
@@ -138,7 +138,7 @@ static void choose_samples(search *s) {
         s->n_met += s->ref->marks[s->samples[i].mark].synchronises;
 }
 
-/* Time [ns, the reference's clock] from the centre to a sample. */
+/* Returns the time [ns] from the centre to a sample, on the reference's clock. */
 static int64_t distance(const search *s, size_t i) {
     return s->ref->marks[s->samples[i].mark].end_ns - s->ref->marks[s->centre].end_ns;
 }
@@ -157,7 +157,7 @@ static bool in_range(const search *s, const candidate *c, size_t i) {
     return at >= s->other->marks[0].end_ns && at <= s->other->marks[s->other->n - 1].end_ns;
 }
 
-/* Returns the end difference of a sample and its partner; false if it has none. */
+/* Returns the end difference of a sample and its partner; false if it has no partner. */
 static bool difference(const search *s, const candidate *c, size_t i, size_t *partner,
                        int64_t *out) {
     size_t mark = s->samples[i].mark;
@@ -167,14 +167,15 @@ static bool difference(const search *s, const candidate *c, size_t i, size_t *pa
     return true;
 }
 
-/* Whether a sample's ends should match. Each rank leaves a broadcast on its own, so that it counts
- * only if the group has no synchronising kernels, or too few (< enough) for a measurement. */
+/* Whether a sample's end should agree with its partner's. Each rank leaves a broadcast without
+ * waiting for others. So kernels that do not synchronise count only if there are too few (< enough)
+ * that do. */
 static bool is_telling(const search *s, size_t i, size_t enough) {
     return s->n_met < enough || s->ref->marks[s->samples[i].mark].synchronises;
 }
 
-/* Quick test with few samples: whether half of them have end differences constant enough for the
- * offset to be at least a rival. */
+/* A quick test with few samples: whether the end differences of half of them are so constant that
+ * the offset could be the best or the second best. */
 static bool is_worth_judging(const search *s, const candidate *c) {
     int64_t off[ROUGH] = {0}, sorted[ROUGH] = {0}, slack[ROUGH] = {0};
     size_t n = 0, n_in = 0, near = 0, partner;
@@ -198,7 +199,7 @@ static bool is_worth_judging(const search *s, const candidate *c) {
     return n_in < ROUGH / 4 || near * 2 >= n_in;
 }
 
-/* Theil-Sen: the median slope over all pairs. */
+/* Returns the drift by Theil and Sen: the median slope over all pairs. */
 static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
     double slopes[SAMPLES * (SAMPLES - 1) / 2];
     size_t n_slopes = 0;
@@ -234,7 +235,8 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     for (size_t k = 0; k < n; k++)
         sorted[k] = llabs(y[k] - c->offset_ns);
     tm_sort_values(sorted, n);
-    /* Samples without a partner count as far away. Offset and drift can always fit two of a few. */
+    /* Samples without a partner count as far away. If there are few samples, uses the largest
+     * distance: offset and drift can always be fitted to two of them. */
     c->spread_ns = n_in < LEAST_WITH_STEPS ? sorted[n - 1] : sorted[(n_in - 1) / 2];
     int64_t spread = c->spread_ns > least_spread_ns ? c->spread_ns : least_spread_ns;
     double telling = (double)n - (double)s->least / 2.0;
@@ -242,7 +244,8 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     return true;
 }
 
-/* Checks an offset against the samples. Returns NOT (possible), TOKENS or INCOHERENT. */
+/* Checks an offset against the samples. Returns TM_UNMATCHED_NOT (the offset is possible), TOKENS
+ * or INCOHERENT. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
@@ -259,15 +262,15 @@ static tm_unmatched judge(const search *s, candidate *c) {
     c->coherent = all * 2 >= n;
     if (wrong > 1 && wrong * 50 > n)
         return TM_UNMATCHED_TOKENS;
-    if (wrong > 0) /* prefer an offset without wrong tokens */
+    if (wrong > 0) /* an offset without wrong tokens is better */
         c->badness *= confidence;
     for (int sort = SCARCE; sort < N_SORTS; sort++)
         if (n_in[sort] > 1 && n_meet[sort] * 4 < n_in[sort] && c->coherent)
-            return TM_UNMATCHED_INCOHERENT; /* no match where a shift would show */
+            return TM_UNMATCHED_INCOHERENT; /* samples that would show a shift have no match */
     return TM_UNMATCHED_NOT;
 }
 
-/* Evaluates an offset; updates *reason with why a wrong one failed. */
+/* Evaluates an offset. If it is wrong, updates *reason. */
 static bool try_offset(const search *s, candidate *c, bool with_drift, tm_unmatched *reason) {
     tm_unmatched verdict = measure(s, c, with_drift) ? judge(s, c) : TM_UNMATCHED_INCOHERENT;
     tm_unmatched failed = verdict == TM_UNMATCHED_NOT ? TM_UNMATCHED_INCOHERENT : verdict;
@@ -275,7 +278,7 @@ static bool try_offset(const search *s, candidate *c, bool with_drift, tm_unmatc
     return verdict == TM_UNMATCHED_NOT;
 }
 
-/* Whether two candidates are the same offset, as correct guesses of two anchors are. */
+/* Whether two candidates have the same offset. Correct guesses from different anchors do. */
 static bool is_same(const candidate *a, const candidate *b) {
     return llabs(a->offset_ns - b->offset_ns) <= a->spread_ns + b->spread_ns + least_spread_ns;
 }
@@ -308,7 +311,8 @@ static size_t first_of_step(const tm_run *run, int64_t step) {
     return i;
 }
 
-/* Guesses the anchor's partner: same index in the run, same time of day, same index in its step. */
+/* Guesses partners of the anchor: the mark with the same index in the run, with the same time of
+ * day, and with the same index in its step. */
 static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSES]) {
     const tm_mark *mark = &s->ref->marks[anchor];
     guesses[0] = anchor;
@@ -317,7 +321,7 @@ static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSE
     guesses[2] = first == s->other->n ? anchor : first + anchor - first_of_step(s->ref, mark->step);
 }
 
-/* Whether an earlier guess led to this mark as well. */
+/* Whether an earlier guess was the same mark. */
 static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     for (size_t k = 0; k < which; k++)
         if (j + SHIFTS >= guesses[k] && j <= guesses[k] + SHIFTS)
@@ -325,8 +329,8 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Whether the first anchor already guessed roughly this offset. Guesses are moved to the median, so
- * that roughly is enough. */
+/* Whether the first anchor already guessed roughly this offset. Roughly is enough, because an
+ * offset is then replaced by the median difference. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
     return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
@@ -367,8 +371,8 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* Returns the most isolated mark in the k-th part of the section, whose partner cannot be mistaken
- * for a neighbour. */
+/* Returns the most isolated mark in the k-th part of the section. Its partner is not easily
+ * confused with a neighbour. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;
     size_t best = from;
@@ -435,7 +439,7 @@ tm_unmatched tm_shift_find(const tm_run *ref, const tm_run *other, tm_shift *out
         if (failed == TM_UNMATCHED_NOT)
             return failed;
         reason = failed > reason ? failed : reason;
-        if (s.n == ref->n) /* the section was the whole run */
+        if (s.n == ref->n) /* further sections would be the same: this one was the whole run */
             break;
     }
     return reason;

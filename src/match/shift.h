@@ -5,25 +5,26 @@
 #include "run.h"
 #include "timeline/collectives.h"
 
-/** Offset of one rank's ends from those of the reference. */
+/** How the clock of another run differs from that of the reference. */
 typedef struct tm_shift {
-    size_t centre;     /* mark of the reference around which ends were compared */
-    int64_t offset_ns; /* other minus reference at the centre: median of the end differences */
-    double drift;      /* growth of the offset with the reference's time */
-    size_t least;      /* minimum number of matching kernels; 0: tm_shift_least */
+    size_t centre; /* index of the reference's mark around which ends were compared */
+    /* other clock minus reference at the centre: median of the end differences */
+    int64_t offset_ns;
+    double drift; /* change of the offset per time on the reference's clock */
+    size_t least; /* minimum number of matching kernels; 0: as tm_shift_least returns */
 } tm_shift;
 
-/** Returns the minimum number of matching kernels that exceeds chance. */
+/** Returns how many kernels must match so that it is not by chance. */
 size_t tm_shift_least(const tm_run *ref, const tm_run *other);
 
 /**
- * Finds the offset by trial. A kernel of the reference is assumed to be the same operation as each
- * of the kernels at a similar index in the other run, in its step, or at a similar time of day (up
- * to 512 places around each of these three), and up to 64 kernels around it are compared. Several
- * kernels are tried, because the other rank may lack one. At the true offset the end differences
- * are constant except for microseconds of noise and drift; at a wrong one they vary as much as the
- * work between two collectives. An offset is accepted if tokens and steps agree for 98 of 100
- * matching kernels, the spread is within the noise, and no other offset is nearly as good.
+ * Finds the offset by trial. For a kernel of the reference, it tries many kernels of the other run
+ * as partners: up to 512 places around the same index in the run, the same index in the step, and
+ * the same time of day. For each, up to 64 kernels around it are compared. It does this for several
+ * kernels of the reference, because the other rank may lack some. At the true offset the end
+ * differences are constant except for microseconds of noise and drift; at a wrong one they vary as
+ * much as the work between two collectives. An offset is accepted if tokens and steps agree for 98
+ * of 100 matching kernels, the spread is within the noise, and no other offset is nearly as good.
  *
  * Clocks need not agree, recordings need not start together, and kernels may be missing.
  *
