@@ -7,7 +7,8 @@
 #include "repair.h"
 #include "window.h"
 
-/* Larger top-level values are checked but not kept: only traceEvents is ever that large. */
+/* Metadata values larger than this are checked but not kept. Only traceEvents is known to be that
+ * large. */
 enum { METADATA_VALUE_MAX = 16 << 20 };
 
 typedef struct chrome_reader {
@@ -15,15 +16,16 @@ typedef struct chrome_reader {
     void *context;              /* argument of form->emit */
     tm_window window;
     tm_chrome_event event;
-    tm_repair repair; /* the last malformed event or value */
+    tm_repair repair; /* repaired copy of the last malformed event or value */
     tm_part *part;    /* borrowed: the result */
-    int64_t stop;     /* offset of the next part's first event; -1: none */
-    uint64_t between,
-        between_mask;    /* the last bytes between two events, and the mask of those that count */
-    size_t between_size; /* length up to the brace; 0: nothing learned yet */
+    /* offset at which the next part starts with an event; -1: this is the last part */
+    int64_t stop;
+    /* the bytes between the last two events, and a mask of the bytes that count */
+    uint64_t between, between_mask;
+    size_t between_size; /* number of these bytes; 0: none known yet */
     bool has_events;
-    bool arrived;        /* exactly at the stop, between two elements of traceEvents */
-    tm_chrome_keys keys; /* last member, so that most of it need not be cleared */
+    bool arrived; /* the reader reached the stop exactly, between two elements of traceEvents */
+    tm_chrome_keys keys; /* last member, because most of it need not be zeroed */
 } chrome_reader;
 
 static void count_repairs(chrome_reader *reader) {
@@ -32,7 +34,7 @@ static void count_repairs(chrome_reader *reader) {
 }
 
 /* Repairs the value at p, which could not be parsed. On failure returns NULL, and the cursor has
- * the error of the parse or asks for more text. */
+ * the error, or its position asks for more text. */
 static const char *repair_value(chrome_reader *reader, const char *p) {
     tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)
@@ -80,12 +82,12 @@ static tm_status read_event(chrome_reader *reader, tm_error *err) {
             return tm_fail_memory(err);
         tm_status status = tm_window_resume(window, window->p, err);
         reader->part->trace->counts[TM_COUNT_CUT_EVENT] += window->ended;
-        TM_TRY(status); /* after a refill the whole event is read again */
+        TM_TRY(status); /* with more text in the window, the event is read again from its start */
     }
 }
 
-/* Returns true if the closing bracket comes where a member is expected, which means a trailing
- * comma. */
+/* Skips a closing bracket that follows a comma, and counts the trailing comma. Returns whether
+ * there was one. */
 static bool is_closed(chrome_reader *reader, char bracket) {
     if (*reader->window.p != bracket)
         return false;
@@ -94,8 +96,8 @@ static bool is_closed(chrome_reader *reader, char bracket) {
     return true;
 }
 
-/* Sets arrived if this part ends here, at the start of an element. Fails beyond the stop: the stop
- * is then not the start of an element, and nothing read from there on is valid. */
+/* Sets arrived if the window is exactly at the stop, where this part ends. Fails if it is beyond:
+ * the stop is then not the start of an element, and what the next part read is invalid. */
 static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     const tm_window *window = &reader->window;
     int64_t at = window->buffer_offset + (window->p - window->buffer);
@@ -107,15 +109,16 @@ static tm_status check_stop(chrome_reader *reader, tm_error *err) {
                                             "the next part does not start with an event", err);
 }
 
-/* Whether the same bytes as before lead to the next event: at most 8, from the end of an event to
- * the next brace. Bytes after the window are zeros, which no gap contains. */
+/* Whether the bytes from the end of an event to the brace of the next one, at most 8, are the same
+ * as between the events before. Bytes after the window are zeros, which no gap contains. */
 static inline bool is_between(const chrome_reader *reader, const char *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
     return reader->between_size > 0 && (word & reader->between_mask) == reader->between;
 }
 
-/* @param behind  offset after the previous element, which may have left the window */
+/* Remembers the bytes between two events.
+ * @param behind  offset of the end of the previous one, which may not be in the window any more */
 static void learn_between(chrome_reader *reader, int64_t behind) {
     const tm_window *window = &reader->window;
     int64_t from = behind - window->buffer_offset;
@@ -128,7 +131,7 @@ static void learn_between(chrome_reader *reader, int64_t behind) {
     reader->between &= reader->between_mask;
 }
 
-/* Reads the elements of traceEvents or of a bare array; window->p is at the first. */
+/* Reads the elements of traceEvents or of a bare array. window->p is at the first one. */
 static tm_status read_elements(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     for (;;) {
@@ -199,8 +202,9 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
            *base_ns <= TM_CHROME_TIME_MAX_NS;
 }
 
-/* Whether the text after a string continues the outermost object or is its end. Otherwise an
- * unescaped quote may have ended the string. At the window's end the repair asks for more text. */
+/* Whether a member of the outermost object, or its end, follows a string. If not, the string may
+ * contain an unescaped quote. True at the end of the window, where the repair would only ask for
+ * more text. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)
@@ -208,8 +212,8 @@ static bool ends_member(const tm_window *window, const char *end) {
     return *next == ',' || *next == '}';
 }
 
-/* Reads a top-level value. Keeps [key->bytes, window->p) in the window meanwhile, and moves `key`
- * along. A value over METADATA_VALUE_MAX is only checked. */
+/* Reads a top-level value. Its text, from key->bytes on, stays in the window, and `key` is moved
+ * when the window moves. A value longer than METADATA_VALUE_MAX is only checked. */
 static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_error *err) {
     tm_window *window = &reader->window;
     tm_json_skip_state state = {0};
@@ -225,8 +229,8 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             end = repair_value(reader, keep + value);
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
-                end = strict; /* the error is reported for the text that follows */
-            /* If more text is needed, read the value again from its start. */
+                end = strict; /* the value itself is valid; report the error after it */
+            /* If more text is needed, the value is read again from its start. */
             state = (tm_json_skip_state){0};
             resume = keep + value;
         }
@@ -332,8 +336,9 @@ static tm_status read_start(chrome_reader *reader, tm_error *err) {
     return tm_window_fail(window, window->p, "a trace must start with { or [", err);
 }
 
-/* Reads from an event on. Only the text after traceEvents shows whether they are in an object; if
- * this differs from the first part's finding, the parts do not fit together. */
+/* Reads a part that starts with an event. Whether events are in an object or in a bare array is
+ * seen only after the last one; if the first part saw something else, the parts do not fit
+ * together. */
 static tm_status read_rest(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     bool more = false;

@@ -14,12 +14,12 @@
 #define TM_CHROME_TIME_MAX_NS INT64_C(3000000000000000000)
 #define TM_CHROME_TIME_MIN_NS (-INT64_C(1000000000000000000))
 
-/** The properties of a format of this form. */
+/** What distinguishes a format of this form from others. */
 typedef struct tm_chrome_form {
     const tm_chrome_field *fields; /* args to keep */
     int n_fields;
-    bool quoted_times; /* ts and dur may be in strings */
-    bool picoseconds;  /* ts_ns and duration_ns of an event are picoseconds */
+    bool quoted_times; /* ts and dur may be numbers in quotes */
+    bool picoseconds;  /* ts_ns and duration_ns of an event are in picoseconds */
 
     /** Handles an event. Its texts and the cursor's text are valid until the call returns. Returns
      * false if out of memory. */
@@ -27,31 +27,32 @@ typedef struct tm_chrome_form {
 } tm_chrome_form;
 
 /**
- * Reads a source from its current position, its start or an event, to the event that starts at byte
- * @p stop, or to the end of the content if that is -1. Repairs malformed events and counts them.
+ * Reads a source from its current position, which is its start or the start of an event, to byte @p
+ * stop, where another event starts, or to the end of the content if @p stop is -1. Repairs
+ * malformed events and counts them.
  *
  * @param context  argument of form->emit
- * @param out      set: metadata, position of the part, its trace's counts, and truncated if the
- *                 text ends too early, also with TM_ERR_INPUT
+ * @param out      receives the metadata, the position of the part, the counts of its trace, and
+ *                 whether the text was truncated; also with TM_ERR_INPUT
  * @return         TM_OK; TM_ERR_INPUT with path and decoded byte offset; TM_ERR_FAULT
  */
 tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,
                               void *context, tm_part *out, tm_error *err) TM_MUST_CHECK;
 
 /** Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory.
- * @param scratch  of char */
+ * @param scratch  of char, for decoded strings */
 uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text);
 
 /**
  * Adds an operator's attributes, unless all are empty. Returns false if out of memory.
- * @param told   all but the stack
+ * @param told   everything except the stack
  * @param stack  as written by profilers, with white space after ";", or NULL
  */
 bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
                         const tm_operator_attr *told, const tm_json_text *stack);
 
-/** Records names of processes and threads; other metadata events only set a display order. Returns
- * false if out of memory.
+/** Records names of processes and threads; other metadata events, which only set the order of
+ * display, are skipped. Returns false if out of memory.
  * @param labels  of tm_label; appended to
  * @param name    the field that holds the arg "name" */
 bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_chrome_event *event,

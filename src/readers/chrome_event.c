@@ -3,10 +3,11 @@
 #include "digits.h"
 #include "number.h"
 
-/* Kept out of the loops so that these need fewer registers. */
+/* Functions that are seldom called are not inlined, so that the loops need fewer registers. */
 #define TM_RARE __attribute__((noinline, cold))
 
-/* Hashes length and three bytes, which distinguish nearly all keys; collisions are probed. */
+/* Hashes the length and three bytes of a key, which nearly always distinguish it from others. Keys
+ * with equal hashes go to consecutive slots. */
 static unsigned key_hash(const char *key, size_t size) {
     unsigned h = (unsigned)size * 31u + (unsigned char)key[0];
     h = h * 31u + (unsigned char)key[size / 2];
@@ -78,7 +79,7 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
     return *more ? p : p + 1;
 }
 
-/* Whether the run has all digits of the number. */
+/* Whether no more digits of the number follow the run. */
 static inline bool is_all(const char *p, const tm_digits *digits) {
     return digits->n < TM_DIGIT_RUN_MAX || p[digits->n] < '0' || p[digits->n] > '9';
 }
@@ -119,13 +120,13 @@ static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
     return (int64_t)(fraction->value / unit + (fraction->value % unit * 2 >= unit));
 }
 
-/* Reads microseconds with @p decimals decimals. The fast path takes what profilers write: at most
- * 16 digits before and after the point. */
+/* Reads a number of microseconds as an integer with @p decimals decimals. The fast path takes what
+ * profilers write: at most 16 digits before and after the point. */
 static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
                                      int64_t *time, bool *valid) {
     const char *start = p;
     static const struct {
-        int64_t scale, most; /* bound for scaling without overflow */
+        int64_t scale, most; /* larger whole parts would overflow when they are scaled */
     } units[] = {[3] = {1000, INT64_MAX / 1000}, [6] = {1000000, INT64_MAX / 1000000}};
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
     if (whole.n > 0 && is_all(p, &whole) && (*p != '0' || whole.n == 1) &&
@@ -167,7 +168,8 @@ static inline bool ends_value(char c) {
     return ends[(unsigned char)c];
 }
 
-/* Whether the n digits at p are a complete whole number. */
+/* Whether the n digits at p are an integer: no leading zero, and nothing after them that belongs to
+ * the number. */
 static inline bool is_whole(const char *p, unsigned n) {
     return n > 0 && ends_value(p[n]) && (*p != '0' || n == 1);
 }
@@ -196,8 +198,8 @@ static inline const char *text_value(tm_json_cursor *cursor, const char *p, tm_j
     return p + n;
 }
 
-/* Whether the text [size] is at p. Texts contain no zero byte, so nothing beyond the padding after
- * the window is read. */
+/* Whether the text [size] is at p. Texts contain no zero byte, so the comparison stops within the
+ * padding after the window. */
 static inline bool is_known(const char *text, const char *p, size_t size) {
 #if TM_SIMD == TM_SIMD_AVX2
     for (size_t at = 0; at < size; at += 32) {
@@ -215,16 +217,17 @@ static inline bool is_known(const char *text, const char *p, size_t size) {
 #endif
 }
 
-/* Returns the cache slot for a string or array, by operator and position (@p hash) and by content,
- * since some values alternate. The hash of a short value includes the bytes after it. */
+/* Returns the cache slot for a string or array. It depends on the operator and position (@p hash),
+ * and on the value, because an operator may have several values in turn. For a short value it also
+ * depends on the bytes after it. */
 static inline unsigned known_slot(const char *p, unsigned hash) {
     uint64_t word;
     memcpy(&word, p + 8, sizeof word);
     return (hash ^ (unsigned)(word * UINT64_C(0x9E3779B97F4A7C15) >> 48)) % TM_CHROME_KNOWN;
 }
 
-/* Clears the id of an array whose cache slot was reused in the same event: the id would become that
- * of the other array. */
+/* If the cache slot of an array was reused for another array of the same event, removes the
+ * reference to the slot: its id would be that of the other array. */
 static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigned slot,
                                              tm_chrome_event *event) {
     for (unsigned f = 0; event->present >> f; f++)
@@ -233,7 +236,8 @@ static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigne
             event->fields[f].text.known = 0;
 }
 
-/* Skips a string or an array. Operators of the same name repeat the same values.
+/* Skips a string or an array, fast if it equals the cached one: operators of the same name have the
+ * same values.
  * @param slot  its cache slot */
 static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                      unsigned slot, tm_chrome_event *event) {
@@ -251,7 +255,7 @@ static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *key
     return end;
 }
 
-/* Skips an unneeded value: most are whole numbers. */
+/* Skips a value that is not needed. Most are integers. */
 static inline const char *skip_value(tm_json_cursor *cursor, const char *p) {
     unsigned n = 0;
     while (n < TM_DIGIT_RUN_MAX && p[n] >= '0' && p[n] <= '9')
@@ -340,7 +344,7 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
-/* HIP's host calls have a pointer where CUDA's have a number: "stream": "0x0". */
+/* "stream": "0x0" of HIP's host calls: a pointer, where CUDA's have a number. */
 static bool is_pointer(const char *p) {
     if (strncmp(p, "\"0x", 3) != 0)
         return false;
@@ -348,18 +352,18 @@ static bool is_pointer(const char *p) {
     return digits > 0 && p[3 + digits] == '"';
 }
 
-/* Reads the less common kinds of values. */
+/* Reads the kinds of values that are less common. */
 static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, int field,
                                        unsigned type, tm_chrome_event *event) {
     tm_chrome_value *value = &event->fields[field];
     bool valid = false;
     const char *start = p;
-    event->present &= ~((uint64_t)1 << field); /* for a repeated key, the last value counts */
+    event->present &= ~((uint64_t)1 << field); /* if a key is repeated, its last value is used */
     switch (type) {
     case TM_CHROME_INT:
         p = other_int(cursor, p, &value->i, &valid);
         break;
-    case TM_CHROME_REAL: /* older profilers write "N/A" or "inf" if there is no rate */
+    case TM_CHROME_REAL: /* without a rate, older profilers write "N/A" or "inf" */
         p = real_value(cursor, p, &value->r, &valid);
         break;
     case TM_CHROME_TEXT:
@@ -400,8 +404,9 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    unsigned at; /* byte offset of the gap expected next, determined by the members so far */
-    int member;  /* whose value follows; M_END: none, p is at the closing brace */
+    unsigned at; /* where the next expected gap is in the keys' gaps [bytes]; depends on the members
+                    so far */
+    int member;  /* member whose value comes next; M_END: none, p is at the closing brace */
 } walk;
 
 static bool key_is(const tm_json_text *key, const char *word, size_t size) {
@@ -423,17 +428,17 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* Combines the keys, phase and category seen so far into the index of the expected gap. */
+/* Updates the place of the next expected gap by a key, a phase or a category. */
 static inline unsigned turn(unsigned at, unsigned by) {
     return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }
 
-/* Converts a number to an offset among gaps. */
+/* Returns the place of a numbered gap [bytes]. */
 static inline unsigned met(unsigned number) {
     return number % TM_CHROME_GAPS * (unsigned)sizeof(tm_gap);
 }
 
-/* Learns a gap that is unknown or differs from the expected one, and moves @p w past it. */
+/* Stores a gap that differs from the expected one, and moves @p w past it. */
 static TM_RARE const char *new_gap(tm_json_cursor *cursor, walk *w, const char *from, tm_gap *gap) {
     tm_json_text key = {.size = 0};
     bool more;
@@ -451,7 +456,8 @@ static TM_RARE const char *new_gap(tm_json_cursor *cursor, walk *w, const char *
     return p;
 }
 
-/* Moves from the opening brace or the end of a value to the next value or the closing brace. */
+/* Moves from the opening brace or the end of a value to the next value or the closing brace. Fast
+ * if the text between them is as expected. */
 static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
     tm_gap *gaps = w->args ? w->keys->args_gaps : w->keys->event_gaps;
     tm_gap *gap = (tm_gap *)(void *)((char *)gaps + w->at);
@@ -469,7 +475,8 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
     return p;
 }
 
-/* @param name  hash of the event's name */
+/* Reads the value of an arg.
+ * @param name  hash of the event's name */
 static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const char *p,
                                     unsigned name, tm_chrome_event *event) {
     if (w->member == UNKNOWN_FIELD)
@@ -495,7 +502,7 @@ static inline unsigned name_hash(const tm_chrome_event *event) {
     const tm_json_text *name = &event->name;
     if (!event->has_name || name->size == 0)
         return 0;
-    const char *last = name->bytes + name->size; /* followed by a quote */
+    const char *last = name->bytes + name->size; /* the bytes are followed by at least a quote */
     uint64_t head, tail = 0;
     memcpy(&head, name->bytes, sizeof head);
     if (name->size < sizeof head)
@@ -599,7 +606,8 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
     }
 }
 
-/* Returns the start of a series' number: p, or p + 1 in a string with only a number; else NULL. */
+/* Returns the start of the number of a series: p, or p + 1 if a string contains only a number; NULL
+ * if there is no number. */
 static const char *series_number(const char *p, bool quoted) {
     if (is_number(*p))
         return p;

@@ -4,7 +4,8 @@
 
 #include "tmerge/reader.h"
 
-/** Returns the converter for a file whose name says it is a report; NULL for other names. */
+/** Returns the converter for a file whose name has the extension of a report; NULL for other
+ * names. */
 const tm_converter *tm_converter_of(const char *path);
 
 /**

@@ -1,5 +1,5 @@
-/* Reads runs of decimal digits, eight at a time in one word. Private to the readers. Reads up to 16
- * bytes from any position before the end of a window, which its padding allows. */
+/* Reads runs of decimal digits, eight at a time in one word. Private to the readers. Functions may
+ * read 16 bytes from any position in a window: its padding allows it. */
 #ifndef TMERGE_DIGITS_H
 #define TMERGE_DIGITS_H
 
@@ -18,19 +18,20 @@ enum { TM_DIGIT_RUN_MAX = 16 };
 
 /** A run of digits: its length and value. */
 typedef struct tm_digits {
-    unsigned n; /* at most TM_DIGIT_RUN_MAX, in which case more may follow */
+    unsigned n; /* at most TM_DIGIT_RUN_MAX; more digits may follow if it is that */
     uint64_t value;
 } tm_digits;
 
-/* Returns the number of digits at the start of eight bytes. A non-digit byte sets its top bit;
- * carries of the sum affect only later bytes. */
+/* Returns the number of digits at the start of eight bytes. (The sum sets the top bit of each byte
+ * that is not a digit. Carries only change later bytes.) */
 static inline unsigned tm_digits_in_word(uint64_t word) {
     uint64_t low = word ^ UINT64_C(0x3030303030303030);
     uint64_t other = ((low + UINT64_C(0x7676767676767676)) | low) & UINT64_C(0x8080808080808080);
     return other ? (unsigned)__builtin_ctzll(other) >> 3 : 8;
 }
 
-/* Returns the value of a word's first n digits, n in [1, 8]: combines pairs, fours, then eight. */
+/* Returns the value of a word's first n digits, n in [1, 8]: by combining pairs of digits, then
+ * fours, then eight. */
 static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
     word <<= 64 - 8 * n; /* zero bytes count as leading zeros */
     word = (word & UINT64_C(0x0F0F0F0F0F0F0F0F)) * 2561 >> 8;
@@ -39,8 +40,8 @@ static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
 }
 
 #if TM_SIMD == TM_SIMD_AVX2
-/* The same for sixteen digits: shifts them to the end of a register after zeros, then combines
- * pairs, fours, ... */
+/* The same for up to sixteen digits: moves them to the end of a register, with zeros before them,
+ * and combines pairs, fours, and so on. */
 static inline tm_digits tm_digits_at(const char *p) {
     static const char places[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};

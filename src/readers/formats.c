@@ -44,7 +44,7 @@ static tm_status read_head(tm_source *source, char *head, size_t room, size_t *s
     return TM_OK;
 }
 
-/* Describes a known profiler output that is not a trace; NULL if unknown or unreadable. */
+/* Describes a profiler's output that is not a trace; NULL if it is unknown or cannot be read. */
 static const char *what_is_unread(const char *path) {
     enum { LOOKED_AT = 4096 };
     char head[LOOKED_AT + 1] = "";
@@ -77,7 +77,7 @@ static bool starts_with(const char *head, size_t size, const char *start) {
 }
 
 static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
-    /* The store is HDF5. */
+    /* A store is an HDF5 file. */
     if (starts_with(head, size, "\x89HDF\r\n\x1a\n"))
         out->kind = TM_FILE_STORE;
     else if (tm_page_mark(head))
@@ -96,7 +96,8 @@ static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
 }
 
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
-    /* Kineto's JSON compresses to about a twelfth; a rough guess is enough to share the work. */
+    /* Compression makes Kineto's JSON about twelve times smaller. This rough estimate is good
+     * enough to distribute the work. */
     enum { COMPRESSION_GUESS = 12 };
     tm_source *source;
     TM_TRY(tm_source_open(path, &source, err));
@@ -140,7 +141,7 @@ static tm_status start_trace(const tm_format *format, const char *path, tm_names
     return TM_OK;
 }
 
-/* Interns only the name given for the source: a temp file's path is not part of the job. */
+/* Interns the name that the caller gives the file, never the path of a temporary copy. */
 static tm_status read_open(const tm_format *format, tm_source *source, const tm_trace_file *which,
                            tm_names *names, tm_trace *out, tm_error *err) {
     const char *name = which->name ? which->name : tm_source_path(source);
@@ -160,8 +161,8 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const
     return read_open(format, source, &(tm_trace_file){.unit = unit}, names, out, err);
 }
 
-/* If the format is unknown, detecting it consumes bytes that the reader needs. A source can be read
- * only once, so the file is then opened twice. */
+/* If the format is unknown, the file is opened twice: detecting the format consumes bytes that the
+ * reader needs, and a source can be read only once. */
 tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                         tm_trace *out, tm_error *err) {
     const char *path = file->path;
@@ -226,7 +227,7 @@ static tm_status open_at(const char *path, int64_t offset, tm_source **out, tm_e
     return status;
 }
 
-/* Finds the start of part `index`. Part n is the end. */
+/* Finds where part `index` starts. Of part n it is the end of the file. */
 static tm_status find_begin(const char *path, const tm_file_info *info, int index, int n,
                             int64_t *begin, tm_error *err) {
     tm_source *source;
@@ -269,6 +270,6 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
 
 tm_status tm_parts_finish(tm_part *whole, tm_names *names, tm_error *err) {
     const tm_format *format = tm_format_find(tm_names_text(names, whole->trace->format).bytes);
-    assert(format && format->finish); /* a part in this format was read */
+    assert(format && format->finish); /* the file has a format that is read in parts */
     return format->finish(whole, names, err);
 }

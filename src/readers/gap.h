@@ -1,6 +1,6 @@
-/* Recognises the bytes between two values of an object. Profilers write the members of objects in
- * few orders and with the same white space, so the same bytes nearly always lead to the same
- * member. */
+/* Recognises the bytes between two values of an object (a gap). Profilers write members in few
+ * different orders and always with the same white space, so after the same bytes nearly always
+ * comes the same member. */
 #ifndef TMERGE_GAP_H
 #define TMERGE_GAP_H
 
@@ -15,14 +15,14 @@
 #include <immintrin.h>
 #endif
 
-/** The bytes from the comma or opening brace to the value, including the key; or from the end of
- * the last value to the closing brace. All 0: not learned yet, and never matches. */
+/** The bytes from the end of a value or the opening brace to the next value, including its key, or
+ * to the closing brace. All 0: not known yet; it never matches. */
 typedef struct tm_gap {
-    uint32_t spare;      /* bit per byte: set if that byte, of the first 32, need not match */
-    uint16_t spare_high; /* the same for the other bytes */
-    uint16_t key;        /* distinguishes keys that lead to the same member */
+    uint32_t spare;      /* bit i is set if byte i, of the first 32, need not match */
+    uint16_t spare_high; /* the same for the bytes after those */
+    uint16_t key;        /* hash of the key: several keys may have the same member, M_OTHER */
     uint8_t size;
-    uint8_t member; /* whose value follows */
+    uint8_t member; /* member whose value comes next */
     char bytes[54]; /* fewer than 48 are used; the rest pads the struct to 64 bytes */
 } tm_gap;
 
@@ -55,13 +55,14 @@ static inline bool tm_gap_is(const tm_gap *gap, const char *p) {
     }
     return true;
 #else
-    char end = gap->bytes[gap->size]; /* the brace, or 0 after the gap */
+    char end = gap->bytes[gap->size]; /* the brace at the end of the gap; 0: none */
     return gap->size > 0 && (unsigned char)p[gap->size] > ' ' &&
            memcmp(gap->bytes, p, gap->size) == 0 && (!end || p[gap->size] == end);
 #endif
 }
 
-/** Stores the bytes from the end of a value to the next value, or to the brace, at @p value. */
+/** Stores a gap: the bytes from the end of a value to the next value, or the closing brace, at @p
+ * value. */
 static inline void tm_gap_learn(tm_gap *gap, const char *from, const char *value, int member) {
     size_t size = (size_t)(value - from), n = size + (*value == '}');
     if (n > TM_GAP_MAX || n == 0 || (unsigned char)*value <= ' ')

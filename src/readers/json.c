@@ -44,7 +44,7 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
         } else {
             bool valid;
             size_t n = tm_utf8_sequence(p, (size_t)(cursor->end - p), &valid);
-            if (!valid) /* a sequence cut by the window's end may continue after it */
+            if (!valid) /* a sequence that the end of the window cuts may continue after it */
                 return tm_json_fail(cursor, p + n == cursor->end ? p + n : p,
                                     "a string is not valid UTF-8");
             p += n;
@@ -94,14 +94,15 @@ static const char *scalar(tm_json_cursor *cursor, const char *p) {
         return tm_json_string(cursor, p + 1, &text);
     if (*p == '-' || (*p >= '0' && *p <= '9')) {
         p = tm_json_number(cursor, p);
-        if (p && p >= cursor->end && !cursor->final) /* more digits may follow */
+        if (p && p >= cursor->end && !cursor->final) /* more digits may follow after the window */
             return tm_json_fail(cursor, cursor->end, "a number is cut short");
         return p;
     }
     return tm_json_literal(cursor, p);
 }
 
-/* Skips a string or a whole number, the usual elements; NULL if it is neither or malformed. */
+/* Skips a string or an integer, the usual elements of an array; NULL if it is neither, or
+ * malformed. */
 static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
     const char *digits = p;
     if (*p == '"') {
@@ -115,13 +116,13 @@ static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
 
 #if TM_SIMD == TM_SIMD_AVX2
 /* Skips whole numbers separated by a comma or a comma and a blank, 32 bytes at a time. p is after a
- * comma or at the first number; returns the position after the last comma that matches. The last
- * number and anything else are left to the caller. In large jobs the ranks of process groups are
- * most of a trace. */
+ * comma or at the first number; returns the position after the last comma that matches. The caller
+ * reads the last number and anything else. This matters because in large jobs the lists of ranks of
+ * process groups are most of a trace. */
 static const char *many_numbers(const char *p) {
     const __m256i zero = _mm256_set1_epi8('0'), nine = _mm256_set1_epi8(9);
     const __m256i comma = _mm256_set1_epi8(','), blank = _mm256_set1_epi8(' ');
-    for (;;) { /* the padding makes the load valid */
+    for (;;) { /* the padding makes this read valid */
         const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
         const __m256i digit = _mm256_sub_epi8(v, zero);
         const uint32_t zeros = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, zero));
@@ -146,9 +147,9 @@ static const char *many_numbers(const char *p) {
 }
 #endif
 
-/* Fast path without a state for an array of strings, whole numbers and arrays of these. Returns
- * NULL if it contains anything else, is malformed or does not end in the window; the general path
- * then handles it. *looked_at: how far it was scanned. */
+/* A fast way to skip an array of strings, integers and arrays of these, without a state. Returns
+ * NULL if the array contains anything else, is malformed or does not end in the window; it is then
+ * skipped in the general way. Sets *looked_at to where it stopped. */
 static const char *usual_array(tm_json_cursor *cursor, const char *p, const char **looked_at) {
     int depth = 0;
     do {
@@ -177,8 +178,8 @@ static const char *usual_array(tm_json_cursor *cursor, const char *p, const char
     } while (true);
 }
 
-/* Reads the value at p. Does not try the fast path before *looked_at, so that nested arrays of
- * unusual values are not scanned once per level. */
+/* Reads the value at p. Tries the fast way only from *looked_at on, so that nested arrays with
+ * unusual values are not scanned again for each level. */
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
                             const char **looked_at) {
     const bool usual = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 && p >= *looked_at;
@@ -284,7 +285,7 @@ static size_t put_utf8(unsigned code, char *out) {
     return 4;
 }
 
-/* p is after "\u"; returns the number of token bytes consumed after it. */
+/* Decodes an escape; p is after "\u". Returns the number of bytes read from there on. */
 static size_t decode_unicode(const char *p, const char *end, char *out, size_t *written) {
     unsigned code = hex4(p);
     size_t used = 4;

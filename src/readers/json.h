@@ -21,17 +21,18 @@ enum { TM_JSON_PADDING = 64, TM_JSON_DEPTH_MAX = 512 };
 
 typedef struct tm_json_cursor {
     const char *end;  /* after the last byte of the window */
-    const char *fail; /* where the text stopped being JSON */
-    const char *why;  /* the error, static text */
-    bool final;       /* nothing follows the window: a number may end with it */
+    const char *fail; /* position at which the text is no JSON any more */
+    const char *why;  /* message of the error, a static text */
+    bool final;       /* the content ends with the window: a number may end there, too */
 } tm_json_cursor;
 
-/** A string token: the bytes between the quotes, escapes not decoded. */
+/** A string token: the bytes between the quotes, before escapes are decoded. */
 typedef struct tm_json_text {
     const char *bytes;
     size_t size;
-    bool escaped;   /* contains a backslash: decode with tm_json_decode */
-    uint16_t known; /* for an ARRAY of an event: index in tm_chrome_event.known_ids; 0: none */
+    bool escaped; /* it contains a backslash: use tm_json_decode */
+    /* for the text of an ARRAY field: index in tm_chrome_event.known_ids; 0: none */
+    uint16_t known;
 } tm_json_text;
 
 static inline const char *tm_json_fail(tm_json_cursor *cursor, const char *at, const char *why) {
@@ -62,11 +63,11 @@ static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, 
     const __m256i quote = _mm256_set1_epi8('"'), slash = _mm256_set1_epi8('\\');
     const __m256i control = _mm256_set1_epi8(0x1f);
     for (;;) {
-        /* The padding makes a load of 32 bytes valid at any position before end. */
+        /* The padding makes it valid to read 32 bytes from any position before end. */
         __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
         __m256i stop = _mm256_or_si256(_mm256_cmpeq_epi8(v, quote), _mm256_cmpeq_epi8(v, slash));
         stop = _mm256_or_si256(stop, _mm256_cmpeq_epi8(_mm256_min_epu8(v, control), v));
-        stop = _mm256_or_si256(stop, v); /* top bit: non-ASCII bytes */
+        stop = _mm256_or_si256(stop, v); /* bytes that are not ASCII: their top bit is set */
         unsigned mask = (unsigned)_mm256_movemask_epi8(stop);
         if (mask) {
             p += __builtin_ctz(mask);
@@ -100,7 +101,8 @@ static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, 
     return p + 1;
 }
 
-/** Reads a number; @p p is at '-' or a digit. The token is [p, result). */
+/** Reads a number; @p p is at '-' or a digit. Its token is the bytes from @p p to the returned
+ * position. */
 static inline const char *tm_json_number(tm_json_cursor *cursor, const char *p) {
     if (*p == '-')
         p++;
@@ -136,17 +138,18 @@ static inline const char *tm_json_number(tm_json_cursor *cursor, const char *p) 
 /** Reads true, false or null; @p p is at its first letter. */
 const char *tm_json_literal(tm_json_cursor *cursor, const char *p);
 
-/** State of a skip between two calls; {0} before the first. */
+/** State of skipping a value in several calls; {0} before the first. */
 typedef struct tm_json_skip_state {
-    int state;                                /* 0 at the start of a value */
-    int depth;                                /* open containers */
-    uint64_t objects[TM_JSON_DEPTH_MAX / 64]; /* bit per depth: 1 for an object, 0 for an array */
+    int state; /* 0 at the start of a value */
+    int depth; /* open containers */
+    /* bit d: the container at depth d is an object (1) or an array (0) */
+    uint64_t objects[TM_JSON_DEPTH_MAX / 64];
 } tm_json_skip_state;
 
 /**
  * Skips one value of any kind, checking its full grammar. On failure *resume is the start of the
- * token that could not be read; once more text is in the window, the call can be repeated from
- * there with the same state.
+ * token that could not be read; after more text was read into the window, the call can be repeated
+ * from there with the same state.
  */
 const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_state *state,
                          const char **resume);

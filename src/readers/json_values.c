@@ -10,7 +10,7 @@ enum { DEPTH_MAX = 32, PIECE = 1 << 16, BYTES_MAX = 1 << 28 };
 typedef struct parser {
     tm_json_cursor cursor;
     tm_pickle *out;
-    tm_vec text;    /* of char: a text with its escapes decoded */
+    tm_vec text;    /* of char: a text after decoding its escapes */
     int64_t commas; /* missing ones */
     int depth;
     bool cut, memory, lax;
@@ -41,13 +41,13 @@ static const char *push_text(parser *p, const tm_json_text *text, const char *at
     return push(p, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT}, at);
 }
 
-/* Pushes a number; one with a fraction or beyond 64 bits is real. */
+/* Pushes a number, as a real if it has a fraction or does not fit into 64 bits. */
 static const char *push_number(parser *p, const char *at) {
     const char *end = tm_json_number(&p->cursor, at);
     char *after;
     if (!end)
         return NULL;
-    if (end == p->cursor.end && p->depth > 0) /* its last digits may be missing */
+    if (end == p->cursor.end && p->depth > 0) /* the text may end within the number */
         return tm_json_fail(&p->cursor, end, "the text ends inside a list");
     errno = 0;
     long long whole = strtoll(at, &after, 10);
@@ -100,7 +100,8 @@ static const char *parse_member(parser *p, const char *at, bool object) {
     return at ? parse_value(p, at) : NULL;
 }
 
-/* Whether the text ended where a value was expected; open containers keep what was read. */
+/* Whether the text ends where a value is expected. Containers that are open then keep what was
+ * read. */
 static bool is_cut(parser *p) {
     p->cut = p->cut || (!p->memory && p->cursor.fail && p->cursor.fail >= p->cursor.end);
     return p->cut;
@@ -157,7 +158,7 @@ static tm_status parse(parser *p, tm_source *source, const tm_vec *bytes, tm_err
     return TM_OK;
 }
 
-/* Reads the whole source and appends the zeros that end every token. */
+/* Reads the whole source and appends zero bytes, which end every token. */
 static tm_status read_all(tm_source *source, tm_vec *bytes, tm_error *err) {
     static const char padding[TM_JSON_PADDING];
     size_t n = 1;

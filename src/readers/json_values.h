@@ -4,11 +4,11 @@
 
 #include "pickle.h"
 
-/** What a document lacked. */
+/** What was missing in a document. */
 typedef struct tm_json_lapses {
-    bool cut;       /* the text ends early; the part before was read */
-    int64_t size;   /* bytes of the document */
-    int64_t commas; /* missing between the members of an object */
+    bool cut;       /* the text ends too early; what is before the end was read */
+    int64_t size;   /* size of the document [bytes] */
+    int64_t commas; /* commas missing between the members of an object */
 } tm_json_lapses;
 
 /**

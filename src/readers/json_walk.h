@@ -1,5 +1,5 @@
-/* Walks over a JSON document that streams through a window: enters its objects and arrays member by
- * member, and parses values that are small enough as a whole. */
+/* Walks over a JSON document that streams through a window: goes through its objects and arrays
+ * member by member. Values that are small enough are parsed as a whole. */
 #ifndef TMERGE_JSON_WALK_H
 #define TMERGE_JSON_WALK_H
 
@@ -8,8 +8,8 @@
 
 typedef struct tm_walk {
     tm_window window;
-    tm_repair repair; /* the last malformed item */
-    int64_t *counts;  /* borrowed [TM_N_COUNTS], repairs are added to it; or NULL */
+    tm_repair repair; /* repaired copy of the last malformed value */
+    int64_t *counts;  /* [TM_N_COUNTS] incremented by repairs; NULL: not counted; borrowed */
 } tm_walk;
 
 /** Starts at the first non-blank byte of the document. Needs an unread source. TM_OK; TM_ERR_INPUT;
@@ -23,7 +23,7 @@ static inline char tm_walk_at(const tm_walk *walk) {
     return *walk->window.p;
 }
 
-/** Whether a walk failed because the content ends too early or was cut short. */
+/** Whether a walk failed because the content ends too early. */
 bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
 
 /**
@@ -34,8 +34,8 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
  */
 typedef tm_status tm_walk_each(void *context, const tm_json_text *key, tm_error *err);
 
-/** Iterates over the object or array that starts here and moves past it. TM_OK; TM_ERR_INPUT, also
- * if neither starts here; whatever @p each returns. */
+/** Calls @p each for the members of the object, or the elements of the array, that starts here, and
+ * moves past it. TM_OK; TM_ERR_INPUT, also if neither starts here; whatever @p each returns. */
 tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
                        tm_error *err) TM_MUST_CHECK;
 
@@ -43,12 +43,12 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
  * times for the same value, from its start. */
 typedef const char *tm_walk_parse(void *context, tm_json_cursor *cursor, const char *p);
 
-/** Reads the value here with @p parse, after a repair if it is malformed. TM_OK; TM_ERR_INPUT;
+/** Reads the value here with @p parse. If it is malformed, repairs it first. TM_OK; TM_ERR_INPUT;
  * TM_ERR_FAULT. */
 tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Checks that nothing follows. */
+/** Checks that nothing follows the document. */
 tm_status tm_walk_end(tm_walk *walk, tm_error *err) TM_MUST_CHECK;
 
 /** Whether a key equals @p word. */

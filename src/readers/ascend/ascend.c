@@ -29,10 +29,10 @@ static bool is_queued(const tm_json_text *category) {
                                    memcmp(category->bytes, "dequeue", 7) == 0);
 }
 
-/* Whether an event identifies an Ascend trace. No other profiler that writes an array quotes its
- * times. With unquoted times, process names identify it, or categories and args that other
- * profilers lack or write differently: Kineto writes dimensions as arrays, and no sequence number
- * for operators that autograd does not count. */
+/* Whether an event identifies an Ascend trace. Among profilers that write an array, only this one
+ * writes times in quotes. If times are not quoted, the trace is recognised by process names, or by
+ * categories and args that other profilers lack or write differently: Kineto writes dimensions as
+ * arrays, and a sequence number only for operators that autograd counts. */
 static bool tells(const tm_chrome_event *event) {
     if (event->phase == 'M')
         return names_ascend(event);
@@ -78,7 +78,7 @@ static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) 
     return tm_ascend_emit(context, cursor, event);
 }
 
-/* Metadata for the analyses. */
+/* The metadata of every trace: the kind of device, and that the rank has a clock of its own. */
 static const char described[] = "{" TM_DEVICE_KIND "NPU\"," TM_OWN_CLOCK "}";
 
 static const tm_chrome_form form = {
@@ -95,7 +95,7 @@ static tm_status describe(const char *path, tm_names *names, tm_trace *out, tm_e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A truncated text gives the events it holds; it is an error only if there are none. */
+/* The events of a truncated file are kept. It is an error only if there are none. */
 static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     tm_part whole;
     tm_ascend_emitter *emitter = malloc(sizeof *emitter);
@@ -120,13 +120,13 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* Paths in the folder of one rank, and in a folder of several ranks. */
+/* Where traces are, relative to the folder of one rank, and to a folder of several ranks. */
 static const char *const in_folders[] = {"ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          "*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          NULL};
 
-/* If one recording is exported in both formats, the database in the same folder holds more: memory,
- * and the full names of HCCL's groups. */
+/* A recording may be exported both as text and as a database in the same folder. The database holds
+ * more: memory, and the full names of HCCL's groups. */
 static bool ascend_is_covered(const char *path, const char *other) {
     static const char own[] = "trace_view.json", better[] = "ascend_pytorch_profiler";
     const char *slash = strrchr(path, '/');

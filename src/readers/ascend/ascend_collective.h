@@ -5,14 +5,14 @@
 #include "ascend_kinds.h"
 #include "timeline/trace.h"
 
-/** The recorded facts of an operation. */
+/** What is recorded about an operation. */
 typedef struct tm_ascend_collective {
     const tm_ascend_operation *op; /* borrowed */
-    tm_json_text dtype;            /* as from tm_ascend_dtype; empty if unknown */
-    int64_t count;                 /* elements per rank; -1: unknown */
-    int32_t n_ranks;               /* size of its communicator; 0: unknown */
-    uint32_t description;          /* name id of the program's name for the group */
-    uint32_t group;                /* name id of its communicator; TM_NO_NAME: unknown */
+    tm_json_text dtype;            /* as tm_ascend_dtype returns it; empty if unknown */
+    int64_t count;                 /* number of elements per rank; -1: unknown */
+    int32_t n_ranks;               /* number of ranks of its communicator; 0: unknown */
+    uint32_t description;          /* id of the name that the program gives the group */
+    uint32_t group;                /* id of the communicator's name; TM_NO_NAME: unknown */
 } tm_ascend_collective;
 
 /** Adds the kernel of an operation and its attributes, and lists its communicator. False if out of

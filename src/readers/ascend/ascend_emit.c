@@ -14,7 +14,8 @@
 #include "readers/number.h"
 #include "timeline/classify.h"
 
-/* The profiler's ids for the layers of a process: pid * 1024 + layer * 32 + device. */
+/* The profiler makes one process for each layer (CANN, HCCL, ...) of a process and device. Its id
+ * is pid * 1024 + layer * 32 + device. */
 enum { LAYER_BITS = 10, DEVICE_MASK = 31 };
 
 void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names,
@@ -96,7 +97,7 @@ static bool name_process(tm_ascend_emitter *e, const tm_chrome_event *event) {
     return true;
 }
 
-/* Guesses the layer of an event whose process has no name (yet). */
+/* Guesses the layer of an event whose process has no name, or none yet. */
 static tm_ascend_layer layer_by_content(const tm_chrome_event *event) {
     if (event->has_category)
         return TM_ASCEND_PYTHON;
@@ -108,7 +109,7 @@ static tm_ascend_layer layer_by_content(const tm_chrome_event *event) {
 }
 
 /* Returns the track of an event, creating it if needed; UINT32_MAX if out of memory. Calls of the
- * CANN layer go to the threads of the Python process, which makes them. */
+ * CANN layer are put on the threads of the Python process, which make these calls. */
 static uint32_t add_track(tm_ascend_emitter *e, const tm_chrome_event *event, tm_track_kind kind,
                           tm_ascend_layer layer) {
     const tm_ascend_process *process = process_of(e, &event->pid);
@@ -184,7 +185,7 @@ static tm_raw_event raw_of(tm_ascend_emitter *e, const tm_chrome_event *event,
     return named_of(e, event, event->has_name ? &event->name : NULL, category);
 }
 
-/* Returns the name of a copy with its direction, in the format of other profilers. */
+/* Returns the name of a copy, with its direction as other profilers write it. */
 static uint32_t copy_name(tm_ascend_emitter *e, const tm_chrome_event *event) {
     static const tm_json_text none = {.bytes = ""};
     char text[96];
@@ -249,7 +250,8 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
            (!mesh || tm_vec_append(&e->mesh, &row, 1));
 }
 
-/* Adds an HCCL event. Operations are named by kind; group and sequence number are attributes. */
+/* Adds an HCCL event. An operation's name is its kind; its group and sequence number become
+ * attributes. */
 static bool emit_hccl(tm_ascend_emitter *e, const tm_chrome_event *event) {
     tm_ascend_operation op;
     bool whole = event->has_name && tm_ascend_operation_of(&event->name, &op);
@@ -337,7 +339,8 @@ typedef struct counter_context {
     uint32_t row;
 } counter_context;
 
-/* Adds one counter value. If several units have the same counter, its args name the unit. */
+/* Adds one counter value. If several hardware units have a counter of this name, the event's args
+ * name the unit. */
 static bool emit_series(void *context, const tm_json_text *key, double value) {
     const counter_context *c = context;
     char text[48];
@@ -412,7 +415,7 @@ bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrom
     }
 }
 
-/* Counts copies as parts of collectives if their stream has such parts. */
+/* Decides which copies are parts of collectives: those on streams that have other such parts. */
 static void settle_copies(tm_ascend_emitter *e) {
     tm_raw_event *events = e->trace->events.data;
     const uint32_t *unsure = e->unsure.data;

@@ -10,25 +10,25 @@
 
 enum { TM_ASCEND_KEY_MAX = 24, TM_ASCEND_PLACES = 64 };
 
-/** The role of a process in the trace. */
+/** What a process of the trace contains. */
 typedef enum tm_ascend_layer {
     TM_ASCEND_UNKNOWN,
     TM_ASCEND_PYTHON,
-    TM_ASCEND_CANN, /* library calls, made by threads of the Python process */
+    TM_ASCEND_CANN, /* calls of the CANN library, made by threads of the Python process */
     TM_ASCEND_DEVICE,
-    TM_ASCEND_HCCL, /* operations, and the planes they consist of as separate threads */
+    TM_ASCEND_HCCL, /* HCCL's operations, and as separate threads the planes that they consist of */
     TM_ASCEND_OVERLAP,
     TM_ASCEND_OTHER_LAYER
 } tm_ascend_layer;
 
 typedef struct tm_ascend_process {
-    char text[TM_ASCEND_KEY_MAX]; /* as in the file */
+    char text[TM_ASCEND_KEY_MAX]; /* the process id as written in the file */
     uint8_t size;
     uint8_t layer;  /* tm_ascend_layer */
-    int64_t number; /* -1 if it is not a number */
+    int64_t number; /* the id as a number; -1 if it is not one */
 } tm_ascend_process;
 
-/** Cache entry of a recently used track; saves interning its names. */
+/** A cached track, found by process and thread, so that their names need not be interned again. */
 typedef struct tm_ascend_place {
     uint8_t pid_size, tid_size; /* pid_size 255: empty */
     uint8_t kind, layer;
@@ -42,10 +42,10 @@ typedef struct tm_ascend_emitter {
     tm_names *names;  /* borrowed */
     tm_vec scratch;   /* of char: decoded strings */
     tm_vec processes; /* of tm_ascend_process */
-    size_t last;      /* index of the last one looked up */
+    size_t last;      /* index of the process that was looked up last */
     tm_vec unsure;    /* of uint32_t: rows of copies that may be parts of collectives */
-    tm_vec carrying;  /* of uint32_t: tracks with such parts */
-    tm_vec mesh;      /* of uint32_t: rows of operations that ran as a mesh */
+    tm_vec carrying;  /* of uint32_t: tracks that have parts of collectives */
+    tm_vec mesh;      /* of uint32_t: rows of operations with a mesh algorithm */
     const tm_ascend_groups *groups; /* borrowed */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;
@@ -60,8 +60,8 @@ void tm_ascend_emitter_free(tm_ascend_emitter *emitter);
 bool tm_ascend_emit(tm_ascend_emitter *emitter, tm_json_cursor *cursor,
                     const tm_chrome_event *event);
 
-/** Completes what needs the whole trace: which copies are parts of collectives, which call launched
- * which work, and whether the profiler's own sums agree. TM_OK; TM_ERR_FAULT. */
+/** Completes the trace after its last event: which copies are parts of collectives, which call
+ * launched which work, and whether the profiler's own sums agree. TM_OK; TM_ERR_FAULT. */
 tm_status tm_ascend_emitter_finish(tm_ascend_emitter *emitter, tm_error *err) TM_MUST_CHECK;
 
 #endif

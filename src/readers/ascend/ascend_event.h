@@ -1,4 +1,4 @@
-/* The fields kept of an event. Private to the Ascend reader. */
+/* The fields of an event that are kept. Private to the Ascend reader. */
 #ifndef TMERGE_ASCEND_EVENT_H
 #define TMERGE_ASCEND_EVENT_H
 

@@ -8,14 +8,14 @@
 #include "base/reach.h"
 #include "base/sorted.h"
 
-/* One end of an arrow. */
+/* One end of an arrow between two events. */
 typedef struct tip {
     int64_t ns;
     uint64_t id[2]; /* made by id_of */
     uint32_t track;
 } tip;
 
-/* An event that put an item into the queue, or took it out. */
+/* An event that put an item into the queue between two threads, or took it out. */
 typedef struct passing {
     int64_t id;
     uint32_t event;
@@ -28,12 +28,13 @@ typedef struct place {
     int64_t begin_ns, end_ns;
 } place;
 
-/* A device event, and the start of the arrow to it. */
+/* A device event, and the start of the arrow that ends at it. */
 typedef struct launched {
     uint32_t event;
     uint32_t track;
-    uint32_t call;   /* index in `calls` */
-    uint32_t holder; /* index in `calls` of the innermost one around the start, or TM_NO_EVENT */
+    uint32_t call;   /* index in `calls` of the launching call */
+    uint32_t holder; /* index in `calls` of the innermost call around the arrow's start, or
+                        TM_NO_EVENT */
     int64_t ns;
     bool known;
 } launched;
@@ -41,12 +42,13 @@ typedef struct launched {
 typedef struct linker {
     const tm_ascend_flows *flows;
     tm_trace *trace;
-    tm_vec calls;    /* of place: by track and start, outer first; inserted calls follow */
-    tm_reach ends;   /* of the recorded calls */
-    tm_reach takers; /* of the recorded calls that dequeue */
-    tm_vec devices;  /* of place: by track and start */
-    tm_vec launched; /* of launched, parallel to `devices` */
-    tm_vec starts;   /* of tip: by id, earliest first */
+    tm_vec calls;    /* of place: sorted by track and start, outer calls first; inserted calls come
+                        after these */
+    tm_reach ends;   /* ends of the recorded calls */
+    tm_reach takers; /* ends of the recorded calls that dequeue */
+    tm_vec devices;  /* of place: sorted by track and start */
+    tm_vec launched; /* of launched: one for each element of `devices` */
+    tm_vec starts;   /* of tip: starts of arrows, sorted by id, the earliest first */
 } linker;
 
 void tm_ascend_flows_init(tm_ascend_flows *flows) {
@@ -64,8 +66,8 @@ void tm_ascend_flows_free(tm_ascend_flows *flows) {
     }
 }
 
-/* Splits an id, which exceeds 64 bits, into its last 18 digits and those before them. Longer ids
- * and ids that are not numbers are hashed. */
+/* Splits an id, which may exceed 64 bits, into its last 18 digits and the digits before them.
+ * Longer ids and ids that are not numbers are hashed. */
 static void id_of(const tm_json_text *text, uint64_t id[2]) {
     enum { HALF = 18 };
     bool digits = text->size > 0 && text->size <= (size_t)2 * HALF && *text->bytes != '0';
@@ -78,7 +80,7 @@ static void id_of(const tm_json_text *text, uint64_t id[2]) {
     }
     if (digits)
         return;
-    id[0] = UINT64_MAX; /* exceeds any 18 digits */
+    id[0] = UINT64_MAX; /* larger than any number of 18 digits */
     id[1] = tm_hash_mixed(0, text->bytes, text->size);
 }
 
@@ -172,8 +174,8 @@ static bool has_lower_id(const void *element, const void *key) {
     return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
 }
 
-/* Returns the index of the innermost call before `end` that contains a time; TM_NO_EVENT if there
- * is none. */
+/* Returns the index of the innermost call that contains a time, among those before index `end`;
+ * TM_NO_EVENT if there is none. */
 static uint32_t call_holding(const linker *l, const tm_reach *of, size_t end, uint32_t track,
                              int64_t ns) {
     const place *v = l->calls.data;
@@ -197,7 +199,8 @@ static bool find_ends(linker *l, const uint32_t *taken_of) {
     return true;
 }
 
-/* Marks the device events at the ends of arrows of one kind, unless they are marked already. */
+/* Marks as known the device events at which arrows of one kind end, unless an arrow of another kind
+ * already marked them. */
 static bool follow(linker *l, tm_ascend_arrow arrow) {
     if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id))
         return false;
@@ -222,7 +225,8 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
     return true;
 }
 
-/* Adds a zero-length call for one that is not recorded; only its thread and time are known. */
+/* Adds a call of zero length in place of one that is not recorded: only its thread and time are
+ * known. */
 static bool put_call(linker *l, launched *to, uint32_t name) {
     const tm_raw_event raw = {.begin_ns = to->ns,
                               .name = name,
@@ -236,12 +240,12 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
            tm_vec_append(&l->calls, &put, 1);
 }
 
-/* Finds the launching calls. A call that dequeues does much more than launch, so a zero-length call
- * is inserted there.
+/* Finds the launching calls. If the arrow starts in a call that dequeues, a call of zero length is
+ * inserted there, because a dequeuing call does much more than launch.
  * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");
-    const size_t n_recorded = l->calls.n; /* the sorted ones; inserted calls follow */
+    const size_t n_recorded = l->calls.n; /* these are sorted; inserted calls come after them */
     launched *all = l->launched.data;
     bool ok = name != TM_NAME_FAILED;
     for (size_t d = 0; d < l->launched.n && ok; d++) {
@@ -276,7 +280,7 @@ static bool number_calls(linker *l, uint32_t *number) {
     return true;
 }
 
-/* @param call_of  [events] of a device event the row of its call plus 1; 0 if unknown */
+/* @param call_of  [events] for a device event, 1 + row of its call; 0 if unknown */
 static void set_correlations(tm_trace *trace, const uint32_t *call_of, const uint32_t *number) {
     tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
     for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++)
@@ -292,8 +296,8 @@ static bool is_lower(const void *element, const void *key) {
     return ((const passing *)element)->id < *(const int64_t *)key;
 }
 
-/* Returns the event that enqueued the item this call took. Ids are unique; if a trace repeats one,
- * the last enqueuing before the call counts. */
+/* Returns the event that enqueued the item this call took. If a trace has several with this id, it
+ * is the last one before the call. */
 static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *taken) {
     const tm_raw_event *events = l->trace->events.data;
     const passing *v = queued->data;
@@ -305,8 +309,8 @@ static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *
     return found;
 }
 
-/* Returns the item dequeued by the innermost dequeuing call around a launch (index plus 1); 0 if
- * there is none. */
+/* Returns 1 + index of the item that was taken out by the innermost dequeuing call around a launch;
+ * 0 if there is none. */
 static uint32_t taken_around(const linker *l, const launched *from, const uint32_t *taken_of) {
     const place *v = l->calls.data;
     if (from->holder == TM_NO_EVENT)
@@ -315,7 +319,7 @@ static uint32_t taken_around(const linker *l, const launched *from, const uint32
     return i != TM_NO_EVENT ? taken_of[v[i].event] : 0;
 }
 
-/* Names a kernel only by its function, without its number. */
+/* Removes the number from the name of a kernel. */
 static bool name_kernel(linker *l, tm_names *names, uint32_t event, const passing *taken) {
     static const char start[] = "Dequeue@";
     char plain[256];
@@ -348,7 +352,7 @@ static bool link_queue(linker *l, tm_names *names, const uint32_t *taken_of) {
     return ok;
 }
 
-/* Returns a zeroed array with room for each event, including calls still to be inserted. */
+/* Returns a zeroed array with an element for each event and for each call that may be inserted. */
 static uint32_t *room_of(const linker *l) {
     return calloc(l->trace->events.n + l->launched.n + 1, sizeof(uint32_t));
 }

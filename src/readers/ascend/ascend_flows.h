@@ -1,5 +1,5 @@
-/* Joins launches with device events: the arrows of a trace, and the queue between threads. For the
- * readers of Ascend's traces. */
+/* Joins launches with device events: by the arrows of a trace, and by the items of the queue
+ * between two threads. For the readers of Ascend's traces. */
 #ifndef TMERGE_ASCEND_FLOWS_H
 #define TMERGE_ASCEND_FLOWS_H
 
@@ -7,7 +7,7 @@
 #include "timeline/trace.h"
 #include "tmerge/names.h"
 
-/** The origin of an arrow: the call, or the start of the operator that requested the work. */
+/** What an arrow starts at: the call, or the start of the operator that requested the work. */
 typedef enum tm_ascend_arrow {
     TM_ASCEND_TO_DEVICE,
     TM_ASCEND_ASYNC,
@@ -17,7 +17,7 @@ typedef enum tm_ascend_arrow {
 typedef struct tm_ascend_flows {
     tm_vec starts[TM_ASCEND_N_ARROWS]; /* private */
     tm_vec ends[TM_ASCEND_N_ARROWS];   /* private */
-    tm_vec queued, taken;              /* private: Enqueue and Dequeue */
+    tm_vec queued, taken;              /* private: events that enqueue, events that dequeue */
 } tm_ascend_flows;
 
 void tm_ascend_flows_init(tm_ascend_flows *flows);
@@ -27,7 +27,7 @@ void tm_ascend_flows_free(tm_ascend_flows *flows);
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns);
 
-/** Like tm_ascend_flows_add, for an arrow to the device with a numeric id, as in databases. */
+/** Like tm_ascend_flows_add, for an arrow to the device whose id is a number, as in databases. */
 bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uint32_t track,
                              int64_t ns);
 
@@ -38,8 +38,8 @@ bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint3
 /**
  * Gives every device event with an arrow its launch: the innermost call around the arrow's start.
  * If that call dequeues, or no call is recorded (as at the profiler's level 0 outside of the
- * queue), a zero-length call is inserted. If a thread made the call for an item it dequeued, the
- * call's `launch` is the call that enqueued the item.
+ * queue), a zero-length call is inserted. If a thread made the call for an item that it had
+ * dequeued, the call's own `launch` is the call that enqueued the item.
  */
 tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm_names *names,
                                tm_error *err) TM_MUST_CHECK;

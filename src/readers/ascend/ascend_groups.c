@@ -24,7 +24,8 @@ static bool is_lower(const void *element, const void *key) {
     return ((const operation *)element)->name < *(const uint64_t *)key;
 }
 
-/* Takes the key at p, after its quote, if it has the form "hcom_allReduce__868_0_1@175...". */
+/* Adds the operation of the key at p, which is after the key's quote, if it has the form
+ * "hcom_allReduce__868_0_1@175...". */
 static bool take(tm_ascend_groups *groups, tm_names *names, const char *p) {
     size_t name = strcspn(p, "@\""),
            digits = p[name] == '@' ? strspn(p + name + 1, "0123456789") : 0;
@@ -35,7 +36,7 @@ static bool take(tm_ascend_groups *groups, tm_names *names, const char *p) {
     return added.group != TM_NAME_FAILED && tm_vec_append(&groups->known, &added, 1);
 }
 
-/* Takes all keys that start in [0, size) of a zero-terminated text. */
+/* Adds the operations of all keys that start in [0, size) of a zero-terminated text. */
 static bool scan(tm_ascend_groups *groups, tm_names *names, const char *text, size_t size) {
     static const char start[] = "\"hcom_";
     bool ok = true;
@@ -45,8 +46,8 @@ static bool scan(tm_ascend_groups *groups, tm_names *names, const char *text, si
     return ok;
 }
 
-/* Reads piece by piece. The last KEY_MAX bytes of a piece are scanned with the next one, so that
- * every key is complete. */
+/* Reads a file in pieces. The last KEY_MAX bytes of a piece are scanned again with the next piece,
+ * so that no key is cut. */
 static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_groups *out) {
     size_t held = 0, n = 1;
     tm_error unread;
@@ -63,7 +64,7 @@ static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_
     return ok;
 }
 
-/* Discards names with two groups. */
+/* Removes operation names that occur with two communicators. */
 static void settle(tm_ascend_groups *groups) {
     operation *v = groups->known.data;
     if (groups->known.n > 1)

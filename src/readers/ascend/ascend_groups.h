@@ -1,5 +1,6 @@
-/* Communicators of operations, from the profiler's own analysis in the same folder as the trace:
- * names of operations contain only three digits of them. Private to the Ascend reader. */
+/* The communicators of operations. They are read from the profiler's own analysis in the trace's
+ * folder, because the trace has only three digits of a communicator, in the names of operations.
+ * Private to the Ascend reader. */
 #ifndef TMERGE_ASCEND_GROUPS_H
 #define TMERGE_ASCEND_GROUPS_H
 

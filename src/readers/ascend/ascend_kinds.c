@@ -10,8 +10,8 @@ typedef struct rule {
     tm_ascend_work work;
 } rule;
 
-/* By "Task Type": the task types of the vendor's own analysis, and DSA_SQE, which that analysis
- * does not list but counts. */
+/* Kinds by "Task Type": those that the vendor's own analysis lists, and DSA_SQE, which it counts
+ * without listing. */
 static const rule types[] = {
     {"AI_CORE", true, TM_ASCEND_COMPUTES},
     {"AI_VECTOR_CORE", true, TM_ASCEND_COMPUTES},
@@ -37,7 +37,8 @@ static const rule types[] = {
     {"PLACE_HOLDER_SQE", true, TM_ASCEND_NOTHING},
 };
 
-/* By name, for the type "Other" or "other": old versions use it for all tasks but AI_CPU. */
+/* Kinds by name, for tasks of type "Other" or "other": old versions give this type to all tasks
+ * except AI_CPU. */
 static const rule names[] = {
     {"MEMCPY_ASYNC", true, TM_ASCEND_COPIES_OR_PART},
     {"MemcopyAsync", true, TM_ASCEND_COPIES},
@@ -102,12 +103,12 @@ const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *di
                                            {"device to device", "DtoD"},
                                            {"host to host", "HtoH"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (begins(direction, words[i][0])) /* "host to device ex" too */
+        if (begins(direction, words[i][0])) /* also matches "host to device ex" */
             return words[i][1];
     return is(type, "SDMA_SQE") ? "DtoD" : "";
 }
 
-/* Parses the number after the last underscore of [0, *size) and moves *size to that underscore. */
+/* Parses the number after the last underscore of a name [0, *size), and cuts the name there. */
 static bool last_number(const char *bytes, size_t *size, int64_t *out) {
     size_t start = *size;
     while (start > 0 && bytes[start - 1] >= '0' && bytes[start - 1] <= '9')

@@ -7,21 +7,23 @@
 typedef enum tm_ascend_work {
     TM_ASCEND_COMPUTES,
     TM_ASCEND_COPIES,
-    TM_ASCEND_COPIES_OR_PART, /* a part of a collective if its stream has such parts */
-    TM_ASCEND_PART,           /* part of a collective, which the trace also has as a whole */
-    TM_ASCEND_NOTHING         /* event records and waits, marks of the profiler */
+    TM_ASCEND_COPIES_OR_PART, /* a copy, or a part of a collective if its stream has other such
+                                 parts */
+    TM_ASCEND_PART, /* part of a collective; the trace also has an event for the whole collective */
+    TM_ASCEND_NOTHING /* records of events and waits for them, and marks of the profiler */
 } tm_ascend_work;
 
-/** @p type is the arg "Task Type". An unknown type sets *known to false and counts as computation.
- * */
+/** Classifies a task. @p type is the arg "Task Type". An unknown type sets *known to false, and the
+ * task counts as computation.
+ */
 tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *name, bool *known);
 
 /**
  * Removes the launch counter from a kernel's name, which makes the name differ in every call:
  * "Conv2D" for "Conv2D12", "trans_Cast" for "trans_Cast_10".
  *
- * @param op   the dequeued operator, "" if unknown: the kernel's name is this operator and the
- *   counter; the operator may itself end with digits
+ * @param op   the dequeued operator, "" if unknown: if known, the kernel's name is this operator,
+ *             which may itself end with digits, and the counter
  * @param out  [size] terminated  @return false if the name is unchanged, or does not fit
  */
 bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t size);
@@ -30,18 +32,20 @@ bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t si
  * type nor the arg "memcpy direction" states it. */
 const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *direction);
 
-/** A collective, parsed from its name hcom_<op>__<group>_<n>_<k>. */
+/** The parts of a collective's name, hcom_<op>__<group>_<n>_<k>. */
 typedef struct tm_ascend_operation {
     tm_json_text name;  /* "hcom_allReduce" */
     tm_json_text op;    /* "allReduce" */
     tm_json_text group; /* the last three digits of the communicator's hash */
-    int64_t seq;        /* n within its group; operations with a larger k sort after all others */
+    int64_t seq; /* position in its group: n. Operations with a larger k come after all with a
+                    smaller one */
 } tm_ascend_operation;
 
-/** False if the name has another form. */
+/** Parses a name. False if it does not have this form. */
 bool tm_ascend_operation_of(const tm_json_text *name, tm_ascend_operation *out);
 
-/** Returns torch's word for an element type: "Float" for "FP32"; the text itself if it has none. */
+/** Returns torch's word for an element type, such as "Float" for "FP32"; the text itself if torch
+ * has none. */
 tm_json_text tm_ascend_dtype(const tm_json_text *text);
 
 #endif

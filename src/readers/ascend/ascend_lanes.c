@@ -5,7 +5,7 @@
 #include "base/intervals.h"
 #include "base/sums.h"
 
-/* Allowed per interval: its bounds are rounded. */
+/* Allowed difference per interval [ns], because the bounds of intervals are rounded. */
 static const int64_t ROUNDING_NS = 10;
 
 void tm_ascend_lanes_add(tm_ascend_lanes *lanes, const tm_json_text *name, int64_t duration_ns) {

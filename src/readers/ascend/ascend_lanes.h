@@ -1,4 +1,5 @@
-/* Sums of the profiler's own analysis, to check ours against. Private to the Ascend reader. */
+/* The sums of the profiler's own analysis, which are compared with the trace's events. Private to
+ * the Ascend reader. */
 #ifndef TMERGE_ASCEND_LANES_H
 #define TMERGE_ASCEND_LANES_H
 
@@ -13,7 +14,8 @@ typedef enum tm_ascend_lane {
     TM_ASCEND_N_LANES
 } tm_ascend_lane;
 
-/** Totals of the tracks of the process "Overlap Analysis". Intervals of a track do not overlap. */
+/** Total durations of the tracks of the process "Overlap Analysis". The intervals of a track do not
+ * overlap. */
 typedef struct tm_ascend_lanes {
     int64_t n[TM_ASCEND_N_LANES], sum_ns[TM_ASCEND_N_LANES];
 } tm_ascend_lanes;
@@ -21,8 +23,8 @@ typedef struct tm_ascend_lanes {
 /** Adds an interval of a track; unknown tracks are ignored. */
 void tm_ascend_lanes_add(tm_ascend_lanes *lanes, const tm_json_text *name, int64_t duration_ns);
 
-/** Computes the same totals from a trace's events: kernels with a collective's row communicate, all
- * others compute. False if out of memory. */
+/** Computes the same totals from a trace's events: kernels with a row of TM_ATTR_COLLECTIVE
+ * communicate, all others compute. False if out of memory. */
 bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out);
 
 /** Returns the number of totals that differ by more than rounding: 10 ns per interval. Tracks

@@ -5,7 +5,7 @@
 
 #include "base/sorted.h"
 
-/* Sorts of tasks, in the order in which an operation begins them. */
+/* Kinds of tasks, in the order in which an operation starts them. */
 enum { SIGNALS, WAITS, COPIES, SENDS, N_SORTS };
 
 /* A mesh of two ranks looks like a ring. */
@@ -52,7 +52,7 @@ static bool list_tasks(const tm_trace *trace, const tm_names *names, tm_vec *out
     return true;
 }
 
-/* Returns how many of [n] tasks in a row are of a sort, and moves past them. */
+/* Returns how many consecutive tasks, at the start of [n], are of one kind, and moves past them. */
 static int32_t pass(const task **v, size_t *n, int sort) {
     int32_t passed = 0;
     for (; *n > 0 && (*v)->sort == sort; ++*v, --*n)
@@ -60,14 +60,14 @@ static int32_t pass(const task **v, size_t *n, int sort) {
     return passed;
 }
 
-/* Returns the number of peers shown by an operation's first tasks on a stream; 0 if they show none.
- * The number of all waits must be a multiple of it. Sends to other hosts involve other ranks, so an
- * operation with sends shows none. */
+/* Returns the number of peers according to an operation's first tasks on a stream; 0 if these do
+ * not show it. The total number of waits must be a multiple of it. An operation that also sends to
+ * other hosts does not show it, because other ranks take part in that. */
 static int32_t peers_of(const task *v, size_t n) {
     int32_t counts[N_SORTS] = {0};
     for (size_t i = 0; i < n; i++)
         counts[v[i].sort]++;
-    (void)pass(&v, &n, COPIES); /* copies of the rank's own part */
+    (void)pass(&v, &n, COPIES); /* the rank's copies of its own part */
     const int32_t peers = pass(&v, &n, SIGNALS);
     return peers >= PEERS_LEAST && pass(&v, &n, WAITS) == peers && pass(&v, &n, COPIES) == peers &&
                    counts[WAITS] % peers == 0 && counts[SENDS] == 0
@@ -75,7 +75,7 @@ static int32_t peers_of(const task *v, size_t n) {
                : 0;
 }
 
-/* Returns the largest number of peers that a stream shows for an operation. */
+/* Returns the largest number of peers that any stream shows for an operation. */
 static int32_t peers_in(const tm_vec *tasks, const tm_raw_event *operation) {
     const task *v = tasks->data;
     const int64_t from = operation->begin_ns, to = from + operation->duration_ns;
@@ -112,7 +112,7 @@ tm_status tm_ascend_count_peers(tm_trace *trace, const tm_names *names, const tm
         tm_vec_free(&tasks);
         return tm_fail_memory(err);
     }
-    /* Both ascend by row. */
+    /* Both lists are sorted by row. */
     for (size_t i = 0, k = 0; i < trace->attrs[TM_ATTR_COLLECTIVE].n && k < mesh->n; i++)
         if (attrs[i].event == rows[k])
             raise(trace, attrs[i].group, peers_in(&tasks, &events[rows[k++]]));

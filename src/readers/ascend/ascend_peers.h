@@ -1,4 +1,5 @@
-/* Sizes of communicators from the tasks of their operations. For the readers of Ascend's traces. */
+/* Finds the sizes of communicators from the tasks of their operations. For the readers of Ascend's
+ * traces. */
 #ifndef TMERGE_ASCEND_PEERS_H
 #define TMERGE_ASCEND_PEERS_H
 
@@ -6,11 +7,12 @@
 #include "timeline/trace.h"
 
 /**
- * Sets n_ranks of communicators of unknown size to a lower bound (below 0) where their operations
- * show the number of peers. In a mesh, a rank signals to each peer on its host (Write Value), waits
- * for each (Notify Wait) and copies from each (SDMA): k, k and k tasks, one after another on one
- * stream. So at least k + 1 ranks take part; job586's tasks name 8 for k = 7. A ring has no such
- * bound, as several rings may join the same two ranks.
+ * Sets n_ranks of communicators of unknown size to minus the least number of ranks, if their
+ * operations show the number of peers. In a mesh, a rank signals to each peer on its host (Write
+ * Value), waits for each (Notify Wait) and copies from each (SDMA): k tasks of each kind, one kind
+ * after another on one stream. So at least k + 1 ranks take part. (In the trace job586, k is 7 and
+ * the tasks name 8 ranks.) This does not hold for rings, because several rings may join the same
+ * two ranks.
  *
  * @param mesh  of uint32_t: rows of the operations that ran as a mesh
  * @return      TM_OK; TM_ERR_FAULT when out of memory

@@ -16,7 +16,8 @@ static int64_t number_in(const char *name, const char *start, const char *end) {
     return n > 0 && n <= 9 && strcmp(digits + n, end) == 0 ? strtoll(digits, NULL, 10) : -1;
 }
 
-/* Returns the rank in the name of the folder's profiler_info_<rank>.json; -1: none; -2: several. */
+/* Returns the rank in the name of the file profiler_info_<rank>.json in a folder; -1 if there is
+ * none, -2 if there are several. */
 static int64_t rank_in(const char *folder) {
     int64_t rank = -1;
     const struct dirent *item;
@@ -63,7 +64,8 @@ static size_t folder_of(const char *path) {
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Removes the last folder of path[0, *size) if its name starts with a word. */
+/* Removes the last folder of a path, [0, *size), if the folder's name starts with the given
+ * word. */
 static bool take_folder(const char *path, size_t *size, const char *word) {
     size_t begin = *size > 0 ? *size - 1 : 0;
     while (begin > 0 && path[begin - 1] != '/')

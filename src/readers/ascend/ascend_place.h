@@ -1,4 +1,4 @@
-/* Facts in the path of a trace. Private to the readers of Ascend. */
+/* What the path of a trace says about its rank and host. Private to the readers of Ascend. */
 #ifndef TMERGE_ASCEND_PLACE_H
 #define TMERGE_ASCEND_PLACE_H
 
@@ -18,9 +18,9 @@ int64_t tm_ascend_rank_of(const char *path);
 bool tm_ascend_host_of(const char *path, char *out, size_t size);
 
 /**
- * Whether @p other is a better file of the same recording. If @p path is msprof's database in
- * PROF_..., this is torch_npu's output in ASCEND_PROFILER_OUTPUT beside that folder, or a database
- * that msprof exported later into the same folder (its name has the time of the export).
+ * Whether @p other is a better file of the same recording. A better file than msprof's database in
+ * PROF_... is torch_npu's output in the neighbouring folder ASCEND_PROFILER_OUTPUT, or a database
+ * that msprof exported later into the same folder. (Its name has the time of the export.)
  */
 bool tm_ascend_msprof_is_covered(const char *path, const char *other);
 

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
-/* Longer texts, of operators with hundreds of tensors, are cut: shapes only serve for comparing and
- * reading. */
+/* Longer texts, of operators with hundreds of tensors, are cut: shapes are only compared and
+ * shown. */
 enum { SHAPES_MAX = 512 };
 
-/* @param out  [4 * size + 4]  @return bytes written */
+/* Converts a text to the form of other profilers.
+ * @param out  [4 * size + 4]
+ * @return  bytes written */
 static size_t convert(const char *dims, size_t size, char *out) {
     size_t n = 0;
     out[n++] = '[';
@@ -33,7 +35,8 @@ bool tm_ascend_shapes_add(tm_trace *trace, tm_names *names, tm_vec *scratch,
                           const tm_json_text *dims, uint32_t event) {
     if (!tm_ascend_shapes_are(dims))
         return true;
-    /* The decoded text is placed after the room for the result: a byte becomes four at most. */
+    /* The decoded text is placed after the space for the result, in which each byte takes four at
+     * most. */
     if (!tm_vec_reserve(scratch, dims->size * 5 + 4))
         return false;
     char *text = scratch->data, *decoded = text + dims->size * 4 + 4;

@@ -25,8 +25,9 @@ static bool ascend_db_claims(const char *path) {
     return ok && events;
 }
 
-/* Takes the rank. torch_npu writes the same rank for all devices, and -1 for a job that is not
- * distributed. Events of several ranks must not be merged into one. */
+/* Sets the rank from a row. torch_npu writes the same rank for all devices, and -1 for a job that
+ * is not distributed. A file with several ranks is an error, because their events would be
+ * merged. */
 static tm_status each_rank(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     int64_t rank = tm_db_int(values, 0, -1), *known = &d->trace->rank;
@@ -64,7 +65,8 @@ static void set_world_size(tm_ascend_db *d) {
             d->trace->world_size = v[i].n_ranks;
 }
 
-/* Takes an interval of the overlap analysis; types are those of ENUM_OVERLAP_ANALYSIS_TYPE. */
+/* Adds an interval of the overlap analysis to its track; types are those of
+ * ENUM_OVERLAP_ANALYSIS_TYPE. */
 static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err) {
     static const char *const words[] = {"Computing", "Communication",
                                         "Communication(Not Overlapped)", "Free"};
@@ -99,12 +101,14 @@ static tm_status read_facts(tm_ascend_db *d, tm_error *err) {
                              err);
 }
 
-/* Links calls with their work, and compares the sums with the profiler's own. */
+/* Links calls with the work that they launched, and compares sums of the trace with the profiler's
+ * own. */
 static tm_status finish(tm_ascend_db *d, tm_error *err) {
     tm_ascend_lanes own;
     if (!tm_ascend_lanes_of(d->trace, &own))
         return tm_fail_memory(err);
-    if (d->device != TM_ASCEND_DB_SEVERAL) /* several devices have separate sums */
+    /* with several devices, the profiler's sums are per device */
+    if (d->device != TM_ASCEND_DB_SEVERAL)
         d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
     TM_TRY(tm_ascend_count_peers(d->trace, d->names, &d->mesh, err));
     return tm_ascend_flows_link(&d->flows, d->trace, d->names, err);
@@ -153,7 +157,7 @@ static tm_status ascend_db_read(tm_source *source, tm_names *names, tm_trace *ou
     return status;
 }
 
-/* Paths in the folder of one rank, and in a folder of several ranks. */
+/* Where databases are, relative to the folder of one rank, and to a folder of several ranks. */
 static const char *const in_folders[] = {
     "ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db",
     "*_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db", "PROF_*/msprof_*.db",

@@ -1,4 +1,4 @@
-/* Activity of threads: CANN calls, PyTorch operators, Python functions, ranges of the program. */
+/* What threads did: CANN calls, PyTorch operators, Python functions, ranges of the program. */
 #include <string.h>
 
 #include "ascend_db_reader.h"
@@ -6,7 +6,8 @@
 #include "base/sums.h"
 #include "readers/ascend/ascend_shapes.h"
 
-/* The first connection of a list, or the stack of a call chain. */
+/* An id and its value: a list of connections and its first one, or a call chain and the name id of
+ * its stack. */
 typedef struct entry {
     int64_t id, value;
 } entry;
@@ -27,7 +28,7 @@ static int by_id(const void *a, const void *b) {
     return tm_order_i64(((const entry *)a)->id, ((const entry *)b)->id);
 }
 
-/* Returns the first value of an id; @p none if there is no id (-1) or no value. */
+/* Returns the first value of an id; @p none if the id is -1 or has no value. */
 static int64_t first_of(const tm_vec *vec, int64_t id, int64_t none) {
     const entry *v = vec->data;
     size_t i = tm_bisect(v, vec->n, sizeof *v, &id, tm_is_less_i64);
@@ -40,7 +41,7 @@ static tm_status each_connection(void *context, sqlite3_value **values, tm_error
     return tm_vec_append(&d->connections, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Completes the stack whose functions are in scratch. */
+/* Adds the stack whose functions are in d->scratch. */
 static bool end_stack(tm_ascend_db *d) {
     if (d->stacks.n == 0)
         return true;
@@ -51,7 +52,8 @@ static bool end_stack(tm_ascend_db *d) {
     return name != TM_NAME_FAILED;
 }
 
-/* Takes a function of a stack. The rows of a stack are consecutive, innermost function first. */
+/* Adds a function to the current stack. The rows of a stack are consecutive, innermost function
+ * first. */
 static tm_status each_function(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     const entry added = {tm_db_int(values, 0, -1), TM_NO_NAME};
@@ -107,7 +109,7 @@ static tm_status each_call(void *context, sqlite3_value **values, tm_error *err)
                : tm_fail_memory(err);
 }
 
-/* Types in PYTORCH_API (ENUM_API_TYPE); older databases lack the column. */
+/* Values of the column type of PYTORCH_API (ENUM_API_TYPE), which older databases lack. */
 enum { OPERATOR = 50001, QUEUE, PYTHON, MARK };
 
 static bool begins(const tm_json_text *text, const char *word) {
@@ -133,7 +135,7 @@ static bool add_operator(tm_ascend_db *d, sqlite3_value **values, uint32_t row) 
         .thread = tm_narrow_i32(tm_db_int(values, FORWARD_THREAD, 0)),
     };
     tm_json_text dims = tm_ascend_db_text(&d->strings, tm_db_int(values, SHAPES, -1));
-    if (!tm_ascend_shapes_are(&dims)) /* torch_npu has swapped the two columns */
+    if (!tm_ascend_shapes_are(&dims)) /* some versions of torch_npu swap the two columns */
         dims = tm_ascend_db_text(&d->strings, tm_db_int(values, TYPES, -1));
     return ((attr.sequence < 0 && attr.stack == TM_NO_NAME) ||
             tm_vec_append(&d->trace->attrs[TM_ATTR_OPERATOR], &attr, 1)) &&
@@ -157,7 +159,7 @@ static tm_status each_api(void *context, sqlite3_value **values, tm_error *err) 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Takes a range (push and pop, or start and end) or mark of the program. */
+/* Adds a range of the program (push and pop, or start and end), or a mark. */
 static tm_status each_range(void *context, sqlite3_value **values, tm_error *err) {
     enum { EVENT = CONNECTION, MOMENT = 0, MOMENT_TOO = 3 };
     tm_ascend_db *d = context;

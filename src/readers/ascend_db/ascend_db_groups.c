@@ -5,7 +5,7 @@
 
 #include "tmerge/timeline.h"
 
-/* More communicators than any rank has. */
+/* An upper limit: no rank has as many communicators. */
 enum { GROUPS_MAX = 1 << 16 };
 
 bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *names) {

@@ -1,4 +1,4 @@
-/* Facts about HCCL's communicators, besides their operations. Private to this reader. */
+/* What the metadata says about HCCL's communicators. Private to this reader. */
 #ifndef TMERGE_ASCEND_DB_GROUPS_H
 #define TMERGE_ASCEND_DB_GROUPS_H
 
@@ -6,12 +6,12 @@
 #include "readers/sqlite/profiler_database.h"
 
 typedef struct tm_ascend_db_group {
-    uint32_t name;        /* name id of the communicator, as in operations */
-    uint32_t description; /* name id of torch's group: "default_group", "tp" */
+    uint32_t name;        /* id of the communicator's name, as operations have it */
+    uint32_t description; /* id of the name of torch's group: "default_group", "tp" */
     int32_t n_ranks;
 } tm_ascend_db_group;
 
-/** Whether the group's description marks it as that of all ranks of the job. */
+/** Whether the group's description says that it has all ranks of the job. */
 bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *names);
 
 /**

@@ -30,7 +30,7 @@ uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process
     return index;
 }
 
-/* Returns the track of a process or device with a numbered thread or stream. */
+/* Returns the track of a numbered thread of a process, or of a numbered stream of a device. */
 static uint32_t numbered(tm_ascend_db *d, tm_track_kind kind, int64_t process, int64_t thread) {
     char text[24];
     tm_ascend_db_place *place =

@@ -9,9 +9,9 @@
 #include "timeline/trace.h"
 #include "tmerge/source.h"
 
-/** Cache entry of a recently used track; saves interning its names. */
+/** A cached track, found by process and thread, so that its names need not be interned again. */
 typedef struct tm_ascend_db_place {
-    int64_t process, thread; /* or device and stream */
+    int64_t process, thread; /* of a stream: device and stream */
     uint32_t track;
     uint8_t kind; /* tm_track_kind; UINT8_MAX: empty */
 } tm_ascend_db_place;
@@ -24,27 +24,28 @@ typedef struct tm_ascend_db {
     tm_names *names;
     tm_trace *trace;
     tm_ascend_db_strings strings;
-    tm_vec groups;      /* of tm_ascend_db_group */
-    tm_vec infos;       /* private to the tasks, as are the next three */
-    tm_vec copies;      /* facts about copies, by task */
-    tm_vec types;       /* element types */
-    tm_vec mesh;        /* of uint32_t: rows of operations that ran as a mesh */
-    bool describes_all; /* kernels are described, so a task without a description is not a kernel */
-    tm_vec connections; /* private to the calls, as are the next two */
+    tm_vec groups; /* of tm_ascend_db_group */
+    tm_vec infos;  /* descriptions of tasks; only ascend_db_tasks.c uses this and the next three */
+    tm_vec copies; /* sizes and directions of copies, by task */
+    tm_vec types;  /* element types */
+    tm_vec mesh;   /* of uint32_t: rows of operations with a mesh algorithm */
+    bool describes_all; /* all kernels have descriptions, so a task without one is no kernel */
+    tm_vec connections; /* first connection by list; only ascend_db_calls.c uses this and the next
+                           two */
     tm_vec stacks;
     tm_vec scratch; /* of char */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;  /* the profiler's own sums */
-    int32_t device;         /* of the tasks; -1: unknown; TM_ASCEND_DB_SEVERAL */
-    int64_t n_rows, n_done; /* approximate, for the progress */
+    int32_t device;         /* device of the tasks; -1: unknown; TM_ASCEND_DB_SEVERAL */
+    int64_t n_rows, n_done; /* approximate numbers, to report progress */
     tm_ascend_db_place places[TM_ASCEND_DB_PLACES];
 } tm_ascend_db;
 
-/** Scans a table like tm_db_scan, with the reader as context. */
+/** Like tm_db_scan, with @p d as the context of @p each. */
 tm_status tm_ascend_db_scan(tm_ascend_db *d, const tm_db_query *query, tm_db_each *each,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Reports progress to the source. Called for each row of the large tables. */
+/** Reports progress to the source. To be called for each row of the large tables. */
 void tm_ascend_db_tell(tm_ascend_db *d);
 
 /** Returns the track of a thread given by its globalTid; UINT32_MAX if out of memory. */
@@ -53,20 +54,21 @@ uint32_t tm_ascend_db_thread(tm_ascend_db *d, int64_t thread);
 /** Returns the track of a stream; UINT32_MAX if out of memory. */
 uint32_t tm_ascend_db_stream(tm_ascend_db *d, int64_t device, int64_t stream);
 
-/** Returns the track of a name on a device or in a process; UINT32_MAX if out of memory. */
+/** Returns the track with a name (instead of a number) on a device or in a process; UINT32_MAX if
+ * out of memory. */
 uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process, tm_text thread);
 
 /**
  * Adds an event, or counts why it was rejected.
  * @param values  column 0 is its start and, for durations, column 1 its end [ns since 1970]
- * @param event   all but the times
- * @param row     its row, or TM_NO_EVENT
+ * @param event   everything except the times
+ * @param row     set to its row, or to TM_NO_EVENT if it was rejected
  * @return        TM_OK, also if it was rejected; TM_ERR_FAULT
  */
 tm_status tm_ascend_db_add(tm_ascend_db *d, sqlite3_value **values, tm_raw_event event,
                            uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Initialise and free the parts that only the tasks or the calls use. */
+/** Initialise and free the members that only the tasks use, or only the calls. */
 void tm_ascend_db_tasks_init(tm_ascend_db *d);
 void tm_ascend_db_tasks_free(tm_ascend_db *d);
 void tm_ascend_db_calls_init(tm_ascend_db *d);
@@ -75,7 +77,7 @@ void tm_ascend_db_calls_free(tm_ascend_db *d);
 /** Reads device activity: tasks, and HCCL operations. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
-/** Reads the activity of threads. Returns like tm_ascend_db_read_tasks. */
+/** Reads what threads did. Returns like tm_ascend_db_read_tasks. */
 tm_status tm_ascend_db_read_calls(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
 /** Reads memory and counters. Returns like tm_ascend_db_read_tasks. */

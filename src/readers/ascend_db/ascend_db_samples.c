@@ -6,7 +6,7 @@
 #include "ascend_db_reader.h"
 #include "base/sums.h"
 
-/* PyTorch's number for the device type PrivateUse1, which NPUs use. */
+/* PyTorch's number for the device type of NPUs, PrivateUse1. */
 enum { NPU = 20 };
 
 static tm_status add_block(tm_ascend_db *d, sqlite3_value **values, int64_t bytes, tm_error *err) {
@@ -29,12 +29,14 @@ static tm_status add_block(tm_ascend_db *d, sqlite3_value **values, int64_t byte
                : tm_fail_memory(err);
 }
 
-/* Takes a block. Skips CANN's own: they have no active bytes and are not in PyTorch's totals. */
+/* Adds a block of memory. Skips CANN's own blocks, which have no active bytes and are not in
+ * PyTorch's totals. */
 static tm_status each_block(void *context, sqlite3_value **values, tm_error *err) {
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
-    /* The columns of the release start at RELEASED, in the same order. */
+    /* From RELEASED on, the columns describe the release, in the same order as the first ones
+     * describe the allocation. */
     bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
     if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;
@@ -63,15 +65,15 @@ static tm_status read_memory(tm_ascend_db *d, tm_error *err) {
                              err);
 }
 
-/* A counter: one value per row of a table. */
+/* A counter with one value in each row of a table. */
 typedef struct series {
     const char *table, *value, *unit;
     const char *name;
-    const char *number; /* column of a number to append to the name, or NULL */
-    const char *word;   /* column of a string to append after it, or NULL */
+    const char *number; /* column whose number is appended to the name, or NULL */
+    const char *word;   /* column whose string is appended after that, or NULL */
 } series;
 
-/* Rates are bytes per second. */
+/* The databases hold bandwidths in bytes per second. */
 static const series all_series[] = {
     {"AICORE_FREQ", "freq", "MHz", "AI Core Freq", NULL, NULL},
     {"HBM", "bandwidth", "B/s", "HBM", "hbmId", "type"},

@@ -7,7 +7,7 @@ typedef struct string {
     int64_t id;
     size_t at;     /* offset in texts */
     uint32_t size; /* bytes */
-    uint32_t name; /* TM_NO_NAME until first requested */
+    uint32_t name; /* TM_NO_NAME until the text is requested */
 } string;
 
 void tm_ascend_db_strings_init(tm_ascend_db_strings *s, tm_names *names) {

@@ -13,7 +13,7 @@ typedef struct tm_ascend_db_strings {
     tm_names *names;
 } tm_ascend_db_strings;
 
-/** @param names  borrowed; texts are interned here when first requested */
+/** @param names  borrowed; a text is interned here when it is first requested */
 void tm_ascend_db_strings_init(tm_ascend_db_strings *strings, tm_names *names);
 void tm_ascend_db_strings_free(tm_ascend_db_strings *strings);
 

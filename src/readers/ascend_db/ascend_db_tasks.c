@@ -10,22 +10,22 @@
 #include "readers/ascend/ascend_collective.h"
 #include "readers/ascend/ascend_peers.h"
 
-/* The description of a task. */
+/* What is known of a task besides its row in TASK. */
 typedef struct info {
     int64_t task; /* globalTaskId */
-    int64_t name; /* id of its string */
+    int64_t name; /* id of the string that names it */
     uint8_t work; /* tm_ascend_work */
-    bool found;   /* has a row in TASK; set in the first of several descriptions */
+    bool found;   /* whether TASK has it; if it has several descriptions, set in the first */
 } info;
 
 typedef struct copy_info {
     int64_t task, bytes, direction;
 } copy_info;
 
-/* More element types than exist: MindStudio lists 15. */
+/* An upper limit of element types: MindStudio lists 15. */
 enum { TYPES_MAX = 256 };
 
-/* An element type (ENUM_HCCL_DATA_TYPE). */
+/* A row of ENUM_HCCL_DATA_TYPE: the name of an element type. */
 typedef struct element_type {
     int64_t id;
     char text[16];
@@ -79,7 +79,7 @@ static tm_status each_type(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&d->types, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the entry of a task; NULL if there is none, or the task has no id. */
+/* Finds the description of a task; NULL if it has none, or has no id. */
 static void *find(const tm_vec *vec, int64_t task) {
     char *v = vec->data;
     size_t i = tm_bisect(v, vec->n, vec->size, &task, tm_is_less_i64);
@@ -103,20 +103,20 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
         each_part, err));
     TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"MEMCPY_INFO", of_copy, 3, NULL, NULL}, each_copy,
                              err));
-    /* The first member of both types is the task. */
+    /* tm_compare_i64 compares the first member, the task. */
     tm_sort(d->infos.data, d->infos.n, sizeof(info), tm_compare_i64);
     tm_sort(d->copies.data, d->copies.n, sizeof(copy_info), tm_compare_i64);
     return tm_ascend_db_scan(d, &(tm_db_query){"ENUM_HCCL_DATA_TYPE", of_type, 2, NULL, NULL},
                              each_type, err);
 }
 
-/* Classifies a task only by its type. If kernels are described, a computing task without a
- * description encloses a described one and must not count twice. */
+/* Classifies a task only by its type. If kernels have descriptions, a computing task without one
+ * contains a kernel that has one, and does not count itself. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
     tm_ascend_work work = tm_ascend_work_of(type, &none, &known);
-    if (!known) { /* types that text traces write as names */
+    if (!known) { /* in traces as text, these types are names of tasks */
         work = tm_ascend_work_of(&other, type, &known);
         d->trace->counts[TM_COUNT_OTHER_TASK] += work == TM_ASCEND_COMPUTES && !d->describes_all;
     }
@@ -166,7 +166,8 @@ static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_wor
     return tm_ascend_db_name(&d->strings, work == TM_ASCEND_COMPUTES && told ? told->name : type);
 }
 
-/* Adds the arrow's end at a device event; the call with the same connection launched it. */
+/* Adds the end of an arrow at a device event. The arrow starts at the call with the same
+ * connection, which launched it. */
 static bool connect(tm_ascend_db *d, int64_t connection, uint32_t row) {
     const tm_raw_event *event = (const tm_raw_event *)d->trace->events.data + row;
     return connection < 0 ||
@@ -199,7 +200,7 @@ static tm_status each_task(void *context, sqlite3_value **values, tm_error *err)
                : tm_fail_memory(err);
 }
 
-/* Returns an element type in torch's words; empty if it is unknown. */
+/* Returns torch's word for an element type; empty if the type is unknown. */
 static tm_json_text type_of(const tm_ascend_db *d, int64_t id) {
     const element_type *v = d->types.data;
     for (size_t i = 0; i < d->types.n; i++) {
@@ -234,8 +235,8 @@ static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_asce
            connect(d, tm_db_int(values, CONNECTION, -1), row);
 }
 
-/* Parses an operation's name. Every row communicates; a name not in HCCL's form gives no sequence
- * number. */
+/* Parses an operation's name. A name that does not have HCCL's form gives no sequence number, but
+ * its row is an operation, too. */
 static tm_ascend_operation operation_of(const tm_json_text *name) {
     tm_ascend_operation op = {.name = *name, .op = *name, .group = {.bytes = ""}, .seq = -1};
     (void)tm_ascend_operation_of(name, &op);
@@ -258,8 +259,8 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return row == TM_NO_EVENT || add_operation(d, values, &op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Counts descriptions without an event: kernels without a task and, if no operation is recorded,
- * parts of operations. */
+/* Counts the descriptions for which there is no event: of kernels that TASK lacks and, if no
+ * operation is recorded, of parts of operations. */
 static int64_t count_untimed(const tm_ascend_db *d) {
     const info *v = d->infos.data;
     const bool no_operation = d->trace->attrs[TM_ATTR_COLLECTIVE].n == 0;

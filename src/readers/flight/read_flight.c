@@ -34,9 +34,10 @@
 #define FIELD_ENUM(id, word) F_##id,
 enum { FIELDS(FIELD_ENUM) N_FIELDS };
 
-/* Where the fields of an entry are: most entries of a dump have the same keys in the same order. */
+/* Where the fields are in the members of an entry. Most entries of a dump have the same keys in the
+ * same order. */
 typedef struct layout {
-    tm_vec keys;         /* of uint32_t: text ids; TM_NAME_FAILED: not a text */
+    tm_vec keys; /* of uint32_t: ids of the keys' texts; TM_NAME_FAILED: the key is not a text */
     size_t at[N_FIELDS]; /* index of the field's value among the entry's members; 0: none */
 } layout;
 
@@ -45,32 +46,34 @@ typedef struct entry {
     const size_t *at; /* of the layout */
 } entry;
 
-/* The longest text that was a list of ranks, kept for the next dumps: all list the whole job. */
+/* The longest text so far that is a list of ranks, and its ranks. It is kept for the next dumps,
+ * which all have the list of the job's ranks. */
 typedef struct long_list {
-    tm_vec text, ranks; /* of char, of int64_t */
+    tm_vec text, ranks; /* text: of char; ranks: of int64_t */
     uint64_t hash;      /* of the ranks */
 } long_list;
 
 /* What is known of a text. */
 typedef struct known_text {
     uint64_t hash; /* 0: not computed */
-    uint8_t field; /* field + 1; 0: no field; UNKNOWN: not looked up */
+    uint8_t field; /* 1 + field with this key; 0: none; UNKNOWN: not looked up yet */
 } known_text;
 
-/* A parsed profiling_name, shared by all entries with this name. */
+/* A parsed profiling_name. All entries with this name share it. */
 typedef struct op_name {
     uint32_t text, backend, op; /* text ids */
     uint64_t hash;              /* of op */
-    bool inputs, outputs;       /* whether ranks must agree on its input and output tensors */
-    bool is_p2p, gathers;       /* gathers: it is an all_gather */
-    bool ends_batch;            /* "coalesced", "ALLGATHER_coalesced" */
+    /* whether ranks must agree on the operation's input tensors, output tensors */
+    bool inputs, outputs;
+    bool is_p2p, gathers; /* gathers: it is an all_gather */
+    bool ends_batch;      /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
 
 struct tm_flight {
     tm_pickle values;
-    tm_vec groups, ranks; /* of tm_flight_group, of int64_t */
+    tm_vec groups, ranks; /* groups: of tm_flight_group; ranks: of int64_t */
     tm_vec calls;         /* of tm_flight_call */
-    tm_vec texts;         /* of known_text, by text */
+    tm_vec texts;         /* of known_text, by the text's id */
     layout layout;        /* of the last entry */
     long_list list;
     tm_vec ops; /* of op_name */
@@ -139,7 +142,7 @@ static int64_t number_of(const tm_flight *f, const tm_pickle_value *value, int64
     return *text && !*end ? number : missing;
 }
 
-/* Returns what is known of a text, which is borrowed until the next call; NULL: out of memory. */
+/* Returns what is known of a text, valid until the next call; NULL if out of memory. */
 static known_text *known_of(tm_flight *f, uint32_t text) {
     if (text >= f->texts.n) {
         const size_t n = f->texts.n, more = tm_names_count(f->values.texts) - n;
@@ -180,7 +183,7 @@ static bool has_layout(const layout *l, const tm_pickle_value *members, size_t n
     return i == l->keys.n;
 }
 
-/* Sets the layout to that of an entry. The last of duplicate keys counts. */
+/* Sets the layout to that of an entry. If a key is repeated, its last value is used. */
 static bool learn_layout(tm_flight *f, const tm_pickle_value *members, size_t n) {
     layout *l = &f->layout;
     *l = (layout){.keys = l->keys};
@@ -196,7 +199,7 @@ static bool learn_layout(tm_flight *f, const tm_pickle_value *members, size_t n)
     return true;
 }
 
-/* Finds the fields of an entry. False if out of memory. */
+/* Finds where the fields of an entry are. False if out of memory. */
 static bool take_entry(tm_flight *f, const tm_pickle_value *value, entry *out) {
     size_t n;
     out->members = tm_pickle_members(&f->values, value, &n);
@@ -253,7 +256,7 @@ static bool take_text(tm_flight *f, tm_text text, uint64_t *hash) {
            tm_vec_append(&l->text, text.bytes, text.size);
 }
 
-/* Takes ranks from a list, or from the text of a list. */
+/* Appends the ranks of a list, or of a text that is a list. */
 static bool take_ranks(tm_flight *f, const tm_pickle_value *value, uint64_t *hash) {
     size_t n;
     const size_t first = f->ranks.n;
@@ -267,8 +270,8 @@ static bool take_ranks(tm_flight *f, const tm_pickle_value *value, uint64_t *has
     return true;
 }
 
-/* Groups are identified by name and ranks: all parts of a split have the same name. Damaged names
- * may contain zero bytes. */
+/* Groups are identified by name and ranks, because all parts of a split communicator have the same
+ * name. Damaged names may contain zero bytes. */
 static bool add_group(tm_flight *f, tm_text name, const char *desc, const tm_pickle_value *ranks) {
     tm_flight_group g = {.name = name.bytes, .desc = strcmp(desc, "undefined") == 0 ? "" : desc};
     const size_t first = f->ranks.n;
@@ -292,7 +295,7 @@ static bool take_groups(tm_flight *f, const tm_pickle_value *config) {
     return true;
 }
 
-/* Sets the groups' pointers into `ranks`, which no longer moves. */
+/* Sets the groups' pointers into `ranks`, to which nothing is added any more. */
 static void point_at_ranks(tm_flight *f) {
     tm_flight_group *g = f->groups.data;
     size_t at = 0;
@@ -302,8 +305,8 @@ static void point_at_ranks(tm_flight *f) {
     }
 }
 
-/* Finds the group of an entry, given as (name, description) or as a name. A group that the dump
- * does not list is added without ranks. */
+/* Finds the group of an entry, which the entry gives as (name, description) or only as a name. A
+ * group that the dump does not list is added without ranks. */
 static bool find_group(tm_flight *f, const entry *e, size_t *out) {
     size_t n;
     const tm_pickle_value *value = field(e, F_GROUP);
@@ -311,7 +314,7 @@ static bool find_group(tm_flight *f, const entry *e, size_t *out) {
     const tm_text name = whole_text_of(f, n > 0 ? &v[0] : value);
     const tm_flight_group *g = f->groups.data;
     for (*out = 0; *out < f->groups.n; ++*out)
-        if (g[*out].name == name.bytes) /* texts are interned, so pointers compare */
+        if (g[*out].name == name.bytes) /* equal texts have equal pointers */
             return true;
     return add_group(f, name, n > 1 ? text_of(f, &v[1]) : "", NULL);
 }
@@ -322,7 +325,7 @@ static bool is_p2p_op(const char *op) {
     return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
 }
 
-/* Sets whether the ranks of an operation must agree on its input and output tensors. */
+/* Sets whether ranks must agree on an operation's input tensors, and on its output tensors. */
 static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
     const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") ||
                      tm_ends_with(op, strlen(op), "_v") || strstr(op, "coalesced") ||
@@ -331,7 +334,8 @@ static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
     *outputs = !any && strncmp(op, "gather", 6) != 0;
 }
 
-/* Parses "nccl:all_reduce": the backend, which may contain a colon, precedes the last one. */
+/* Parses a name such as "nccl:all_reduce". The backend is the part before the last colon; it may
+ * contain colons itself. */
 static const op_name *find_op(tm_flight *f, uint32_t text) {
     const op_name *known = f->ops.data;
     for (size_t i = f->ops.n; i-- > 0;)
@@ -392,7 +396,8 @@ static bool hash_types(tm_flight *f, const tm_pickle_value *types, uint64_t *has
     return true;
 }
 
-/* Sets the form of a call. False if out of memory. */
+/* Computes the form of a call: a hash of the operation and the tensors on which ranks must agree.
+ * False if out of memory. */
 static bool form_of(tm_flight *f, const entry *e, const op_name *op, uint64_t *out) {
     uint64_t hash = op->hash;
     bool ok = true;
@@ -404,7 +409,7 @@ static bool form_of(tm_flight *f, const entry *e, const op_name *op, uint64_t *o
         hash = hash_sizes(f, field(e, F_OUTPUTS), hash + 1);
         ok = hash_types(f, field(e, F_OUTPUT_TYPES), &hash);
     }
-    *out = hash | 2; /* never 0 or 1, which have other meanings */
+    *out = hash | 2; /* 0 and 1 have other meanings */
     return ok;
 }
 
@@ -426,8 +431,8 @@ static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
     return sum;
 }
 
-/* Returns the size of the group of an all_gather, its output divided by its input; 0 if unknown.
- * Gloo's recorder has no other record of a group's members. */
+/* Returns the size of the group of an all_gather: its output divided by its input; 0 if unknown.
+ * Gloo's recorder says nothing else about the members of a group. */
 static int64_t size_of_group(const tm_flight *f, const entry *e, const op_name *op) {
     if (!op->gathers)
         return 0;
@@ -456,7 +461,8 @@ static void take_times(const tm_flight *f, const entry *e, tm_flight_call *c) {
     c->timeout_ns = timeout_ms < INT64_MAX / 1000000 ? timeout_ms * 1000000 : 0;
 }
 
-/* Sends and receives have their own sequence numbers, except in dumps with a single numbering. */
+/* Sends and receives have sequence numbers of their own, except in dumps that number all operations
+ * together. */
 static int64_t seq_of(const tm_flight *f, const entry *e, bool is_p2p) {
     const int64_t old = number_of(f, field(e, F_OLD_SEQ), -1);
     return number_of(f, field(e, is_p2p ? F_P2P_SEQ : F_SEQ), old);
@@ -497,8 +503,8 @@ static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     return form_of(f, &e, op, &c.form) && tm_vec_append(&f->calls, &c, 1);
 }
 
-/* Sets the state of a batch's members from the entry that follows them with the same numbers: the
- * library runs a batch as one operation, and recorders register its end only there. */
+/* Sets the state of the members of a batch. The library runs a batch as one operation, so recorders
+ * register its end only in an entry that follows the members and has the same numbers. */
 static void settle_batches(tm_flight *f) {
     tm_flight_call *v = f->calls.data;
     for (size_t i = 0; i < f->calls.n; i++) {
@@ -608,7 +614,7 @@ int64_t tm_flight_left_out(const tm_flight *flight) {
     return flight->left_out;
 }
 
-/* Texts of a call. */
+/* From here on: how a call is written as text. */
 
 typedef struct line {
     char *out;
@@ -660,7 +666,7 @@ static void put_types(line *l, const tm_flight *f, const tm_pickle_value *types)
     }
 }
 
-/* Whether a file is the program's own code, judged by its path. */
+/* Whether a file belongs to the user's program rather than to a library, judging by its path. */
 static bool is_own(const char *path) {
     return tm_ends_with(path, strlen(path), ".py") && !strstr(path, "/torch/") &&
            !strstr(path, "site-packages/") && !strstr(path, "dist-packages/") &&

@@ -1,15 +1,14 @@
-/* NCCL's inspector, a plugin of NCCL 2.28 and later that may be left on permanently. It writes a
- * file per process, HOST-pidPID.log, with one JSON object per operation. Ranks are numbered within
+/* NCCL's inspector, a plugin of NCCL 2.28 and later that may run permanently. It writes a file per
+ * process, HOST-pidPID.log, with one JSON object per operation. Ranks are numbered within
  * communicators; times are the host's clock in microseconds since the epoch. Checked against
  * NVIDIA/nccl, plugins/profiler/inspector (before 2.29.7 ext-profiler/inspector), at 2.28.3,
- * 2.28.9, 2.29.3, 2.29.7, 2.30.3 and 2.30.7: all write v4.0; transfers and the communicators' names
- * came with 2.30. */
+ * 2.28.9, 2.29.3, 2.29.7, 2.30.3 and 2.30.7: all of them write format v4.0. Transfers and the names
+ * of communicators exist from 2.30 on. */
 #include "inspector_emit.h"
 #include "readers/formats.h"
 #include "readers/window.h"
 
-/* Tests several lines at the start: a damaged line, or one with an odd value, does not rule out the
- * others. */
+/* Tests several lines at the start, because one of them may be damaged or have an unusual value. */
 static bool inspector_sniff(const char *head, size_t size, bool whole) {
     enum { LOOKED_AT = 16 };
     tm_json_cursor cursor = {.end = head + size, .final = whole};
@@ -28,7 +27,8 @@ static bool inspector_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Returns the number of members of the largest communicator; *alone: no other one is as large. */
+/* Returns how many members of the largest communicator the file has. Sets *alone to whether no
+ * other communicator is as large. */
 static size_t count_of_largest(const tm_keys *members, bool *alone) {
     const tm_inspector_member *v = members->keys.data;
     size_t n = 0;
@@ -65,7 +65,7 @@ static tm_status inspector_list_units(tm_source *source, bool known, tm_vec *uni
     return status;
 }
 
-/* Reads one rank's records, and notes the communicators' members meanwhile. */
+/* Reads the records of one rank, and lists the members of communicators at the same time. */
 typedef struct rank_reader {
     tm_keys members;
     tm_inspector_emitter emitter;
@@ -76,9 +76,9 @@ static bool take_record(void *context, const tm_inspector_record *record) {
     return tm_inspector_add_member(&r->members, record) && tm_inspector_emit(&r->emitter, record);
 }
 
-/* Sets the rank's number in the job: that in the communicator of all ranks. If several
- * communicators are equally large, none has all ranks. If the file has several ranks of the largest
- * one, the rank stays unknown. */
+/* Sets the rank's number in the job, which is its number in the communicator of all ranks: the
+ * largest one. If several communicators are equally large, none has all ranks. If the file has
+ * several ranks of the largest one, the rank stays unknown. */
 static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
     bool alone;
     tm_inspector_sort_members(members);
@@ -109,7 +109,8 @@ static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_
     if (status == TM_OK)
         tell_rank(out, unit, &r.members);
     const tm_inspector_member *lowest = r.members.keys.data;
-    if (status == TM_OK && unit && lowest->rank != unit->rank) /* counted only once per file */
+    /* a file is counted only once, not for each rank */
+    if (status == TM_OK && unit && lowest->rank != unit->rank)
         out->counts[TM_COUNT_OTHER_GPU] = out->counts[TM_COUNT_NOT_RECORD] = 0;
     tm_keys_free(&r.members);
     out->metadata = tm_names_intern_string(names, "{\"distributedInfo\":{" TM_COMPUTE_UNKNOWN "}}");

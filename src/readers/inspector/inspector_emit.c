@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "timeline/classify.h"
 
-/* A record with its texts interned. */
+/* A record, with its texts as name ids. */
 typedef struct operation {
     const tm_inspector_record *record;
     tm_collective_kind kind;
@@ -22,9 +22,9 @@ static bool is_text(const tm_json_text *text, const char *word) {
     return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
 }
 
-/* Computes an operation's times. The host notices both ends of the kernel late, by its thread's
- * polling delay, and the start later still; the GPU's clock has the duration. So the end is the
- * earlier of the observed stop, and the observed start plus the duration. */
+/* Computes an operation's times. A host thread polls for the start and the stop of the kernel, so
+ * it sees both late, the start more so. The duration is from the GPU's clock and exact. So the end
+ * is the observed stop, or the observed start plus the duration if that is earlier. */
 static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *duration_ns) {
     const int64_t most_us = INT64_C(3000000000000000);
     int64_t end_us = r->stop_us, took_us = r->stop_us - r->start_us;
@@ -39,8 +39,9 @@ static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *d
     return *begin_ns >= 0;
 }
 
-/* Returns an id that is equal on all ranks of an operation and unique in its communicator: each
- * function has its own numbering. Transfers have none, since each rank numbers them separately. */
+/* Returns an id that is equal on all ranks of an operation and unique in its communicator. It
+ * includes the function, because each function has a numbering of its own. Transfers have no id,
+ * because each rank numbers them separately. */
 static int64_t identity_of(const operation *o) {
     const tm_inspector_record *r = o->record;
     int64_t numbers[2] = {o->kind, r->sn}, identity;
@@ -50,7 +51,7 @@ static int64_t identity_of(const operation *o) {
     return is_transfer(o) || r->sn < 0 ? 0 : identity | 1; /* 0 means none */
 }
 
-/* Returns the bytes of all ranks' parts; -1 if unknown or absurd. */
+/* Returns the total size of all ranks' parts [bytes]; -1 if unknown or implausible. */
 static int64_t of_all(const tm_inspector_record *r) {
     return r->bytes >= 0 && r->bytes < INT64_MAX / 64 / r->n_ranks ? r->bytes * r->n_ranks : -1;
 }
@@ -75,7 +76,8 @@ static bool add_row(tm_inspector_emitter *e, const operation *o, uint32_t event)
            tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &row, 1);
 }
 
-/* Adds the record's communicator if it is new; there are few, and it is often the latest. */
+/* Adds the record's communicator if it is new. There are few, and it is usually the one that was
+ * added last. */
 static bool note_communicator(tm_inspector_emitter *e, const operation *o) {
     const tm_inspector_record *r = o->record;
     const tm_communicator *v = e->trace->communicators.data;
@@ -106,7 +108,7 @@ static uint32_t track_of(tm_inspector_emitter *e, const operation *o) {
     return tm_trace_track(e->trace, TM_TRACK_GPU, pid, tid);
 }
 
-/* Returns a name such as "ncclAllReduce": the records lack the kernel's. */
+/* Returns a name such as "ncclAllReduce". Records do not have the name of the kernel. */
 static uint32_t name_of(tm_inspector_emitter *e, const tm_json_text *function) {
     char text[64];
     int size = function->size < 48 ? (int)function->size : 48;

@@ -7,7 +7,7 @@
 
 typedef struct tm_inspector_emitter {
     const tm_unit *unit; /* NULL: all records belong to one rank */
-    int64_t largest;     /* size of the largest communicator */
+    int64_t largest;     /* number of ranks of the largest communicator */
     tm_names *names;
     tm_trace *trace;
 } tm_inspector_emitter;

@@ -20,7 +20,8 @@ uint64_t tm_inspector_id_of(const tm_inspector_record *record) {
     return id;
 }
 
-/* @param whole  set to whether a complete record was read; the window is then after it */
+/* Reads the next record.
+ * @param whole  set to whether a complete record was read; the window is then after it */
 static tm_status read_record(tm_window *window, tm_inspector_record *record, bool *whole,
                              tm_error *err) {
     *whole = false;
@@ -35,7 +36,8 @@ static tm_status read_record(tm_window *window, tm_inspector_record *record, boo
     return TM_OK;
 }
 
-/* @param more  set to whether another line follows */
+/* Moves to the next line.
+ * @param more  set to whether another line follows */
 static tm_status next_line(tm_window *window, bool *more, tm_error *err) {
     const char *found;
     for (;;) {

@@ -7,11 +7,13 @@
 #include "tmerge/reader.h"
 #include "tmerge/timeline.h"
 
-/** Returns the communicator's id of a record; 0 if it has none. The inspector writes only the first
- * TM_NCCL_DIGITS of NCCL's 16 hex digits: its buffer of 17 bytes includes "0x" and the end. */
+/** Returns the id of a record's communicator; 0 if it has none. The inspector writes only the first
+ * TM_NCCL_DIGITS of NCCL's 16 hex digits, because its buffer of 17 bytes also holds "0x" and the
+ * terminating zero. */
 uint64_t tm_inspector_id_of(const tm_inspector_record *record);
 
-/** A rank of a communicator in a file. Has no padding, because it is a key. */
+/** A rank of a communicator that a file mentions. It is used as a key, so it must have no
+ * padding. */
 typedef struct tm_inspector_member {
     uint64_t id;
     int64_t rank, n_ranks;
@@ -30,10 +32,11 @@ typedef bool tm_inspector_each(void *context, const tm_inspector_record *record)
 tm_status tm_inspector_read_file(tm_source *source, tm_inspector_each *each, void *context,
                                  bool *cut, int64_t *n_others, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the record's member to keys of tm_inspector_member. False if out of memory. */
+/** Adds the rank of a record to keys of tm_inspector_member. False if out of memory. */
 bool tm_inspector_add_member(tm_keys *members, const tm_inspector_record *record);
 
-/** Sorts the members, largest communicators first; lookups are invalid afterwards. */
+/** Sorts the members, those of the largest communicators first. The keys can no longer be looked up
+ * afterwards. */
 void tm_inspector_sort_members(tm_keys *members);
 
 #endif

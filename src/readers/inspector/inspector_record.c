@@ -5,12 +5,12 @@
 #include "readers/number.h"
 #include "timeline/trace.h"
 
-/* The objects of a record, entered by key regardless of the parent. */
+/* The objects in a record. An object is recognised by its key, in whatever object it is. */
 typedef enum object { TOP, HEADER, METADATA, PERF, TIMES, CHANNEL } object;
 
 typedef enum value { ENTER, TEXT, INTEGER } value;
 
-/* The members to read. Keys of collectives and transfers differ in their prefix. */
+/* The members to read. Keys of collectives and of transfers have different prefixes. */
 static const struct {
     object in;
     value is;
@@ -76,7 +76,7 @@ static const char *read_members(tm_json_cursor *cursor, const char *p, object in
                                 tm_inspector_record *out);
 
 /* Extends the operation's times by a channel's. NCCL lists as many channels as the operation used,
- * but always from the first one, so unused ones appear with zeros. */
+ * but starts with the first channel even if it was not used, so some have only zeros. */
 static void add_channel(tm_inspector_record *out) {
     int64_t start = out->channel_us[0], stop = out->channel_us[1];
     if (start <= 0 || stop < start)
@@ -115,8 +115,8 @@ static const char *read_member(tm_json_cursor *cursor, const char *p, size_t mem
                      : tm_json_skip_value(cursor, p);
 }
 
-/* Reads the members of an object, from after its brace. Recursion is bounded, because each nested
- * object is deeper in the format. */
+/* Reads the members of an object, from after its brace. Recursion ends, because objects nest in a
+ * fixed order. */
 static const char *read_members(tm_json_cursor *cursor, const char *p, object in,
                                 tm_inspector_record *out) {
     bool more = true;

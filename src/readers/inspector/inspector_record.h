@@ -6,37 +6,41 @@
 
 /** Integers are -1 if missing or outside of 0 to 2^62. */
 typedef struct tm_inspector_record {
-    tm_json_text communicator; /* the first 14 digits of its hash: "0x7f8c496ae9f661" */
-    tm_json_text description;  /* from NCCL 2.30 on; "unknown" if the program gives none */
-    tm_json_text version;      /* of the record format: "v4.0" */
+    /* the first 14 digits of the communicator's hash: "0x7f8c496ae9f661" */
+    tm_json_text communicator;
+    tm_json_text description; /* from NCCL 2.30 on; "unknown" if the program gives none */
+    tm_json_text version;     /* version of the record format: "v4.0" */
     tm_json_text host;
     tm_json_text function; /* "AllReduce" */
-    tm_json_text source;   /* of the duration: the GPU's clock ("kernel_gpu") or the host's */
-    int64_t rank, n_ranks; /* rank in the communicator, and its size */
+    tm_json_text source; /* source of the duration: the GPU's clock ("kernel_gpu") or the host's */
+    int64_t rank, n_ranks; /* rank in the communicator, and its number of ranks */
     int64_t pid;
-    int64_t dump_us;  /* time of writing, some time after the operation's end */
-    int64_t sn;       /* sequence number per function and communicator; of transfers, per rank */
-    int64_t peer;     /* of a transfer: rank in the communicator */
+    int64_t dump_us; /* time at which the record was written, some time after the operation's end */
+    int64_t sn;   /* sequence number for each function and communicator; for transfers also for each
+                     rank */
+    int64_t peer; /* peer of a transfer: rank in the communicator */
     int64_t bytes;    /* one rank's part */
-    int64_t exec_us;  /* of the slowest channel */
-    int64_t start_us; /* verbose form: first start and last stop of the channels, as a host thread
-                         saw them, by the host's clock; 0: none */
+    int64_t exec_us;  /* duration of the slowest channel */
+    int64_t start_us; /* only in verbose records: first start and last stop of the channels, as a
+                         host thread saw them, on the host's clock; 0: none */
     int64_t stop_us;
-    int64_t channel_us[2]; /* start and stop of the current channel */
+    int64_t channel_us[2]; /* start and stop of the channel that is being parsed */
 } tm_inspector_record;
 
 /** Whether the object at @p p starts with a member of a record, which suffices to recognise one. */
 bool tm_inspector_begins(tm_json_cursor *cursor, const char *p);
 
-/** Parses the object at @p p, as far as it can. Fails as in readers/json.h: returns NULL. */
+/** Parses the object at @p p as far as possible. Returns NULL on failure, as the functions of
+ * readers/json.h do. */
 const char *tm_inspector_record_parse(tm_json_cursor *cursor, const char *p,
                                       tm_inspector_record *out);
 
-/** Whether it has the members that only records have, whatever their values. @param cut  the text
- * ends within it */
+/** Whether an object has the members that only records have, with any values.
+ * @param cut  whether the text ends within the object */
 bool tm_inspector_has_form(const tm_inspector_record *record, bool cut);
 
-/** Whether it is a complete operation, with version, communicator, rank, function and duration. */
+/** Whether a record is a complete operation: it has a version, communicator, rank, function and
+ * duration. */
 bool tm_inspector_is_record(const tm_inspector_record *record);
 
 #endif
