@@ -28,8 +28,7 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
 
 /**
  * Reads one member or element.
- * @param key  of a member, NULL for an element; in the window, so valid only until the walk moves
- *             on
+ * @param key  the member's key, NULL for an element; valid only until the walk moves on
  * @return     TM_OK, positioned after the value
  */
 typedef tm_status tm_walk_each(void *context, const tm_json_text *key, tm_error *err);

@@ -2,12 +2,13 @@
 
 #include <stdlib.h>
 
-/* Larger exponents move every digit out of int64 anyway; this bound keeps sums from overflowing. */
+/* With larger exponents no digit fits into int64 anyway. This limit prevents sums from
+ * overflowing. */
 enum { EXPONENT_MAX = 1000000 };
 
 typedef struct decimal {
-    const char *digits, *digits_end; /* the mantissa, may contain one point */
-    long point;                      /* digits before the decimal point, exponent included */
+    const char *digits, *digits_end; /* the digits, possibly with one decimal point */
+    long point; /* number of digits before the decimal point, after moving it by the exponent */
     bool negative;
 } decimal;
 
@@ -49,8 +50,8 @@ static bool with_sign(uint64_t value, bool negative, int64_t *out) {
     return true;
 }
 
-/* Reads the digits before the (shifted) point; *rest is the first digit after it, -1 for none,
- * *more says whether any later digit is not 0. */
+/* Reads the digits before the (moved) decimal point. Sets *rest to the first digit after it, or -1,
+ * and *more to whether any later digit is not 0. */
 static bool integer_part(const decimal *d, uint64_t *value, int *rest, bool *more) {
     long at = 0;
     const char *p = d->digits;
@@ -123,7 +124,7 @@ double tm_number_real(const char *text) {
         for (p++; *p >= '0' && *p <= '9' && n < 16; p++, n++, behind++)
             digits = digits * 10 + (unsigned)(*p - '0');
     if (n > 15 || *p == 'e' || *p == 'E')
-        return strtod(text, NULL); /* the program never leaves the C locale */
+        return strtod(text, NULL); /* valid because the program never changes the C locale */
     double value = (double)digits / power[behind];
     return *text == '-' ? -value : value;
 }

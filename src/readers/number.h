@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 /**
- * Converts a JSON number to value x 10^scale, rounded to an integer, half away from zero. For times
- * in microseconds scale is 3 and the result is in nanoseconds.
+ * Converts a JSON number to an integer: its value x 10^scale, rounded half away from zero. For
+ * times in microseconds scale is 3 and the result is in nanoseconds.
  *
  * @param text   [size] a valid JSON number
  * @return       false if the result does not fit int64
  */
 bool tm_number_scaled(const char *text, size_t size, int scale, int64_t *out);
 
-/** Converts a JSON number whose value is an integer ("7", "7.0", "1e3"); false for others and if it
- * does not fit. */
+/** Converts a JSON number whose value is an integer ("7", "7.0", "1e3"); false if it is not an
+ * integer, or does not fit int64. */
 bool tm_number_int(const char *text, size_t size, int64_t *out);
 
 /** The same for uint64: handles and addresses use all 64 bits. */

@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half a gigabyte of values at 16 bytes each; as many containers. */
+/* Limits: values of 16 bytes fill half a gigabyte; there may be as many containers. */
 enum { VALUES_MAX = 1 << 25, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
 enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an integer of 8 bytes */
 
 #define ARGUMENT (m->op + 1)
 
-/* The opcodes that plain data need: byte, name, bytes of the argument that follows it, and what it
- * does. */
+/* The opcodes that plain data needs: byte, name, size of the argument that follows [bytes], and
+ * what the opcode does. */
 #define OPCODES(X)                                                                                 \
     X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
-    X(0x95, FRAME, 8, NULL) /* frames only help readers of files */                                \
+    X(0x95, FRAME, 8, NULL) /* ignored: frames only help when reading from files */                \
     X(0x2e, STOP, 0, stop(m))                                                                      \
     X(0x28, MARK, 0, push_row(m))                                                                  \
     X(0x4e, NONE, 0, push_row(m))                                                                  \
@@ -73,22 +73,23 @@ typedef struct machine {
     tm_pickle *out;
     tm_error *err;
     unsigned char *buffer;           /* [BUFFER + 8] owned */
-    const unsigned char *next, *end; /* unread bytes of the buffer */
-    const unsigned char *safe;       /* an opcode before it is in the buffer with its argument */
-    const unsigned char *op;         /* current opcode; NULL if it is no longer in the buffer */
-    int64_t at;                      /* then its offset in the file */
-    int64_t start;                   /* offset of the buffer's first byte */
-    tm_pickle_value *stack, *top;    /* out->stack: first value, after the last */
-    tm_pickle_value *floor; /* first value above the last mark. The value below it is the mark: its
-                               number is that of the floor below. */
+    const unsigned char *next, *end; /* the bytes of the buffer that are not read yet */
+    /* an opcode that starts before this is in the buffer with its whole argument */
+    const unsigned char *safe;
+    const unsigned char *op;      /* the current opcode; NULL if the buffer has moved past it */
+    int64_t at;                   /* offset of the current opcode in the file if op is NULL */
+    int64_t start;                /* offset of the buffer's first byte in the file */
+    tm_pickle_value *stack, *top; /* in out->stack: the first value; after the last value */
+    tm_pickle_value *floor; /* first value above the last mark. The mark is the value below it, and
+                               has the index of the previous floor. */
     tm_vec text;            /* of char */
     size_t values;          /* number of values ever put into containers */
-    tm_status status;       /* if reading failed: err is set */
+    tm_status status;       /* not TM_OK if reading failed; err is then set */
     bool ended;             /* the file ended inside the pickle */
 } machine;
 
-/* The functions of opcodes return NULL, or why reading ends: one of these or another text. They do
- * not call fail() themselves because each would then save registers first. */
+/* The functions of opcodes return NULL, or a text that says why reading ends, such as these. They
+ * do not call fail() themselves, because they would then have to save registers. */
 static const char stopped[] = "the pickle has ended", unread[] = "the file cannot be read",
                   no_memory[] = "out of memory", no_mark[] = "an instruction has no mark",
                   no_container[] = "values have no list or dict to go into",
@@ -104,7 +105,8 @@ static tm_status fail(const machine *m, const char *why) {
                    why);
 }
 
-/* Makes room for what @p n opcodes may push, store in the memo and create. They do not check it. */
+/* Makes room for what @p n opcodes may push, store in the memo and create. The opcodes themselves
+ * do not check for room. */
 static tm_status make_room(machine *m, size_t n) {
     tm_pickle *out = m->out;
     const ptrdiff_t height = m->top - m->stack, floor = m->floor - m->stack;
@@ -120,7 +122,7 @@ static tm_status make_room(machine *m, size_t n) {
     return TM_OK;
 }
 
-/* Reads more bytes after the unread ones. */
+/* Moves the unread bytes to the start of the buffer, and reads more bytes after them. */
 static tm_status refill(machine *m) {
     const size_t kept = (size_t)(m->end - m->next);
     size_t n = 0;
@@ -138,7 +140,7 @@ static tm_status refill(machine *m) {
     return n > 0 ? make_room(m, kept + n) : fail(m, "the file ends inside the pickle");
 }
 
-/* Reads until @p n bytes are unread; false: status says why not. */
+/* Reads until the buffer has @p n unread bytes. If it cannot, returns false and sets status. */
 static bool have(machine *m, size_t n) {
     while ((size_t)(m->end - m->next) < n && m->status == TM_OK)
         m->status = refill(m);
@@ -162,7 +164,7 @@ static inline const char *push(machine *m, tm_pickle_value value) {
     return NULL;
 }
 
-/* Moves a container's items to the end of the vector, with room for @p n more. */
+/* Moves the items of a container to the end of out->items, where there is room for @p n more. */
 static bool make_place(tm_pickle *p, tm_pickle_run *run, size_t n) {
     const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
     if (!tm_vec_reserve(&p->items, first + room))
@@ -175,7 +177,8 @@ static bool make_place(tm_pickle *p, tm_pickle_run *run, size_t n) {
     return true;
 }
 
-/* Appends @p n items, at least one, to a container. Most have one or two, which need no call. */
+/* Appends @p n items, at least one, to a container. Copies one or two items, the usual number,
+ * without a function call. */
 static inline bool extend(tm_pickle *p, tm_pickle_run *run, const tm_pickle_value *items,
                           size_t n) {
     const size_t first = p->items.n;
@@ -230,8 +233,8 @@ static const char *push_text(machine *m, uint64_t size) {
     return push_bytes(m, bytes, (size_t)size);
 }
 
-/* Reads two's complement of up to 8 bytes. The buffer is 8 bytes longer than its content: what
- * follows the integer is shifted out. */
+/* Reads two's complement of up to 8 bytes. Reads 8 bytes, which the buffer's extra room allows, and
+ * shifts out those that are not of the integer. */
 static inline tm_pickle_value long_of(const unsigned char *from, size_t size) {
     const size_t more = size > 0 ? 64 - 8 * size : 0;
     uint64_t value = size > 0 ? number(from, 8) << more : 0;
@@ -260,7 +263,7 @@ static inline tm_pickle_value real_of(const unsigned char *from) {
     return value;
 }
 
-/* Pushes a value of the memo; false if it has none. */
+/* Pushes a value of the memo; false if the memo does not have it. */
 static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) {
     const tm_vec *memo = &m->out->memo;
     if (index >= memo->n)
@@ -269,7 +272,7 @@ static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) 
     return true;
 }
 
-/* Stores the top in the memo; false if its place is not the next one. */
+/* Stores the top value in the memo; false if its index is not the next free one. */
 static inline bool put_next(machine *m, uint64_t index, const tm_pickle_value *top) {
     tm_vec *memo = &m->out->memo;
     if (index != memo->n || top == m->floor)
@@ -278,8 +281,8 @@ static inline bool put_next(machine *m, uint64_t index, const tm_pickle_value *t
     return true;
 }
 
-/* Runs an opcode that only pushes a value or stores it, and returns the next opcode; NULL for other
- * opcodes and for what their own functions handle. */
+/* Runs an opcode that only pushes a value or stores it in the memo, and returns the position of the
+ * next opcode. Returns NULL without doing anything for other opcodes and for special cases. */
 static inline const unsigned char *push_one(machine *m, const unsigned char *op,
                                             tm_pickle_value **top) {
     switch (*op) {
@@ -331,7 +334,7 @@ static inline const unsigned char *push_one(machine *m, const unsigned char *op,
     }
 }
 
-/* Runs opcodes as long as they do no more than push: nine of ten. Half of all repeat keys and
+/* Runs opcodes as long as push_one does. These are nine of ten; half of all opcodes repeat keys and
  * texts. */
 static const char *push_row(machine *m) {
     const unsigned char *op = m->op, *next, *safe = m->safe;
@@ -351,7 +354,7 @@ static inline size_t above_mark(const machine *m) {
     return (size_t)(m->top - m->floor);
 }
 
-/* Pushes a tuple of @p n values, which lay on the stack. */
+/* Pushes a tuple of @p n values that were just removed from the stack. */
 static inline const char *push_tuple(machine *m, const tm_pickle_value *items, size_t n) {
     const tm_pickle_value made = new_container(m, TM_PICKLE_LIST);
     tm_pickle_run *run = (tm_pickle_run *)m->out->containers.data + made.as.id;
@@ -369,7 +372,7 @@ static inline const char *make_tuple(machine *m, size_t n) {
     return push_tuple(m, m->top, n);
 }
 
-/* Adds @p n values, which lay on the stack, to the container that is now its top. */
+/* Adds @p n values that were just removed from the stack to the container that is now on top. */
 static inline const char *add_items(machine *m, const tm_pickle_value *items, size_t n,
                                     tm_pickle_type type) {
     if (m->top == m->floor)
@@ -391,7 +394,7 @@ static inline const char *add_top(machine *m, size_t n, tm_pickle_type type) {
     return add_items(m, m->top, n, type);
 }
 
-/* Removes the last mark and the values above it, which stay where they are until the next push.
+/* Removes the last mark and the values above it; their memory stays unchanged until the next push.
  * Returns NULL if there is no mark. */
 static inline const tm_pickle_value *leave_mark(machine *m, size_t *n) {
     const tm_pickle_value *items = m->floor;
@@ -416,8 +419,8 @@ static inline const char *make_marked_tuple(machine *m) {
     return items ? push_tuple(m, items, n) : no_mark;
 }
 
-/* Fills the memo up to @p n values. Writers count indices up, so a valid index cannot exceed the
- * current offset. */
+/* Fills the memo up to @p n values. Writers count the memo's indices up, so an index above the
+ * offset in the file is invalid. */
 static const char *skip_in_memo(machine *m, uint64_t n) {
     tm_vec *memo = &m->out->memo;
     if (n > (uint64_t)offset(m) || n >= VALUES_MAX)
@@ -468,7 +471,7 @@ static tm_status refuse(const machine *m, unsigned char opcode) {
                    "not an instruction of a pickle of plain data (0x%02x)", opcode);
 }
 
-/* Reads until the next opcode and its argument are unread. */
+/* Reads until the buffer has the next opcode with its whole argument. */
 static bool have_opcode(machine *m) {
     const bool had = have(m, 1) && have(m, sizes[*m->next]);
     m->op = had ? m->next : m->op;
@@ -494,8 +497,8 @@ static tm_status run(machine *m) {
     return n == 0 ? TM_OK : fail(m, "something follows the pickle");
 }
 
-/* Completes the containers that were open when the file ended with the items read so far; a dict
- * gets no key without a value. */
+/* If the file ended early, puts the items read so far into the containers that were open. A key
+ * without a value is not added to a dict. */
 static tm_status close_open(machine *m) {
     m->ended = false;
     while (m->floor > m->stack) {

@@ -1,5 +1,5 @@
 /* Reads pickles of plain data: dicts, lists, tuples, texts and numbers. Nothing in a pickle is
- * executed: only the opcodes that build such data are known, all others are refused. */
+ * executed: only the opcodes that build such data are accepted. */
 #ifndef TMERGE_PICKLE_H
 #define TMERGE_PICKLE_H
 
@@ -23,23 +23,23 @@ typedef struct tm_pickle_value {
     union {
         int64_t i; /* also for a bool */
         double r;
-        uint32_t id; /* of a text: in texts; of a container: index in containers */
+        uint32_t id; /* for a text: its id in texts; for a container: index in containers */
     } as;
     tm_pickle_type type;
 } tm_pickle_value;
 
-/** The position of a container's items in items. */
+/** Where the items of a container are in `items`. */
 typedef struct tm_pickle_run {
     size_t first, n, room;
 } tm_pickle_run;
 
 typedef struct tm_pickle {
     tm_names *texts;      /* owned */
-    tm_vec containers;    /* of tm_pickle_run: contents of lists and dicts. Two values may share one
+    tm_vec containers;    /* of tm_pickle_run: one for each list or dict. Two values may share one
                              container, and a container may contain itself. */
-    tm_vec items;         /* of tm_pickle_value; for a dict key, value, key, value, ... */
+    tm_vec items;         /* of tm_pickle_value; those of a dict are key, value, key, value, ... */
     tm_pickle_value root; /* the pickled value */
-    tm_vec stack, memo;   /* of tm_pickle_value: of the reader, kept for the next reading */
+    tm_vec stack, memo;   /* of tm_pickle_value: memory of the reader, kept for the next pickle */
 } tm_pickle;
 
 /** A pickle that holds nothing. */
@@ -51,17 +51,18 @@ typedef struct tm_pickle {
 
 /**
  * Reads one pickle of any protocol, which must be the whole content.
- * @param out  TM_PICKLE, or one that was read before: it is replaced, and its memory used again
- * @return     TM_OK; TM_ERR_INPUT (an opcode that plain data do not need, an opcode on the wrong
- *             values, end of file, over 2^25 values in lists and dicts; the offset is the
- *             opcode's); TM_ERR_FAULT
+ * @param out  TM_PICKLE, or one that was read before: its values are replaced, and its memory is
+ *             reused
+ * @return     TM_OK; TM_ERR_INPUT (an opcode that plain data does not need, an opcode with wrong
+ *             values, end of file, over 2^25 values in lists and dicts; with the opcode's offset);
+ *             TM_ERR_FAULT
  */
 tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MUST_CHECK;
 
 /**
  * The same, but reads a truncated pickle as far as it goes: open containers keep the items read so
  * far.
- * @param cut  set on TM_OK
+ * @param cut  set on TM_OK to whether it is truncated
  */
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
                              tm_error *err) TM_MUST_CHECK;
@@ -82,7 +83,8 @@ const tm_pickle_value *tm_pickle_items(const tm_pickle *pickle, const tm_pickle_
 const tm_pickle_value *tm_pickle_members(const tm_pickle *pickle, const tm_pickle_value *value,
                                          size_t *n);
 
-/** Returns a dict's value for a key, the last of duplicates; NULL if absent or not a dict. */
+/** Returns the value of a key in a dict, the last one if the key is repeated; NULL if there is none
+ * or it is not a dict. */
 const tm_pickle_value *tm_pickle_get(const tm_pickle *pickle, const tm_pickle_value *value,
                                      const char *key);
 

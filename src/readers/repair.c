@@ -9,10 +9,10 @@ enum { AT_VALUE, AT_FIRST_VALUE, AT_KEY, AT_FIRST_KEY, AFTER_VALUE };
 typedef struct fixer {
     tm_json_cursor *cursor;
     tm_repair *out;
-    const char *copied; /* the original is copied up to here */
-    const char *comma;  /* the last comma between members */
+    const char *copied; /* the original was copied up to here */
+    const char *comma;  /* position of the last comma between members */
     int state, depth;
-    bool objects[TM_JSON_DEPTH_MAX]; /* bit per depth: an object, else an array */
+    bool objects[TM_JSON_DEPTH_MAX]; /* by depth: whether it is an object, else an array */
 } fixer;
 
 /* Replaces [from, to) of the original by `size` bytes. */
@@ -38,7 +38,8 @@ static bool same_without_case(const char *p, size_t size, const char *word) {
     return word[size] == '\0';
 }
 
-/* Whether a bare word is how libraries print a non-finite or missing number. */
+/* Whether a word without quotes is one that libraries print for a number that is infinite, NaN or
+ * missing. */
 static bool is_non_finite(const char *p, size_t size) {
     static const char *const words[] = {"inf", "infinity", "nan", "nan(ind)", "n/a"};
     size_t sign = *p == '-' || *p == '+';
@@ -48,7 +49,8 @@ static bool is_non_finite(const char *p, size_t size) {
     return false;
 }
 
-/* Whether the text is like -1.-500: whole and fraction of -1.500 printed separately. */
+/* Whether the text is like -1.-500, which results from printing the integer part and the fraction
+ * of -1.500 separately. */
 static bool is_signed_fraction(const char *p, size_t size) {
     static const char digits[] = "0123456789";
     size_t whole = strspn(p + (*p == '-'), digits) + (*p == '-');
@@ -58,7 +60,7 @@ static bool is_signed_fraction(const char *p, size_t size) {
     return fraction >= 1 && fraction <= 3 && whole + 2 + fraction == size;
 }
 
-/* The fraction was printed with %03d: -5 after the point is 5 thousandths. */
+/* The fraction was printed with %03d, so -5 after the point means 5 thousandths. */
 static bool fix_fraction(fixer *m, const char *p, const char *end) {
     char text[64];
     const char *whole = p + (*p == '-'), *point = strchr(whole, '.');
@@ -69,7 +71,7 @@ static bool fix_fraction(fixer *m, const char *p, const char *end) {
     return replace(m, p, end, text, (size_t)n);
 }
 
-/* Repairs a number, true, false, null, or an invalid bare word. */
+/* Repairs a number, true, false, null, or an invalid word without quotes. */
 static const char *scalar(fixer *m, const char *p) {
     const char *end = p + strcspn(p, ",]} \t\r\n\"");
     if (end >= m->cursor->end && !m->cursor->final)

@@ -4,17 +4,18 @@
 
 #include "base/utf8.h"
 
-/* Maximum lengths of a key in a look-ahead and of a string with inner quotes. */
+/* Maximum length of a key that is looked for after a string, and of a string that contains
+ * quotes. */
 enum { KEY_MAX = 256, QUOTED_MAX = 65536 };
 
-/* Result of a look-ahead; CUT: the window ends before it is known. */
+/* Answers about the text ahead; CUT: the window ends before the answer is known. */
 typedef enum verdict { NO, YES, CUT } verdict;
 
 static verdict at_end(const tm_json_cursor *cursor, const char *p) {
     return p >= cursor->end ? CUT : NO;
 }
 
-/* Whether there is a key and its colon at p; *behind is where its value would start. */
+/* Whether there is a key and its colon at p; *behind is set to where its value would start. */
 static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **behind) {
     if (*p != '"')
         return at_end(cursor, p);
@@ -32,7 +33,8 @@ static bool begins_value(char c) {
     return c == '"' || c == '-' || c == '{' || c == '[' || (c >= '0' && c <= '9');
 }
 
-/* Whether the closing bracket at p really closes: a continuation or the end must follow it. */
+/* Whether the bracket at p really closes an object or array: a comma, another bracket or the end
+ * must follow it. */
 static verdict closes(const tm_json_cursor *cursor, const char *p) {
     p = tm_json_space(p + 1);
     if (*p == ',' || *p == '}' || *p == ']')
@@ -69,7 +71,7 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Whether [p, p + size) is the key of a member of events. */
+/* Whether [p, p + size) is a key that events are known to have. */
 static bool is_member(const char *p, size_t size) {
     static const char *const members[] = {"ph", "cat", "name", "pid", "tid",
                                           "ts", "dur", "args", "id",  "bp"};
@@ -79,8 +81,8 @@ static bool is_member(const char *p, size_t size) {
     return false;
 }
 
-/* Whether the quote at p would belong to an event key without its other quote, or to a key after an
- * unclosed string: NAME": or "NAME: or "NAME": for a known NAME. */
+/* Whether the quote at p belongs to a key of events that lacks its other quote, or that follows a
+ * string without a closing quote: NAME": or "NAME: or "NAME": for a known NAME. */
 static bool touches_member(const char *start, const char *p) {
     const char *from = p, *to = p + 1;
     while (from > start && is_word(from[-1]))
@@ -93,7 +95,7 @@ static bool touches_member(const char *start, const char *p) {
     return is_member(p + 1, size) && *tm_json_space(to + (*to == '"')) == ':';
 }
 
-/* Whether a look-ahead is decisive; structure cut by the end of the content does not count. */
+/* Whether an answer is certain: not if the content ended before it was known. */
 static bool told(const tm_json_cursor *cursor, verdict v) {
     return v == YES || (v == CUT && !cursor->final);
 }
@@ -135,7 +137,8 @@ static bool is_escape(const char *p) {
     return strspn(p + 1, "0123456789abcdefABCDEF") >= 4;
 }
 
-/* Steps over a non-quote character and records its faults; NULL if the window ends inside it. */
+/* Moves past a character that is not a quote, and records what is wrong with it; NULL if the window
+ * ends inside it. */
 static const char *step(const tm_json_cursor *cursor, const char *p, tm_string_faults *faults) {
     unsigned char c = (unsigned char)*p;
     if (c == '\\') {
@@ -157,8 +160,8 @@ static const char *step(const tm_json_cursor *cursor, const char *p, tm_string_f
     return p + 1;
 }
 
-/* Fails because the text continues beyond the window. At the end of the content only a string
- * without inner quotes counts as cut: with inner quotes another error is more likely. */
+/* Fails because the text continues beyond the window. At the end of the content, only a string that
+ * contains no quotes counts as cut. If it contains quotes, another error is more likely. */
 static const char *cut(tm_json_cursor *cursor, const char *start, const tm_string_faults *faults) {
     bool wrong = cursor->final && faults->unescaped_quote;
     return tm_json_fail(cursor, wrong ? start : cursor->end, "a string does not end");
@@ -168,7 +171,7 @@ static const char *lenient_end(tm_json_cursor *cursor, const char *start, tm_str
                                tm_string_faults *faults) {
     const char *p = start;
     while (p && p < cursor->end) {
-        /* A backslash before a closing quote is the last character of a path. */
+        /* A backslash before the closing quote is a literal one, at the end of a path. */
         bool escaped = *p == '\\' && p[1] == '"';
         if (*p != '"' && !escaped) {
             p = step(cursor, p, faults);
@@ -208,8 +211,8 @@ const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_strin
     return lenient_end(cursor, p, place, faults);
 }
 
-/* Returns the length of the escape at p that is kept; 0 for a literal backslash. In a path (a
- * string with literal backslashes), \b and \t are not escapes either. */
+/* Returns the length of the escape at p; 0 if the backslash is a literal one. In a path (a string
+ * with literal backslashes), \b and \t are not escapes either. */
 static size_t kept_escape(const char *p, const char *end, bool path) {
     if (p + 1 == end || !is_escape(p + 1))
         return 0;

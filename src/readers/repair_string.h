@@ -5,11 +5,11 @@
 #include "base/vec.h"
 #include "json.h"
 
-/** The role of a string, which decides what may follow it. */
+/** What a string is. This decides what may follow it. */
 typedef enum tm_string_place {
     TM_STRING_KEY,       /* a colon */
-    TM_STRING_IN_OBJECT, /* a comma, a key and a colon, or } */
-    TM_STRING_IN_ARRAY   /* a comma and a value, or ] */
+    TM_STRING_IN_OBJECT, /* value of a member: a comma, a key and a colon follow, or } */
+    TM_STRING_IN_ARRAY   /* element of an array: a comma and a value follow, or ] */
 } tm_string_place;
 
 typedef struct tm_string_faults {

@@ -1,4 +1,5 @@
-/* The builds of the scanner that this processor supports. */
+/* The scanner of JSON is built for several instruction sets. Finds the builds that this processor
+ * supports. */
 #ifndef TMERGE_SCANNER_H
 #define TMERGE_SCANNER_H
 
@@ -14,10 +15,11 @@ typedef struct tm_scanner {
                         const char **resume);
 } tm_scanner;
 
-/** Returns the builds that this processor can run, the best last. @param n  their number */
+/** Returns the builds that this processor can run, the fastest last.
+ * @param n  set to their number */
 const tm_scanner *tm_scanners(size_t *n);
 
-/** Returns the best of these builds. */
+/** Returns the fastest of these builds. */
 const tm_scanner *tm_scanner_best(void);
 
 #endif

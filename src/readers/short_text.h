@@ -1,4 +1,4 @@
-/* Short texts as words, so that comparing two texts takes a few word comparisons. */
+/* Short texts, stored in a few words so that two texts can be compared fast. */
 #ifndef TMERGE_SHORT_TEXT_H
 #define TMERGE_SHORT_TEXT_H
 
@@ -6,20 +6,21 @@
 
 enum { TM_SHORT_TEXT_MAX = 24 };
 
-/** All 0: no text. */
+/** A short text. All 0: none. */
 typedef struct tm_short_text {
-    uint64_t first, middle, last; /* eight bytes each; they may overlap */
+    uint64_t first, middle, last; /* bytes of the text, eight in each; they may overlap */
     uint64_t size;                /* + 1 */
 } tm_short_text;
 
-/** @param text  at most TM_SHORT_TEXT_MAX bytes, in a window */
+/** Makes a short text.
+ * @param text  at most TM_SHORT_TEXT_MAX bytes, in a window */
 static inline tm_short_text tm_short_text_of(const tm_json_text *text) {
     tm_short_text made = {.size = text->size + 1};
     if (text->size == 0)
         return made;
     memcpy(&made.first, text->bytes, sizeof made.first);
     if (text->size < sizeof made.first)
-        made.first <<= 64 - 8 * text->size; /* drop the bytes after the text */
+        made.first <<= 64 - 8 * text->size; /* remove the bytes after the text */
     else
         memcpy(&made.last, text->bytes + text->size - sizeof made.last, sizeof made.last);
     if (text->size > 16)

@@ -8,7 +8,7 @@
 #define TM_SIMD_AVX2 2
 
 #ifndef TM_SIMD
-#define TM_SIMD 0 /* portable C; the build defines it for the others */
+#define TM_SIMD 0 /* portable C; CMake defines TM_SIMD for the other builds */
 #endif
 
 #if TM_SIMD == TM_SIMD_SSE2

@@ -20,15 +20,15 @@
 const tm_chrome_field tm_kineto_fields[N_FIELDS] = {TM_KINETO_FIELDS(TM_CHROME_FIELD_ROW)};
 
 typedef struct kineto_reader {
-    tm_kineto_emitter *emitters; /* [n] one, or one per rank if the file has several */
+    tm_kineto_emitter *emitters; /* [n] one for each rank of the file */
     size_t n;
     tm_kineto_way way;
-    tm_keys owners; /* of int64_t: the owner of each emitter's events */
+    tm_keys owners; /* of int64_t: for each emitter, the number of the owner (rank) of its events */
     tm_kineto_named named;
 } kineto_reader;
 
-/* Emits an event to its owner. Metadata events without an owner go to all ranks; labels of
- * processes without events have no effect. */
+/* Gives an event to the emitter of its owner. Metadata events without an owner go to all emitters,
+ * where labels of processes without events have no effect. */
 static __attribute__((noinline)) bool emit_to_owner(kineto_reader *reader, tm_json_cursor *cursor,
                                                     tm_kineto_event *event) {
     int64_t owner = reader->way == TM_KINETO_NAME ? tm_kineto_named_owner(&reader->named, event)
@@ -57,8 +57,8 @@ static int64_t int_member(const cJSON *object, const char *key) {
                : -1;
 }
 
-/* Interns the metadata text without white space and lists, and extracts rank, world size and
- * host. */
+/* Interns the metadata as compact text without the lists, and reads rank, world size and host from
+ * it. */
 static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err) {
     tm_trace *trace = whole->trace;
     if (whole->metadata.n == 0)
@@ -75,7 +75,7 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         trace->metadata = tm_names_intern_string(names, own.data);
     cJSON *root = ok ? cJSON_Parse(own.data) : NULL;
     tm_vec_free(&own);
-    if (!root) /* the grammar was checked, but cJSON rejects lone surrogates */
+    if (!root) /* valid JSON, but cJSON rejects lone surrogates */
         trace->counts[TM_COUNT_ODD_METADATA]++;
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
     trace->rank = int_member(info, "rank");
@@ -147,14 +147,15 @@ static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
     tm_trace *trace = whole->trace;
     if (!tm_kineto_names_ranks(whole, names))
         return finish(whole, names, err);
-    tm_trace_free(trace); /* its ranks are read separately */
+    tm_trace_free(trace); /* the caller must read its ranks one by one */
     memset(trace->counts, 0, sizeof trace->counts);
     trace->is_fused = true;
     return TM_OK;
 }
 
-/* Returns the metadata of one rank of a file. Fused files hold the metadata of the first trace: the
- * world size applies to all ranks, the rank and its groups do not and are removed. */
+/* Returns the metadata of one rank of a file. A file that was merged from several traces has the
+ * metadata of the first one. The world size applies to all ranks. The rank and its groups do not,
+ * and are removed. */
 static cJSON *members_of(cJSON *root, const tm_unit *unit) {
     char key[24];
     snprintf(key, sizeof key, "%lld", (long long)unit->rank);
@@ -199,7 +200,7 @@ static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* Adds the file's base time, counts and metadata to a rank's part. */
+/* Sets the base time, counts and metadata of a rank's part to those of the file. */
 static tm_status take_file(tm_part *part, const tm_part *file, tm_error *err) {
     part->base_ns = file->base_ns;
     part->trace->truncated = file->trace->truncated;
@@ -221,7 +222,7 @@ static tm_status finish_unit(tm_part *part, const tm_part *file, const tm_unit *
 static tm_status kineto_read_units(tm_source *source, const tm_unit *units, size_t n,
                                    tm_names *names, tm_trace *const *out, tm_error *err) {
     kineto_reader reader;
-    tm_trace own; /* for events without a rank */
+    tm_trace own; /* receives the events without a rank */
     tm_part file, *parts = malloc(n * sizeof *parts);
     bool any = false;
     if (!parts)

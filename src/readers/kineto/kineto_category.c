@@ -33,7 +33,7 @@ static tm_category work_of(const char *bytes, size_t size) {
                                               : TM_CAT_KERNEL;
 }
 
-/* Suffixes of non-CUDA categories, in order of precedence. */
+/* Suffixes of categories of other devices than CUDA's. The first one that fits is used. */
 static const struct {
     const char *end;
     tm_category category;
@@ -45,11 +45,12 @@ static const struct {
     {"_user_annotation", TM_CAT_GPU_ANNOTATION},
 };
 
-/* Categories of durations that are never device work. */
+/* Categories whose durations are never device work. */
 static const char *const never[] = {"mtia_insight", "external_correlation", "xpu_scope_profiler",
                                     "hardware_counters", "mtia_counters"};
 
-/* Profilers modelled on CUDA's: their category is a prefix followed by CUDA's word. */
+/* Prefixes of categories. Several profilers write a prefix followed by the word that CUDA's
+ * profiler uses. */
 static const struct {
     const char *begin, *device;
 } families[] = {

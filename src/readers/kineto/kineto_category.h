@@ -6,26 +6,27 @@
 #include "tmerge/timeline.h"
 
 typedef enum tm_kineto_rule {
-    TM_KINETO_PLAIN, /* the category is sufficient */
-    TM_KINETO_MTIA,  /* device work or waiting, by the event's name */
+    TM_KINETO_PLAIN, /* the category decides */
+    TM_KINETO_MTIA,  /* the event's name shows whether it is device work or a wait */
     TM_KINETO_NO_MEMORY,
-    TM_KINETO_PENDING /* undecided: flows and labels decide (kineto_devices.h) */
+    TM_KINETO_PENDING /* flows and labels decide after reading (kineto_devices.h) */
 } tm_kineto_rule;
 
 typedef struct tm_kineto_class {
-    uint8_t category; /* tm_category; if pending, the category that the event has if it is device
+    uint8_t category; /* tm_category; if pending, the category that the event gets if it is device
                          work */
     uint8_t rule;     /* tm_kineto_rule */
 } tm_kineto_class;
 
 /**
+ * Classifies a category.
  * @param device_categories  comma-separated names of further categories that are device work, or
- *                           NULL
+ * NULL
  */
 tm_kineto_class tm_kineto_classify(const char *device_categories, const char *bytes, size_t size);
 
-/** Returns the name of the devices whose profiler writes this category; NULL if it is unknown or
- * the devices are GPUs. */
+/** Returns the kind of devices whose profiler writes this category; NULL if it is unknown, or if
+ * they are GPUs. */
 const char *tm_kineto_device_word(const char *bytes, size_t size);
 
 /** Whether a process label is the name of a device: "MTIA 17" or "GPU 0". */

@@ -23,8 +23,9 @@ bool tm_kineto_may_communicate(const char *bytes, size_t size) {
     return tm_collective_kind_of_kernel(bytes, size) != TM_COLL_OTHER || holds_ccl(bytes, size);
 }
 
-/* Whether a kernel communicates for any operator. "reduce" and "broadcast" are also computations,
- * and names of fused kernels list everything fused, including the wait for a collective. */
+/* Whether a kernel certainly communicates, whichever operator launched it. Its name is not enough
+ * if it has "reduce" or "broadcast", which are also computations, or if it is fused: such names
+ * list everything that was fused, including the wait for a collective. */
 static bool communicates(const char *bytes, size_t size) {
     if (holds_ccl(bytes, size))
         return true;
@@ -41,18 +42,18 @@ static bool communicates(const char *bytes, size_t size) {
     }
 }
 
-/* State of judging a trace. */
+/* A trace whose marked events are being judged. */
 typedef struct judge {
     tm_part *whole;
     tm_trace *trace;
     tm_names *names;
-    tm_vec pending;   /* of tm_mark, grouped by category and process */
-    tm_vec processes; /* of uint32_t, name ids: processes with operators, ascending */
-    tm_vec unknown;   /* of seen: categories without any sign of being device work */
+    tm_vec pending;   /* of tm_mark: the marked events, grouped by category and process */
+    tm_vec processes; /* of uint32_t: name ids of processes that have operators, ascending */
+    tm_vec unknown;   /* of seen: categories that nothing shows to be device work */
     tm_kineto_flows flows;
 } judge;
 
-/* A category and its number of events. */
+/* A category and the number of its events. */
 typedef struct seen {
     uint32_t category; /* name id */
     int64_t n;
@@ -79,8 +80,9 @@ static bool list_processes(judge *j) {
     return true;
 }
 
-/* Without a plugin that names devices, the profiler labels processes 0 to 15 as GPUs, whether they
- * exist or not. In a container such a pid may be the host process. */
+/* Whether a process is that of a device. Its label alone does not show this: without a plugin that
+ * names devices, the profiler labels processes 0 to 15 as GPUs, even if these do not exist, and in
+ * a container the host process may have such a pid. */
 static bool is_labelled(const judge *j, uint32_t pid) {
     const tm_label *labels = j->whole->labels.data;
     bool labelled = false;
@@ -104,7 +106,7 @@ static bool is_text(const judge *j, uint32_t id, const char *text) {
     return strcmp(tm_names_text(j->names, id).bytes, text) == 0;
 }
 
-/* Puts an event on its track, with the attributes of device work or of a call. */
+/* Puts an event on its track, and adds the attributes of device work or of a call. */
 static bool settle(judge *j, const tm_mark *mark, bool device) {
     tm_trace *trace = j->trace;
     tm_raw_event *event = (tm_raw_event *)trace->events.data + mark->event;
@@ -190,7 +192,7 @@ static bool judge_pending(judge *j) {
     return true;
 }
 
-/* An operator's collective, by the operator's id. */
+/* The collective of the operator with an id. */
 typedef struct asked {
     int64_t id;
     const tm_collective_attr *attr;
@@ -218,7 +220,7 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     return true;
 }
 
-/* Returns a communication kernel's collective, as far as its name gives it. */
+/* Returns what the name of a communication kernel says about its collective. */
 static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);
     if (!communicates(name.bytes, name.size))
@@ -229,7 +231,8 @@ static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     return true;
 }
 
-/* Kernels of an XPU lack their collective's data: it is copied from the requesting operator. */
+/* Kernels of an XPU have no data about their collective. Copies it from the operator that requested
+ * the collective. */
 static bool link_collectives(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_COLLECTIVE];
     tm_vec all = TM_VEC(asked), added = TM_VEC(tm_collective_attr);
@@ -257,7 +260,7 @@ static bool link_collectives(judge *j) {
     return ok;
 }
 
-/* Sets the streams of GPU tracks: the first one recorded for a track counts. */
+/* Sets the stream of each GPU track: the first one that an event on the track has. */
 static void set_streams(judge *j) {
     const tm_mark *marks = j->whole->marks.data;
     tm_track *tracks = j->trace->tracks.data;
@@ -268,8 +271,9 @@ static void set_streams(judge *j) {
                 tracks[t].stream = marks[i].stream;
 }
 
-/* Removes the launch ids of events that the profiler puts on the device's process (only MTIA). They
- * mark the end of a call and have its id, but the host's own call launched the work. */
+/* Removes the launch ids of events that MTIA's profiler puts on the device's process. Such an event
+ * marks the end of a call and has the call's id, but the work was launched by the call, which the
+ * host's process also has. */
 static void keep_calls_of_hosts(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_LAUNCH];
     tm_launch_attr *launches = rows->data;
@@ -279,7 +283,7 @@ static void keep_calls_of_hosts(judge *j) {
     size_t kept = 0, m = 0;
     while (m < j->whole->marks.n && marks[m].kind != TM_MARK_STREAM)
         m++;
-    if (m == j->whole->marks.n) /* only MTIA has such marks */
+    if (m == j->whole->marks.n) /* only MTIA's profiler writes such events */
         return;
     for (size_t i = 0; i < rows->n; i++)
         if (!tm_kineto_is_of_device(j->trace, tracks[events[launches[i].event].track].pid))
@@ -288,7 +292,7 @@ static void keep_calls_of_hosts(judge *j) {
 }
 
 /* Appends a member to the metadata: a key, colon and quote, then a text that needs no escapes. Does
- * nothing if the member exists, as in an export. */
+ * nothing if the metadata already has the member, as in an export of tmerge. */
 static bool add_member(judge *j, const char *key, const char *text) {
     tm_vec *metadata = &j->whole->metadata;
     size_t n = strcspn(key, ":");

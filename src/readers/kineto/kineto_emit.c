@@ -13,7 +13,8 @@
 #include "readers/number.h"
 #include "timeline/counted.h"
 
-/* MTIA's names for a stream's wait for another stream, and for the recorded event it waits for. */
+/* MTIA's names for the wait of a stream for another stream, and for recording the event that it
+ * waits for. */
 #define MTIA_WAIT "event_wait"
 #define MTIA_RECORD "event_record"
 
@@ -49,9 +50,10 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
-/* Kineto rounds to whole percent, and also writes 0 if it computes that no block fits, as for
- * kernels that use more shared memory than the default: nvjet, CUTLASS, flash attention, NCCL. A 0
- * is valid only for so few warps that it is a rounded value (large GPUs hold at most 64 per SM). */
+/* Whether an occupancy of 0 is valid. Kineto rounds to whole percent, so it is for very few warps
+ * (large GPUs hold at most 64 per SM). But Kineto also writes 0 if it computes that no block fits,
+ * as for kernels that use more shared memory than the default: nvjet, CUTLASS, flash attention,
+ * NCCL. */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -61,7 +63,7 @@ static float occupancy_of(const tm_kineto_event *event) {
     return occupancy > 0 || rounded ? occupancy : NAN;
 }
 
-/* Classifies a category. A new category may also name the devices. */
+/* Classifies a category. Also sets the name of the devices if the category shows it. */
 static tm_kineto_class classify(tm_kineto_emitter *emitter, const tm_json_text *text) {
     const char *word = tm_kineto_device_word(text->bytes, text->size);
     if (word && word != emitter->device_word) {
@@ -90,8 +92,8 @@ static bool is_operator(const tm_json_text *name) {
     return holds(name, "::") || holds(name, "Backward");
 }
 
-/* PyTorch's first profiler (up to 1.8) writes no categories. Host events are one process; operators
- * by their device time are another, without kernel names. */
+/* PyTorch's first profiler (up to 1.8) writes no categories. It writes host events as one process.
+ * In another it repeats operators with their time on the device, without names of kernels. */
 static tm_kineto_class class_without_category(const tm_kineto_event *event) {
     static const char host[] = "CPU functions";
     bool is_host =
@@ -113,7 +115,7 @@ static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_even
         &emitter->categories[tm_short_text_hash(&category) >> (64 - TM_KINETO_CATEGORY_BITS)];
     if (!tm_short_text_is(&cache->category, &category)) {
         cache->category = category;
-        cache->class = classify(emitter, text); /* out of memory stops the read */
+        cache->class = classify(emitter, text); /* the reader stops when out of memory */
     }
     return cache->class;
 }
@@ -188,7 +190,7 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return tm_trace_add_kernel(emitter->trace, row, tm_kineto_int(event, F_CORRELATION, 0), &shape);
 }
 
-/* MTIA writes "size", which other events use for other things. */
+/* In MTIA's events "size" is the size of a copy; in other events it means other things. */
 static int64_t copied_bytes(const tm_kineto_event *event) {
     int64_t bytes = tm_kineto_int(event, F_BYTES, -1);
     if (tm_kineto_has(event, F_BYTES) || !tm_kineto_has(event, F_SIZE))
@@ -308,8 +310,8 @@ static uint32_t intern_array(tm_kineto_emitter *emitter, const tm_kineto_event *
     return made;
 }
 
-/* Texts over SHAPES_MAX bytes, of operators with hundreds of tensors, are cut: shapes only need to
- * be distinguished and read. */
+/* Texts over SHAPES_MAX bytes, of operators with hundreds of tensors, are cut: shapes are only
+ * compared and shown. */
 static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     enum { SHAPES_MAX = 512 };
     char line[SHAPES_MAX + 8];
@@ -342,8 +344,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether this is an operator whose work is counted, or a range of a collective. Cached by name,
- * since there are few names. */
+/* Whether an event is an operator whose work is counted, or a range of a collective. The answer is
+ * cached by name, because there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {
@@ -406,7 +408,8 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     tm_wait_attr attr = {
         .event = row,
         .correlation = tm_kineto_int(event, F_CORRELATION, 0),
-        .record_correlation = record == -1 ? 0 : record, /* the record was not captured */
+        /* the event was recorded before the trace began */
+        .record_correlation = record == -1 ? 0 : record,
         .stream = host_on_stream ? -1 : stream,
         .on_stream = host_on_stream ? stream : stream_field(event, F_WAIT_ON_STREAM, -1),
         .call = TM_NO_EVENT,
@@ -416,8 +419,8 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     return tm_vec_append(&emitter->trace->attrs[TM_ATTR_WAIT], &attr, 1);
 }
 
-/* Kernels of an XPU have no data about their operator's collective. Both are marked with the
- * operator's id, by which they are linked later. */
+/* Kernels of an XPU have no data about their collective. Marks a kernel, or an operator, with the
+ * operator's id, so that they can be linked at the end. */
 static bool note_link(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     const tm_mark mark = {
         .kind = TM_MARK_LINK,
@@ -486,7 +489,8 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     return ok;
 }
 
-/* Records a label. The label of a process does not name its threads. */
+/* Records a label of a process or thread. Labels such as "GPU 0" show which processes are
+ * devices. */
 static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
     const tm_json_text *name = &event->name;
     tm_vec *labels = &emitter->part->labels;
@@ -516,7 +520,8 @@ static __attribute__((noinline)) uint32_t name_without_addresses(tm_kineto_emitt
     return intern(emitter, &name);
 }
 
-/* Kernels and runtime calls have symbols as names, without addresses of Python objects. */
+/* Whether events of a category are named by symbols, which contain no addresses of Python
+ * objects. */
 static bool is_symbol(uint8_t category) {
     return category == TM_CAT_KERNEL || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
            category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET;
@@ -550,8 +555,8 @@ static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event 
     return true;
 }
 
-/* Keeps an event that may be device work without a track: track and category are decided when all
- * flows and labels are known. */
+/* Keeps an event that may be device work. It gets its track and category when all flows and labels
+ * are known. */
 static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                          uint8_t category) {
     const tm_raw_event raw = {
@@ -581,7 +586,7 @@ static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *even
            (!tm_kineto_has(event, F_COLLECTIVE) || emit_collective(emitter, event, mark.event));
 }
 
-/* Names a copy with its direction, which distinguishes copies. */
+/* Names a copy with its direction, so that copies in different directions have different names. */
 static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
     const tm_json_text *direction = &event->fields[F_DIRECTION].text;
     char name[128];
@@ -637,7 +642,7 @@ static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     size_t n_tracks = trace->tracks.n;
     tm_category category = class.category;
     if (kind == TM_DURATION && category == TM_CAT_CPU_INSTANT)
-        kind = TM_INSTANT; /* Python exports of PyTorch extend them to the end of the trace */
+        kind = TM_INSTANT; /* PyTorch's exports in Python extend these to the end of the trace */
     tm_raw_event raw = {
         .begin_ns = event->ts_ns,
         .duration_ns = kind == TM_DURATION ? event->duration_ns : 0,
@@ -659,7 +664,7 @@ bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     case 'X':
         return emit_event(emitter, cursor, event, TM_DURATION);
     case 'i':
-    case 'I': /* the older letter of the Chrome format */
+    case 'I': /* an instant: the older letter of the Chrome format */
         return emit_event(emitter, cursor, event, TM_INSTANT);
     case 'C':
         return emit_event(emitter, cursor, event, TM_COUNTER);

@@ -11,7 +11,7 @@
 enum { TM_KINETO_TRACK_BITS = 6, TM_KINETO_CATEGORY_BITS = 6 };
 enum { TM_KINETO_COUNTED_CACHE = 256 };
 
-/* The pid and tid texts of a track, to find it without interning. */
+/* A cached track, found by its pid and tid as written, without interning these. */
 typedef struct tm_kineto_track_cache {
     tm_short_text pid, tid;
     uint32_t kind, track;
@@ -22,7 +22,8 @@ typedef struct tm_kineto_category_cache {
     tm_kineto_class class;
 } tm_kineto_category_cache;
 
-/* Whether the operator with a name id is one whose work is counted (timeline/counted.h). */
+/* A cached answer: whether the operator with a name is one whose work is counted
+ * (timeline/counted.h). */
 typedef struct tm_kineto_counted_cache {
     uint32_t name; /* TM_NO_NAME: empty */
     bool is_counted;
@@ -30,10 +31,10 @@ typedef struct tm_kineto_counted_cache {
 
 typedef struct tm_kineto_emitter {
     tm_part *part;           /* borrowed */
-    tm_trace *trace;         /* borrowed: of the part */
+    tm_trace *trace;         /* borrowed: part->trace */
     tm_names *names;         /* borrowed */
     tm_vec scratch;          /* of char: decoded strings */
-    const char *device_word; /* name of the devices so far, or NULL */
+    const char *device_word; /* name of the devices as known so far, or NULL */
     tm_kineto_track_cache tracks[1 << TM_KINETO_TRACK_BITS];
     tm_kineto_category_cache categories[1 << TM_KINETO_CATEGORY_BITS];
     tm_kineto_counted_cache counted[TM_KINETO_COUNTED_CACHE];

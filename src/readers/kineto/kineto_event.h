@@ -1,10 +1,10 @@
-/* The fields kept of a Kineto event. Private to the Kineto reader. */
+/* The fields of a Kineto event that are kept. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_EVENT_H
 #define TMERGE_KINETO_EVENT_H
 
 #include "readers/chrome_event.h"
 
-/* The args to keep: id, type, key. Keys are compared exactly. */
+/* The args that are kept: id, type, key. A key must be equal, byte by byte. */
 #define TM_KINETO_FIELDS(X)                                                                        \
     X(F_CORRELATION, INT, "correlation")                                                           \
     X(F_DEVICE, INT, "device")                                                                     \

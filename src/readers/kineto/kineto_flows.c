@@ -5,10 +5,11 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Flows only show whether any event of a category ends one, so a few hundred are enough. */
+/* Flows only have to show whether any of them ends at an event of a category, so a few hundred are
+ * enough. */
 enum { FLOWS_MAX = 512 };
 
-/* Fast because ids are short. */
+/* A simple hash, because ids are short. */
 static inline uint64_t hash_of(const char *bytes, size_t size) {
     uint64_t hash = TM_HASH_BEGIN;
     for (size_t i = 0; i < size; i++)
@@ -16,9 +17,9 @@ static inline uint64_t hash_of(const char *bytes, size_t size) {
     return hash ^ hash >> 32;
 }
 
-/* Keeps the flows whose id hash has none of the mask's bits, with the smallest mask that leaves at
- * most FLOWS_MAX. The sample does not depend on the order or the number of parts read. If too many
- * flows share one id, no mask separates them, and none is kept. */
+/* Takes a sample of at most FLOWS_MAX flows: those whose hashed id has none of the mask's bits,
+ * with the smallest mask that leaves few enough. So the sample does not depend on the order of
+ * flows or the number of parts. If too many flows have the same id, none is kept. */
 static void thin_flows(tm_part *part) {
     tm_flow *flows = part->flows.data;
     for (;;) {

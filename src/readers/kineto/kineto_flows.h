@@ -9,13 +9,15 @@
 /** Records a flow's start or end if it is in the sample. Returns false if out of memory. */
 bool tm_kineto_note_flow(tm_part *part, const tm_kineto_event *event);
 
-/** The kept flows of a trace, sorted. */
+/** The flows of a trace that are in the sample, sorted. */
 typedef struct tm_kineto_flows {
-    const tm_flow **ends, **starts; /* owned; ends by process, thread and time, starts by id */
+    /* owned; ends sorted by process, thread and time, starts by id */
+    const tm_flow **ends, **starts;
     size_t n_ends, n_starts;
 } tm_kineto_flows;
 
-/** @param whole  all parts of the trace; its flows are thinned, and borrowed
+/** Takes the sample of a trace's flows.
+ * @param whole  all parts of the trace, joined; its flows are reduced to the sample and borrowed
  * @param out    zeroed; free it whatever the result
  * @return       false if out of memory */
 bool tm_kineto_flows_sort(tm_kineto_flows *out, tm_part *whole);

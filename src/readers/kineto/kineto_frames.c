@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames already running at the start of a recording are all written within this time. */
+/* Frames that run when a recording starts are all written with starts within this time. */
 static const int64_t BEGIN_NS = 100000;
 
 /* The parts of "FILE(LINE): NAME". */
@@ -55,13 +55,14 @@ static void find_starts(const tm_trace *trace, start *starts) {
     }
 }
 
-/* Whether the frame may predate the profiler's start: no frame of its thread had ended. */
+/* Whether a frame may have run when the profiler started: it starts before any frame of its thread
+ * ends. */
 static bool may_run(const tm_raw_event *event, const start *starts) {
     const start *of = &starts[event->track];
     return event->begin_ns <= of->begin_ns + BEGIN_NS && event->begin_ns < of->end_ns;
 }
 
-/* Returns the name of the function of such a frame; @p own if unknown. */
+/* Returns the name that later calls of such a frame's function have; @p own if unknown. */
 static uint32_t function_of(const tm_names *names, const bool *later, size_t n, uint32_t own) {
     frame is, other;
     int64_t line = -1;

@@ -14,7 +14,7 @@
 #include "readers/number.h"
 #include "tmerge/reader.h"
 
-/* Drops the first bytes of a text. */
+/* Removes the first bytes of a text. */
 static void drop(tm_json_text *text, size_t size) {
     text->bytes += size;
     text->size -= size;
@@ -36,7 +36,7 @@ static int64_t owner_by_export(tm_json_text *pid) {
     return rank;
 }
 
-/* Whether a process number follows inside the same brackets. */
+/* Whether a process number follows the label inside the brackets. */
 static bool number_follows(const tm_json_text *pid, size_t at) {
     return pid->bytes[at] == ' ' && at + 1 < pid->size && pid->bytes[at + 1] >= '0' &&
            pid->bytes[at + 1] <= '9';
@@ -82,7 +82,7 @@ int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event) {
         return owner_by_pid(&event->pid);
     case TM_KINETO_ARG:
         return owner_by_arg(event);
-    case TM_KINETO_NAME: /* by the process's name: kineto_named.h */
+    case TM_KINETO_NAME: /* see kineto_named.h */
     case TM_KINETO_ALONE:
         break;
     }
@@ -168,7 +168,7 @@ static tm_status number_owners(const owners *o, int64_t *ranks, int64_t *told, t
     if (o->way == TM_KINETO_ARG)
         return TM_OK;
     TM_TRY(tm_rank_labels_number(labels, n, 0, ranks, err));
-    for (size_t i = 0; i < n; i++) /* the ranks as each replica numbers them */
+    for (size_t i = 0; i < n; i++) /* each replica numbers its ranks from 0 */
         labels[i].of[TM_WORD_DP] = -1;
     return tm_rank_labels_number(labels, n, 0, told, err);
 }
@@ -208,7 +208,7 @@ tm_status tm_kineto_scan(const char *path,
     tm_part part;
     tm_error unread;
     if (tm_source_open(path, &source, &unread) != TM_OK)
-        return TM_OK; /* the reader reports that */
+        return TM_OK; /* the reader will report this error */
     tm_trace_init(&trace);
     tm_part_init(&part, &trace);
     tm_status status = tm_chrome_read_part(source, &form, -1, context, &part, &unread);

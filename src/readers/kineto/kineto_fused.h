@@ -10,26 +10,26 @@
 struct tm_vec;
 
 typedef enum tm_kineto_way {
-    TM_KINETO_ALONE,  /* the file has one rank */
+    TM_KINETO_ALONE,  /* not: the file has one rank */
     TM_KINETO_EXPORT, /* by pid "rank 3: 83", as tmerge export writes it */
     TM_KINETO_PID, /* by pid "[TP01-DP00] 83", as SGLang's --merge-profiles does, or "[TP01 83]" */
     TM_KINETO_ARG, /* by "rank" in the args of each event, as TraceLens's TraceFusion does */
     TM_KINETO_NAME /* by the names of processes, which may follow all events */
 } tm_kineto_way;
 
-/** Returns how the events in the decoded head of a file identify their ranks; reads up to the first
- * duration event.
+/** Returns how events identify their ranks, judging by the first bytes of a file after
+ * decompression, up to the first duration event.
  * @param head  followed by TM_JSON_PADDING zero bytes */
 tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole);
 
 /** Returns the owner of an event, a number that identifies its rank within the file; -1 if unknown.
- * Also strips the owner from the event's pid, which becomes the pid in the rank's own trace. */
+ * Also removes the owner from the event's pid, so that the pid is that of the rank's own trace. */
 int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event);
 
 /**
- * Lists the ranks of a file by all of its events; none if most events have no rank. If @p way is
- * TM_KINETO_ALONE, the ranks are searched in process names.
- * @param units  of tm_unit, with the owner as the process and the way as the devices; appended to
+ * Lists the ranks that the events of a file have; none if most events have no rank. If @p way is
+ * TM_KINETO_ALONE, looks for ranks in the names of processes.
+ * @param units  of tm_unit, appended to: `process` is the owner and `devices` is @p way
  * @return       TM_OK, also if the file cannot be read; TM_ERR_INPUT if some events have no rank;
  *               TM_ERR_FAULT
  */

@@ -33,12 +33,13 @@ static const struct {
     {"c10::complex<double>", "ComplexDouble"},
 };
 
-/* Returns the number of elements of the tensors of an argument, from the bracketed dimensions of
- * each, possibly nested in lists; @p argument -1: of all arguments. -1 if there is no tensor. */
+/* Returns how many elements the tensors of an argument have; -1 if it has none. @p argument -1: all
+ * arguments. A tensor's dimensions are in brackets; lists of tensors are in further brackets. */
 static int64_t count_elements(const tm_json_text *dims, int argument) {
     int64_t sum = -1, product = 1, value = 0;
     int depth = 0, at = 0;
-    bool digits = false, any = false; /* inside a number; inside a list with numbers */
+    /* the position is inside a number; a number was in the current brackets */
+    bool digits = false, any = false;
     for (size_t i = 0; i < dims->size; i++) {
         const char c = dims->bytes[i];
         if (c >= '0' && c <= '9') {
@@ -88,8 +89,8 @@ static const char *dtype_of(const tm_kineto_event *event) {
     return NULL;
 }
 
-/* Returns which argument of a c10d operator is the input: operators with an output take that
- * first. */
+/* Returns the index of the argument that is the input of a c10d operator. Operators with an output
+ * have that first. */
 static int input_of(tm_text name) {
     return strstr(name.bytes, "allgather") || strstr(name.bytes, "reduce_scatter") ||
                    strstr(name.bytes, "alltoall") || strstr(name.bytes, "::scatter") ||
@@ -113,7 +114,7 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
     const tm_host_comm is = tm_host_comm_of(name);
     const bool asks = is == TM_HOST_COMM_ASKS && strncmp(name.bytes, "c10d::", 6) == 0;
     if (!asks && !tm_host_comm_is_operation(is))
-        return true; /* most events: avoids further work on their names */
+        return true; /* true of most events; saves looking at their names */
     tm_collective_attr attr = tm_collective_bare(row);
     attr.kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
     if (attr.kind == TM_COLL_OTHER)
@@ -142,27 +143,27 @@ typedef struct group {
 typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
-    uint64_t shown;   /* its kinds and sizes of operations, as one bit per hash */
+    uint64_t shown;   /* the kinds and sizes of its operations: one bit for each hash */
     size_t n;         /* number of its operations */
-    uint32_t cluster; /* index of the cluster of workers that belong to one group */
+    uint32_t cluster; /* number of its cluster: the workers of one group */
 } worker;
 
-/* An event with a row in the collectives. */
+/* An event that has a row of TM_ATTR_COLLECTIVE. */
 typedef struct part {
     int64_t begin_ns;
-    uint32_t row; /* index in the collectives */
+    uint32_t row; /* index of the row */
 } part;
 
 typedef struct finisher {
     tm_trace *trace;
     tm_names *names;
     tm_collective_attr *rows;
-    tm_vec asked, operations; /* of part, ascending by begin */
-    tm_vec groups;            /* of group, in order of creation */
-    tm_vec workers;           /* of worker, ascending by thread */
+    tm_vec asked, operations; /* of part, sorted by begin */
+    tm_vec groups;            /* of group, in the order of creation */
+    tm_vec workers;           /* of worker, sorted by thread id */
     int64_t world_size;       /* -1 unknown */
     bool no_gpu;              /* the profiler found no GPU */
-    bool gpu;                 /* it found one, or the backend is a GPU library */
+    bool gpu;                 /* the profiler found a GPU, or the backend is a GPU library */
 } finisher;
 
 static const tm_raw_event *event_of(const finisher *f, uint32_t row) {
@@ -189,7 +190,7 @@ static bool list_parts(finisher *f) {
     return true;
 }
 
-/* Gloo's reduce-scatter is recorded as an all-reduce of its input. */
+/* PyTorch records Gloo's reduce-scatter as an all-reduce of its input. */
 static bool may_be(const tm_collective_attr *operation, const tm_collective_attr *asked) {
     bool kind = operation->kind == asked->kind ||
                 (operation->kind == TM_COLL_ALLREDUCE && asked->kind == TM_COLL_REDUCESCATTER);
@@ -197,8 +198,8 @@ static bool may_be(const tm_collective_attr *operation, const tm_collective_attr
                     operation->in_elements == asked->in_elements);
 }
 
-/* Operations that end after the recording have no shapes: the sizes come from the request, the type
- * from other operations of the same kind and size. */
+/* Operations that end after the recording have no shapes. Takes the sizes from the request, and the
+ * type from other operations of the same kind and size. */
 static void complete(const finisher *f, tm_collective_attr *row, const tm_collective_attr *asked) {
     const part *operations = f->operations.data;
     row->in_elements = row->in_elements < 0 ? asked->in_elements : row->in_elements;
@@ -322,15 +323,16 @@ static bool list_workers(finisher *f) {
     return true;
 }
 
-/* Whether a thread belongs to the same group as the previous one. The two threads of a group take
- * turns, so that one of them does not run many operations alone. If operations of two sizes take
- * turns, too, the threads have no size in common. */
+/* Whether a thread belongs to the same group as the previous one. A group has two threads that take
+ * turns. So a thread that ran many operations is not the only one of its group, and two threads
+ * that share a kind and size are of one group. (They share none if two sizes alternate in the same
+ * way.) */
 static bool is_second(const worker *w) {
     enum { ALONE_MOST = 4 };
     return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;
 }
 
-/* Numbers the clusters of threads that belong to one group. Returns how many there are. */
+/* Numbers the clusters: threads that belong to one group. Returns how many there are. */
 static size_t find_clusters(finisher *f) {
     worker *workers = f->workers.data;
     size_t n = 0;
@@ -342,8 +344,8 @@ static size_t find_clusters(finisher *f) {
     return n;
 }
 
-/* Returns the group of a cluster of workers. If there are as many groups as clusters, they are in
- * the same order. If there is one more group, the first one spans all ranks and was only used to
+/* Returns the group of a cluster of workers. If there are as many groups as clusters, both have the
+ * same order. If there is one group more, the first group has all ranks, and was only used to
  * create the others. NULL if unknown. */
 static const group *group_of(const finisher *f, size_t n_clusters, uint32_t cluster) {
     const group *groups = f->groups.data;
@@ -370,7 +372,7 @@ static int32_t member(const group *g, int32_t place) {
                : -1;
 }
 
-/* Sets the output elements per rank, as in NCCL's metadata. */
+/* Sets the elements as NCCL's metadata has them: for some kinds, the output of one rank. */
 static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
     row->out_elements = row->in_elements;
     if (row->in_elements <= INT64_MAX / TM_GROUP_RANKS_MAX && row->kind == TM_COLL_ALLGATHER &&
@@ -380,7 +382,7 @@ static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
         row->out_elements = row->in_elements / n_ranks;
 }
 
-/* Makes a name for an unknown group: "threads 2, 3". */
+/* Makes a name such as "threads 2, 3" for a group that is not known. */
 static uint32_t threads_of_track(const finisher *f, uint32_t track) {
     enum { ROOM = 24 * 2 };
     char text[ROOM] = "";
@@ -449,7 +451,7 @@ static bool set_groups(finisher *f) {
     return true;
 }
 
-/* Keeps the rows of operations (@p any), or none. */
+/* Removes the rows of requests. Keeps those of operations on the host only if @p any. */
 static void keep_operations(finisher *f, bool any) {
     tm_vec *rows = &f->trace->attrs[TM_ATTR_COLLECTIVE];
     size_t kept = 0;
@@ -469,8 +471,8 @@ static bool works_on_gpu(const tm_trace *trace) {
     return trace->attrs[TM_ATTR_LAUNCH].n > 0;
 }
 
-/* Whether PyTorch's first profiler wrote the trace without GPU work: its events have one process
- * for host threads and another for the operators' GPU time. */
+/* Whether PyTorch's first profiler wrote the trace without GPU work: with GPU work, it has a second
+ * process for the GPU time of operators. */
 static bool is_legacy(const finisher *f) {
     const tm_track *tracks = f->trace->tracks.data;
     size_t t = 0;

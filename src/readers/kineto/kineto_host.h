@@ -1,18 +1,19 @@
-/* Communication on host threads (timeline/host_comm.h) as PyTorch's profiler records it:
- * `c10d::allreduce_` where a thread requests it, and an annotation `gloo:all_reduce` on a worker
- * thread of the group, which has neither the group nor its ranks. Private to the Kineto reader. */
+/* Communication on host threads (timeline/host_comm.h) as PyTorch's profiler records it: a request,
+ * such as the operator `c10d::allreduce_`, and the operation, such as the annotation
+ * `gloo:all_reduce` on a worker thread of the group. The annotation has neither the group nor its
+ * ranks. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_HOST_H
 #define TMERGE_KINETO_HOST_H
 
 #include "kineto_emit.h"
 
-/** Adds a row of TM_ATTR_COLLECTIVE for either kind of event: kind, size, type, and for transfers
- * the peer as its index in the group. Returns false if out of memory. */
+/** Adds a row of TM_ATTR_COLLECTIVE for a request or an operation: kind, size, type, and for
+ * transfers the peer as its index in the group. Returns false if out of memory. */
 bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row);
 
 /**
- * Finishes these rows at the end: an operation gets its kind from its request, which becomes its
- * launch, and the group of its worker thread. Groups are listed in the rank's metadata in order of
+ * Completes these rows after reading. An operation gets the group of its worker thread, and a kind
+ * from its request, which becomes its launch. Groups are listed in the rank's metadata in order of
  * creation, and thread ids have the same order. Rows of requests, and all rows of a rank that works
  * on a GPU, are removed. A rank that works only on the CPU is marked so in its metadata.
  */

@@ -1,15 +1,15 @@
-/* Normalises event names for aggregation. */
+/* Removes from event names what differs between runs and ranks. */
 #ifndef TMERGE_KINETO_NAME_H
 #define TMERGE_KINETO_NAME_H
 
 #include <stddef.h>
 
-/** Finds the first address that Python prints, " at 0x7f5c2c0b1d30"; NULL for none. */
+/** Finds the first address as Python writes it, " at 0x7f5c2c0b1d30"; NULL if there is none. */
 const char *tm_kineto_find_address(const char *name, size_t size);
 
 /**
- * Removes all addresses: they differ between runs and ranks, so no two calls would have the same
- * name.
+ * Removes all addresses. They differ between runs and ranks, so with them no two calls would have
+ * the same name.
  * @param out  [size] the name without them
  * @return     its length
  */

@@ -11,13 +11,14 @@
 
 enum { NONE = -1, SEVERAL = -2 };
 
-/* Combines one more rank with the known rank of a process. */
+/* Adds a rank that a process shows; two different ranks make it SEVERAL. */
 static void combine(int64_t *rank, int64_t other) {
     if (other != NONE)
         *rank = *rank == NONE || *rank == other ? other : SEVERAL;
 }
 
-/* PyTorch's spans of the profiler itself are not work of a rank, and may share one process. */
+/* Whether an event is a span of PyTorch's profiler itself. It is not a rank's work, and those of
+ * several ranks may have one process. */
 static bool is_span(const char *category, size_t size) {
     return size == 5 && memcmp(category, "Trace", size) == 0;
 }
@@ -134,7 +135,7 @@ static bool adopt(reading *r) {
     return ranks != NULL;
 }
 
-/* Stores the result. Returns false if out of memory. */
+/* Stores the ranks of processes and the numbers of durations. Returns false if out of memory. */
 static bool conclude(const reading *r, tm_kineto_named *out) {
     const process *v = r->processes.data;
     bool ok = true;

@@ -9,10 +9,10 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** Whether the processes of a file that was read as one rank are named after several. */
+/** Whether the processes of a file that was read as one rank have names of several ranks. */
 bool tm_kineto_names_ranks(const tm_part *whole, const tm_names *names);
 
-/** The ranks of a file's processes. */
+/** The rank of each process of a file. */
 typedef struct tm_kineto_named {
     tm_keys processes; /* of uint64_t: hashes of process ids */
     tm_vec ranks;      /* of int64_t: rank of each process, -1 unknown */
@@ -21,9 +21,9 @@ typedef struct tm_kineto_named {
 } tm_kineto_named;
 
 /**
- * Finds the ranks from all events of a file, because names may follow the events of their process.
- * A process without such a name belongs to the rank that shares correlation ids with it, if there
- * is exactly one.
+ * Finds the ranks in all events of a file, because a process may be named after its events. A
+ * process whose name has no rank belongs to the only rank that shares correlation ids with it, if
+ * there is exactly one.
  * @param out  free it with tm_kineto_named_free, whatever the result
  * @return     TM_OK, also if the file cannot be read; TM_ERR_FAULT
  */

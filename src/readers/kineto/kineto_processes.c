@@ -4,7 +4,7 @@
 
 #include "base/sorted.h"
 
-/* A few ids may be shared by chance. */
+/* Two processes may share a few ids by chance. */
 enum { SHARED_MAX = 8 };
 
 /* A launching call. */
@@ -33,7 +33,7 @@ bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process) {
     return false;
 }
 
-/* Avoids the sort: nearly always all calls have one process. */
+/* If all calls have the same process, as nearly always, the ids need not be sorted. */
 static bool has_several(const tm_trace *trace, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (call_at(trace, i).process != call_at(trace, 0).process)

@@ -1,4 +1,4 @@
-/* Checks that a trace has one process. Private to the Kineto reader. */
+/* Checks that a trace has the calls of only one process. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_PROCESSES_H
 #define TMERGE_KINETO_PROCESSES_H
 
@@ -6,14 +6,14 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** Whether a process, by the name id of its number, is that of a device. Calls that a profiler puts
- * on it belong to the host's process. */
+/** Whether the process whose number has this name id is a device. (Calls that a profiler puts there
+ * belong to the host's process.) */
 bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process);
 
 /**
- * Detects a file merged from the traces of several ranks. A profiler records only its own process,
- * whose correlation ids are unique. If several processes have calls with the same ids, the owner of
- * a kernel cannot be known.
+ * Detects a file that was merged from the traces of several ranks. A profiler records only its own
+ * process, in which correlation ids are unique. If several processes have calls with the same ids,
+ * nobody can say which of them launched a kernel.
  *
  * @return  TM_OK; TM_ERR_INPUT if it is merged; TM_ERR_FAULT
  */

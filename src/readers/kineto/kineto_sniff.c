@@ -21,7 +21,8 @@ static bool known_key(const tm_json_text *key) {
     return false;
 }
 
-/* Searches the keys of the object at p for a known one, or for `wanted` if given. */
+/* Whether the object at p has a key that only Kineto's traces have, or the key @p wanted if it is
+ * not NULL. */
 static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     tm_json_text key;
     p = tm_json_space(p + 1);
@@ -44,12 +45,13 @@ static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     return false;
 }
 
-/* `head` is followed by TM_JSON_PADDING zero bytes, as read by tm_file_sniff. */
+/* @p head must be followed by TM_JSON_PADDING zero bytes, as read by tm_file_sniff. */
 bool tm_kineto_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     const char *p = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head;
     p = tm_json_space(p);
-    if (*p == '{') /* the reader reports a malformed value before the first known key */
+    /* the value before the first known key is malformed; the reader will report this */
+    if (*p == '{')
         return has_key(&cursor, p, NULL) || strstr(head, "\"traceEvents\"");
     if (*p != '[')
         return false;
@@ -96,7 +98,7 @@ static tm_status list_ranks(const char *head, const char *path, tm_vec *units, t
     }
 }
 
-/* Ignores read errors here; the reader reports them. */
+/* Ignores read errors: the reader will report them. */
 tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                tm_error *err) {
     char *head = calloc(1, TM_SNIFF_BYTES + TM_JSON_PADDING);
@@ -119,7 +121,7 @@ tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, boo
     return status;
 }
 
-/* Whether the object at p follows a comma or a bracket, as far as the window shows. */
+/* Whether the object at p follows a comma or a bracket, or the window starts with it. */
 static bool follows_comma(const tm_window *window, const char *p) {
     while (p > window->buffer && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\r' || p[-1] == '\t'))
         p--;
@@ -144,7 +146,7 @@ static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     return -1;
 }
 
-/* Searches only one window: if no event starts there, the trace is not cut here. */
+/* Looks at one window only: if no event starts in it, the trace is not divided here. */
 tm_status tm_kineto_find_event(tm_source *source, int64_t *offset, tm_error *err) {
     tm_window window;
     tm_chrome_keys *keys = malloc(sizeof *keys);

@@ -43,8 +43,8 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     tm_keys_free(&e->blocks);
 }
 
-/* Sets the offset added to all times: 0 if the export already added it, else the start of the
- * recording since the epoch, derived from the host's monotonic clock if that is known. */
+/* Sets the offset that is added to all times. It is 0 if the export already added it; else the
+ * start of the recording since the epoch, from the host's monotonic clock if that is known. */
 static tm_status set_base(tm_nsys_emitter *e, tm_error *err) {
     tm_nsys_clock clock;
     TM_TRY(tm_nsys_read_clock(e->db, &clock, err));
@@ -68,7 +68,7 @@ static tm_status read_all(tm_nsys_emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-/* SQLite opens the file itself; the source only supplies its path. */
+/* SQLite opens the file itself. The source is only used for its path. */
 static tm_status nsys_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                 tm_trace *out, tm_error *err) {
     tm_db db;

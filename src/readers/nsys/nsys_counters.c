@@ -5,7 +5,8 @@
 
 #include "nsys_units.h"
 
-/* A metric's key and name. GPUs: type and metric id; network cards: list and index. */
+/* A metric: its name, and the numbers that identify it. For GPUs these are type and metric id, for
+ * network cards list and index. */
 typedef struct metric {
     int64_t of, number;
     uint32_t name;
@@ -14,8 +15,8 @@ typedef struct metric {
 /* State while samples are read. */
 typedef struct sampling {
     tm_nsys_emitter *e;
-    tm_vec metrics; /* of metric; a few dozen */
-    tm_vec gpus;    /* of metric: GPU's number in the machine, CUDA ordinal in `name` */
+    tm_vec metrics; /* of metric; has only a few dozen */
+    tm_vec gpus; /* of metric: `number` is a GPU's number in the machine, `name` its CUDA ordinal */
 } sampling;
 
 /* Keeps the CUDA ordinal of a GPU of this process, if the export records ordinals. */
@@ -63,7 +64,7 @@ static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event
     return tm_nsys_add_counter(e, &attr, err);
 }
 
-/* Whether the unit has work on the device; its device mask also contains unused devices. */
+/* Whether the unit has work on the device. (The mask of its devices also has unused ones.) */
 static bool has_used(const tm_nsys_emitter *e, int64_t device) {
     const tm_track *tracks = e->trace->tracks.data;
     for (size_t i = 0; i < e->trace->tracks.n; i++)

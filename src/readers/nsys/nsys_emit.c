@@ -19,7 +19,7 @@
 
 enum { START = TM_NSYS_START, END, AT, REST };
 
-/* A table: the columns to query and the function that turns a row into events. */
+/* A table of an export: its columns, and the function that makes events from a row. */
 typedef struct table_def {
     const char *name;
     const char *columns[24]; /* NULL-terminated */
@@ -96,7 +96,8 @@ tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event e
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) {
     enum { DEVICE = REST, STREAM };
-    const int64_t invalid_stream = UINT32_MAX; /* work that waits for a whole context */
+    /* work of the whole context, such as a wait for all of its streams */
+    const int64_t invalid_stream = UINT32_MAX;
     int64_t device = tm_db_int(values, DEVICE, 0), stream = tm_db_int(values, STREAM, -1);
     *row = TM_NO_EVENT;
     if (!((uint64_t)e->unit->devices & tm_unit_device(device)))
@@ -167,7 +168,7 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
                : tm_fail_memory(err);
 }
 
-/* A graph recorded as a whole: like a kernel, it keeps the GPU busy. */
+/* Adds a CUDA graph that was recorded as one event. Like a kernel, it keeps the GPU busy. */
 static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
@@ -246,7 +247,7 @@ static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
     if (tm_db_int(values, CHAIN, -1) >= 0 &&
         !tm_nsys_note_chain(e, correlation, tm_db_int(values, CHAIN, -1)))
         return tm_fail_memory(err);
-    if (class == BACKTRACE) /* a duplicate of a call that carries its call stack */
+    if (class == BACKTRACE) /* only adds a call stack to a call that another row has */
         return TM_OK;
     tm_raw_event event = {.kind = TM_DURATION,
                           .category = class == DRIVER ? TM_CAT_DRIVER : TM_CAT_RUNTIME};
@@ -289,7 +290,7 @@ static const table_def tables[] = {
 #undef ON_STREAM
 #undef ON_THREAD
 
-/* Tables whose rows are plain ranges, by name. */
+/* Tables whose rows are ranges with a name and nothing else. */
 static const struct {
     const char *name;
     tm_category category;
@@ -330,14 +331,14 @@ static table_def def_of(int table) {
                                           tm_nsys_range_row};
 }
 
-/* Reports progress as bytes of the file, in proportion to the rows done. */
+/* Reports progress in bytes: the file's size, multiplied by the share of rows that were read. */
 static void tell(const tm_nsys_emitter *e) {
     if (e->n_rows > 0 && e->n_done <= e->n_rows)
         tm_source_tell(e->source,
                        (int64_t)((double)e->db->size * (double)e->n_done / (double)e->n_rows));
 }
 
-/* A table being read into the trace. */
+/* A table, while its rows are added to the trace. */
 typedef struct table_scan {
     tm_nsys_emitter *e;
     const table_def *def;
@@ -350,14 +351,14 @@ static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) 
     int64_t at = tm_db_int(values, AT, 0), process = s->e->unit->process;
     if (++s->e->n_done % TOLD_AFTER == 0)
         tell(s->e);
-    /* Process 0: the export does not distinguish its processes. */
+    /* The unit has process 0 if the export does not distinguish processes. */
     if (process != 0 && process != (s->by_thread ? at & TM_NSYS_PROCESS_MASK : at))
         return TM_OK;
     return s->def->row(s->e, values, err);
 }
 
-/* SQLite filters out rows of other processes, decoding only the process column of these: a file of
- * many ranks is scanned once for each rank. */
+/* Lets SQLite skip the rows of other processes, of which it decodes only the process. This matters
+ * because a file of many ranks is scanned once for each rank. */
 static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
     table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
     tm_db_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
@@ -377,7 +378,7 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->category = i < N_TABLES ? TM_CAT_OTHER : (uint8_t)ranges[i - N_TABLES].category;
         TM_TRY(read_table(e, &def, err));
         n_passed += tm_db_last_row(e->db, def.name);
-        e->n_done = n_passed; /* includes rows of other processes */
+        e->n_done = n_passed; /* also counts rows of other processes */
         tell(e);
     }
     TM_TRY(tm_nsys_add_mpi(e, err));

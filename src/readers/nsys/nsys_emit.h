@@ -11,7 +11,7 @@
 
 enum { TM_NSYS_TRACK_CACHE = 64 };
 
-/** Cache entry of a thread's or stream's track; saves formatting its name again. */
+/** A cached track of a thread or stream, so that its name need not be formatted again. */
 typedef struct tm_nsys_track {
     int64_t first, second; /* process and thread, or device and stream */
     uint32_t track;
@@ -29,7 +29,7 @@ typedef struct tm_nsys_domain {
     uint32_t name;
 } tm_nsys_domain;
 
-/** State while a unit is read. The reader sets the fields up to `devices`. */
+/** What is known while a unit is read. The caller sets the members up to `devices`. */
 typedef struct tm_nsys_emitter {
     const tm_db *db;         /* borrowed, as are all pointers here */
     const tm_unit *unit;     /* the unit being read */
@@ -39,27 +39,29 @@ typedef struct tm_nsys_emitter {
     int64_t base_ns; /* added to every time */
     tm_vec devices;  /* of tm_nsys_device */
 
-    int64_t n_rows, n_done;  /* over all tables, approximate; for the progress */
-    sqlite3_stmt *find_text; /* looks up StringIds; NULL without that table */
-    tm_vec texts;            /* hash table: name ids of StringIds */
-    size_t n_texts;          /* entries in `texts` */
-    tm_vec scratch;          /* of char */
-    tm_vec domains;          /* of tm_nsys_domain: seen so far */
-    bool has_all_domains;    /* all rows have been searched for domains */
-    tm_vec fields;           /* of payload schemas, by nsys_nccl.c */
-    tm_vec ranges;           /* of tm_nsys_range */
-    tm_vec records;          /* records of CUDA events, by nsys_waits.c */
+    int64_t n_rows, n_done; /* numbers of rows in all tables, approximate; to report progress */
+    /* statement that looks up a text in StringIds; NULL if there is no such table */
+    sqlite3_stmt *find_text;
+    tm_vec texts;         /* hash table from ids of StringIds to name ids */
+    size_t n_texts;       /* entries in `texts` */
+    tm_vec scratch;       /* of char */
+    tm_vec domains;       /* of tm_nsys_domain: those found so far */
+    bool has_all_domains; /* whether all rows have been searched for domains */
+    tm_vec fields;        /* fields in payloads of each schema; for nsys_nccl.c */
+    tm_vec ranges;        /* of tm_nsys_range */
+    tm_vec records;       /* calls of cudaEventRecord; for nsys_waits.c */
     bool has_sorted_records;
-    uint8_t category;   /* tm_category of the plain ranges of the current table */
-    tm_keys blocks;     /* addresses of allocations, by nsys_memory.c */
-    tm_vec block_bytes; /* of int64_t: sizes of `blocks` [bytes]; 0 once released */
-    tm_vec switchings;  /* context switches of threads, by nsys_sched.c */
-    tm_vec mpi_rows;    /* MPI calls, by nsys_mpi.c */
-    tm_vec chains;      /* calls with a recorded stack, by nsys_stacks.c */
+    uint8_t category;   /* tm_category of the ranges in the current table */
+    tm_keys blocks;     /* addresses of allocations; for nsys_memory.c */
+    tm_vec block_bytes; /* of int64_t: size of each allocation in `blocks` [bytes]; 0 after its
+                           release */
+    tm_vec switchings;  /* context switches of threads; for nsys_sched.c */
+    tm_vec mpi_rows;    /* MPI calls; for nsys_mpi.c */
+    tm_vec chains;      /* calls with a recorded stack; for nsys_stacks.c */
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 
-/** Every table starts with these columns: start, end, and globalPid or globalTid. */
+/** The first columns of every query: start, end, and globalPid or globalTid. */
 enum { TM_NSYS_START, TM_NSYS_END, TM_NSYS_AT, TM_NSYS_REST };
 
 /** Returns the track of a thread (process and thread number) or stream (device and stream number),
@@ -70,17 +72,17 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
  * Adds an event with the times of a row, or counts why it was rejected.
  *
  * @param event  its name, track, category and kind; fails if name or track is the failure value
- * @param row    set to its index; TM_NO_EVENT if it was rejected
+ * @param row    set to the event's index; TM_NO_EVENT if it was rejected
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
 
-/** Like tm_nsys_add, with times of the recording [ns]; INT64_MIN for an unrecorded time. */
+/** Like tm_nsys_add, but with the times [ns] as arguments, as recorded; INT64_MIN: not recorded. */
 tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_event event,
                          uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Like tm_nsys_add, for an event on a stream: device and stream follow TM_NSYS_AT in the row. Sets
+/** Like tm_nsys_add, for an event on a stream: the row has device and stream after TM_NSYS_AT. Sets
  * *row to TM_NO_EVENT also if the device belongs to another unit. */
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) TM_MUST_CHECK;
@@ -106,8 +108,8 @@ tm_status tm_nsys_prepare_texts(const tm_db *db, sqlite3_stmt **out, tm_error *e
  * memory. */
 uint32_t tm_nsys_intern(tm_nsys_emitter *e, tm_text text);
 
-/** Looks up the name id of a text in StringIds; TM_NO_NAME if there is none. @p call: the text is a
- * function name, which the profiler writes with an interface version (cudaMalloc_v3020). */
+/** Looks up the name id of a text in StringIds; TM_NO_NAME if there is none. If @p call, the text
+ * is a function's name, and its interface version is removed (cudaMalloc_v3020). */
 tm_status tm_nsys_string(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -14,7 +14,7 @@ typedef struct ordinal {
     int64_t gpu, device;
 } ordinal;
 
-/* The metadata being built. */
+/* The metadata that is being written. */
 typedef struct facts {
     tm_nsys_emitter *e;
     cJSON *root, *list;
@@ -36,7 +36,8 @@ static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *e
 
 enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 
-/* Returns the GPU's CUDA ordinal in this process, or its machine-wide number if none is listed. */
+/* Returns the GPU's CUDA ordinal in this process; if the export lists no ordinals, the GPU's number
+ * in the machine. */
 static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
     int64_t gpu = tm_db_int(values, ID, -1);
@@ -47,7 +48,7 @@ static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
 }
 
 static bool add_number(cJSON *object, const char *key, int64_t value) {
-    char text[24]; /* raw: cJSON keeps numbers as doubles */
+    char text[24]; /* added as text, because cJSON keeps numbers as doubles */
     snprintf(text, sizeof text, "%" PRId64, value);
     return value < 0 || cJSON_AddRawToObject(object, key, text);
 }
@@ -91,7 +92,7 @@ static tm_status read_gpus(facts *f, tm_error *err) {
     return scan(f->e, &gpus, take_gpu, f, err);
 }
 
-/* Takes a warning or error of the profiler that concerns this process or no process. */
+/* Adds a warning or error of the profiler if it is about this process, or about no process. */
 static tm_status take_diagnostic(void *context, sqlite3_value **values, tm_error *err) {
     facts *f = context;
     int64_t process = tm_db_int(values, 1, 0);
@@ -179,7 +180,7 @@ static tm_status take_process_name(void *context, sqlite3_value **values, tm_err
     return name != TM_NAME_FAILED && pid != TM_NAME_FAILED ? TM_OK : tm_fail_memory(err);
 }
 
-/* A thread has a row for each name it had; the last one counts. */
+/* A thread has a row for each name that it had; the last name is used. */
 static tm_status take_thread_name(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_emitter *e = context;
     int64_t thread = tm_db_int(values, 1, 0);

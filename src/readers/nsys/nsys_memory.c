@@ -9,8 +9,8 @@
 /* CUPTI's kinds of memory (ENUM_CUDA_MEM_KIND). */
 enum { PAGEABLE, PINNED, DEVICE_MEMORY, ARRAY, MANAGED, DEVICE_STATIC, MANAGED_STATIC };
 
-/* Returns a track of its own within the process: the thread that caused the event is not recorded,
- * and no operator must be blamed for it. */
+/* Returns a track of the process for events whose thread is not recorded. It has only such events,
+ * so that they are not attributed to any operator. */
 static uint32_t track_beside(tm_nsys_emitter *e, const char *what) {
     char process[24];
     snprintf(process, sizeof process, "%" PRId64, tm_nsys_pid(e->unit->process));
@@ -21,8 +21,8 @@ static uint32_t track_beside(tm_nsys_emitter *e, const char *what) {
                : tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid);
 }
 
-/* Sets the size of the block at an address [bytes]. A release may lack it, so sizes of allocations
- * are kept until then. INT64_MIN: unknown. False if out of memory. */
+/* Sets the size of the block at an address [bytes]. The sizes of allocations are kept until the
+ * release, whose row may lack the size. INT64_MIN: unknown. False if out of memory. */
 static bool find_bytes(tm_nsys_emitter *e, int64_t address, bool released, int64_t *bytes) {
     if (e->blocks.keys.size == 0) {
         e->blocks = TM_KEYS(int64_t);

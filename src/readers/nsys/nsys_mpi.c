@@ -13,23 +13,23 @@
 
 enum { NONE = -1 };
 
-/* A row of an MPI table. Unrecorded fields are NONE, unrecorded handles 0. */
+/* A row of an MPI table. Fields that are not recorded are NONE; such handles are 0. */
 typedef struct mpi_row {
     int64_t start, end, thread;
     int64_t comm, request;
     int64_t tag, peer, size, received;
-    int64_t seq;  /* of a collective: its index on its communicator */
+    int64_t seq;  /* for a collective: its number among those on its communicator */
     size_t place; /* row index */
     uint32_t name;
-    uint32_t event; /* the event of its call */
+    uint32_t event; /* the event of the call */
 } mpi_row;
 
-/* A request that is active, or a persistent one that was not freed. */
+/* An active request, or a persistent request that was not freed. */
 typedef struct request {
     mpi_row row;
-    size_t next;  /* next request of its bucket, plus 1 */
-    int slot;     /* its sub-track among those of active requests */
-    bool is_made; /* persistent: created by MPI_Send_init and the like */
+    size_t next;  /* 1 + index of the next request in its bucket */
+    int slot;     /* number of the track that it occupies while it is active */
+    bool is_made; /* it is persistent: created by MPI_Send_init or the like */
     bool is_done;
 } request;
 
@@ -37,13 +37,15 @@ enum { N_BUCKETS = 1 << 12, N_SLOTS = 64 };
 
 typedef struct mpi {
     tm_nsys_emitter *e;
-    tm_vec comms;                             /* of tm_mpi_comm */
-    tm_vec requests;                          /* of request */
-    size_t first[N_BUCKETS], last[N_BUCKETS]; /* indices of requests plus 1; 0: none */
-    int used[N_SLOTS]; /* active requests by sub-track; the last one takes the surplus */
-    bool of_cpu;       /* the rank has no GPU, so the communication is its device work */
+    tm_vec comms;    /* of tm_mpi_comm */
+    tm_vec requests; /* of request */
+    /* 1 + index of the first and the last request of each bucket; 0: none */
+    size_t first[N_BUCKETS], last[N_BUCKETS];
+    int used[N_SLOTS]; /* number of active requests on each track; the last track takes all that
+                          have no other */
+    bool of_cpu;       /* the rank has no GPU, so its communication counts as device work */
     bool has_comms;
-    bool from_start; /* MPI_Init is recorded, and so is all that follows */
+    bool from_start; /* the recording includes MPI_Init, and so everything after it */
 } mpi;
 
 static tm_status keep(tm_nsys_emitter *e, mpi_row *row, tm_error *err) {
@@ -104,13 +106,13 @@ static uint32_t track_of_slot(tm_nsys_emitter *e, int64_t thread, int slot) {
                : tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid);
 }
 
-/* Returns the size of one of n pieces [bytes]. */
+/* Returns the size of a piece [bytes] if @p bytes are divided into n pieces; NONE if unknown. */
 static int64_t piece(int64_t bytes, int32_t n) {
     return bytes >= 0 && n > 0 ? bytes / n : NONE;
 }
 
-/* Sets the bytes of one rank. Nsight counts the bytes to and from all ranks: data sent to every
- * rank counts once for each, so a reduction counts as many times as there are ranks. */
+/* Sets the bytes of one rank. Nsight adds up the bytes to and from all ranks: data that a rank
+ * sends to n ranks counts n times, and in a reduction over n ranks, too. */
 static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
                       tm_collective_attr *attr) {
     switch (f->kind) {
@@ -121,7 +123,8 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
         attr->in_elements = attr->out_elements =
             row->received >= 0 ? row->received : piece(row->size, n);
         break;
-    case TM_COLL_ALLGATHER: /* the communicator's size gives the output; likewise below */
+    case TM_COLL_ALLGATHER: /* the output follows from this and the communicator's size; so it is
+                               below */
         attr->in_elements = piece(row->received, n);
         break;
     case TM_COLL_REDUCESCATTER:
@@ -141,7 +144,7 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
     case TM_COLL_SEND:
         attr->in_elements = row->size;
         break;
-    default: /* a receive has only the buffer's size; the sender has the real one */
+    default: /* a receive only has the size of its buffer; the sender has the size of the message */
         break;
     }
 }
@@ -152,13 +155,14 @@ static void set_peer(const mpi_row *row, uint8_t kind, tm_collective_attr *attr)
         attr->dst_rank = peer;
     else
         attr->src_rank = peer;
-    attr->seq = TM_SEQ_REPEATED; /* messages of one tag arrive in the order sent */
+    /* messages with one tag arrive in the order in which they were sent */
+    attr->seq = TM_SEQ_REPEATED;
     attr->comms_id = row->tag + 2;
 }
 
-/* Adds a collective row to an event. Without a list of communicators (2022.4) it has only the kind.
- * With a list, an unlisted communicator is MPI_COMM_SELF or cannot be identified, and no row is
- * added. */
+/* Adds a row of TM_ATTR_COLLECTIVE to an event. If the export lists no communicators (2022.4), the
+ * row has only the kind. If it does, but not the event's, this is MPI_COMM_SELF or cannot be
+ * identified, and no row is added. */
 static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint32_t event,
                              tm_error *err) {
     tm_nsys_emitter *e = m->e;
@@ -175,7 +179,7 @@ static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint
         attr.group = comm->name;
         attr.group_size = comm->n_ranks;
         set_bytes(row, &f, comm->n_ranks, &attr);
-    } else { /* the group cannot be known */
+    } else { /* its group is unknown */
         attr.group_ranks = tm_names_intern_string(e->names, "?");
     }
     attr.seq = row->seq;
@@ -187,7 +191,7 @@ static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint
                : tm_fail_memory(err);
 }
 
-/* Adds a transfer or collective as an event separate from the calls that start and end it. */
+/* Adds an event for a transfer or collective, in addition to the calls that start and end it. */
 static tm_status add_whole(mpi *m, const mpi_row *row, tm_mpi_function f, int slot, int64_t end,
                            tm_error *err) {
     tm_raw_event whole = {
@@ -224,9 +228,9 @@ static tm_status begin_request(mpi *m, const mpi_row *row, bool is_made, tm_erro
     return TM_OK;
 }
 
-/* Returns the oldest active request with a handle (requests that MPI completed at once may share
- * one), or the newest persistent one; NULL if there is none. Drops finished requests at the head of
- * the bucket. */
+/* Returns the oldest active request with a handle; if none is active, the newest persistent one;
+ * NULL if there is none. (Several requests that MPI completed immediately may have one handle.)
+ * Removes finished requests at the start of the bucket. */
 static request *find_request(mpi *m, int64_t handle, bool is_made) {
     const size_t bucket = bucket_of(handle);
     request *v = m->requests.data, *found = NULL;
@@ -238,7 +242,7 @@ static request *find_request(mpi *m, int64_t handle, bool is_made) {
         if (v[i - 1].row.request == handle && !v[i - 1].is_done && v[i - 1].is_made == is_made) {
             found = &v[i - 1];
             if (!is_made)
-                break; /* the last of several persistent requests: earlier ones were freed */
+                break; /* take the last persistent request: the earlier ones were freed */
         }
     return found;
 }
@@ -273,7 +277,7 @@ static tm_status take_request(mpi *m, const mpi_row *row, const tm_mpi_function 
     return ended ? end_request(m, ended, row->end, err) : TM_OK;
 }
 
-/* Adds both halves of MPI_Sendrecv: the sending row comes first and has no duration. */
+/* Adds both halves of MPI_Sendrecv. The row of the send comes first and has no duration. */
 static tm_status add_halves(mpi *m, const mpi_row *rows, size_t n, int64_t end, tm_error *err) {
     for (size_t i = 0; i < n && i < 2; i++) {
         tm_mpi_function half = {.kind = i == 0 ? TM_COLL_SEND : TM_COLL_RECV};
@@ -293,7 +297,7 @@ static void number(mpi *m, mpi_row *row, const tm_mpi_function *f) {
     row->seq = comm ? comm->n_calls++ : NONE;
 }
 
-/* Adds one call from its rows. */
+/* Adds one call, given its rows. */
 static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     const tm_mpi_function f = tm_mpi_function_of(tm_names_text(m->e->names, rows->name));
     int64_t end = rows->end;
@@ -320,7 +324,7 @@ static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* Ends requests that nothing waited for: they last as long as the call that started them. */
+/* Adds requests that no call waited for. They end with the call that started them. */
 static tm_status end_others(mpi *m, tm_error *err) {
     for (size_t i = 0; i < m->requests.n; i++) {
         request *r = (request *)m->requests.data + i;

@@ -9,7 +9,8 @@
 #include "base/sorted.h"
 #include "nsys_units.h"
 
-/* Function names without MPI_, the I of non-blocking ones, and suffixes. The first match counts. */
+/* Names of functions without MPI_, without the I of non-blocking functions, and without suffixes.
+ * The first one that matches is used. */
 static const struct {
     const char *stem;
     uint8_t kind;
@@ -34,8 +35,8 @@ static const struct {
     {"mrecv", TM_COLL_RECV},
 };
 
-/* Whether the rest is a valid suffix: large-count functions end in _c; vector functions have a
- * count for each rank. */
+/* Whether the rest of a name is a valid suffix: _c of functions with large counts, or v or w of
+ * functions with a count for each rank. */
 static bool fits(const char *rest, tm_mpi_function *out) {
     static const char *const ends[] = {"", "_c", "_block", "_block_c", "_replace", "_replace_c"};
     static const char *const vectors[] = {"v", "w", "v_c", "w_c"};
@@ -76,7 +77,7 @@ tm_mpi_function tm_mpi_function_of(tm_text name) {
     return out;
 }
 
-/* State while communicators are read, in order of creation. */
+/* The communicators being read, in the order of their creation. */
 typedef struct reading {
     tm_nsys_emitter *e;
     tm_vec *out;
@@ -101,22 +102,23 @@ static tm_mpi_comm *last_of(const tm_vec *comms, int64_t handle) {
     return NULL;
 }
 
-/* Names a copy by its parent and the number of copies made so far: all ranks make them in the same
- * order. */
+/* Names a copy of a communicator by its parent and the number of copies made so far. This is the
+ * same on all ranks, because they make copies in the same order. */
 static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     char text[96];
     const tm_text of = tm_names_text(r->e->names, parent->name);
     parent->n_copies++;
     int n = snprintf(text, sizeof text, "%s dup %d", of.bytes, parent->n_copies);
-    if (n >= (int)sizeof text) /* a copy of a copy ... */
+    if (n >= (int)sizeof text) /* for copies of copies, which would have long names */
         snprintf(text, sizeof text, "dup %016" PRIx64 " %d",
                  tm_hash(TM_HASH_BEGIN, of.bytes, of.size), parent->n_copies);
     return tm_names_intern_string(r->e->names, text);
 }
 
-/* Takes a communicator. Nsight numbers those that share the same first rank of the job. */
+/* Adds a communicator. Nsight identifies it by its first rank and a number among those with the
+ * same first rank. */
 static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err) {
-    enum { MOST = 4096 }; /* limit; no real program creates as many */
+    enum { MOST = 4096 }; /* no real program creates as many */
     reading *r = context;
     const int64_t size = tm_db_int(values, SIZE, -1), place = tm_db_int(values, PLACE, -1);
     const int64_t root = tm_db_int(values, ROOT, -1), parent = tm_db_int(values, PARENT, 0);
@@ -135,7 +137,7 @@ static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err)
                  tm_db_int(values, UID, 0));
     } else if (parent != 0) {
         if (!of)
-            return TM_OK; /* nothing is known of the parent */
+            return TM_OK; /* the parent is unknown */
         added.n_ranks = of->n_ranks;
         added.place = of->place;
     }
@@ -178,5 +180,7 @@ tm_mpi_comm *tm_mpi_comm_find(const tm_vec *comms, int64_t handle, int64_t time)
     if (i > 0 && v[i - 1].handle == handle)
         return &v[i - 1];
     return i < comms->n && v[i].handle == handle ? &v[i]
-                                                 : NULL; /* used before its creation ended */
+                                                 /* it was used before the call that created it
+                                                  * ended */
+                                                 : NULL;
 }

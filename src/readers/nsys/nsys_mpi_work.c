@@ -13,11 +13,11 @@ typedef struct scope {
     bool call;
 } scope;
 
-/* State of the pass over a thread. */
+/* State while the calls and ranges of a thread are gone through. */
 typedef struct walk {
     tm_nsys_emitter *e;
-    tm_vec open;    /* of scope: the open ones, innermost last */
-    size_t n_calls; /* calls among them */
+    tm_vec open;    /* of scope: calls and ranges that are open, the innermost last */
+    size_t n_calls; /* number of calls in `open` */
     int64_t at_ns;
     uint32_t outside; /* name id of OUTSIDE */
 } walk;
@@ -45,7 +45,8 @@ static tm_status list_scopes(const tm_nsys_emitter *e, tm_vec *out, tm_error *er
     return TM_OK;
 }
 
-/* Names work by a range without the number at its end: "step 12" and "step 13" are the same. */
+/* Returns the name of work in a range: the range's name without the number at its end, so that
+ * "step 12" and "step 13" give the same. */
 static uint32_t name_of(const walk *w, const scope *in) {
     tm_text text = in ? tm_names_text(w->e->names, in->name) : (tm_text){"", 0};
     size_t n = text.size, digits;
@@ -56,7 +57,7 @@ static uint32_t name_of(const walk *w, const scope *in) {
         n--;
     if (!in || n == 0)
         return w->outside;
-    if (n + digits == text.size) /* no separator: a name such as fc1 */
+    if (n + digits == text.size) /* the digits belong to the name, as in fc1 */
         return in->name;
     char copy[128];
     if (n >= sizeof copy)
@@ -65,7 +66,7 @@ static uint32_t name_of(const walk *w, const scope *in) {
     return tm_names_intern(w->e->names, copy, n);
 }
 
-/* Advances to a time: the interval is work unless a call is open. */
+/* Advances to a time. The interval up to it is work unless a call is open. */
 static tm_status pass(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     const scope *open = w->open.data;
     const int64_t from_ns = w->at_ns;
@@ -82,8 +83,8 @@ static tm_status pass(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     return tm_nsys_add_at(w->e, from_ns - w->e->base_ns, to_ns - w->e->base_ns, piece, &row, err);
 }
 
-/* Closes the scopes that end by a time, innermost first. A range that ends within an open call
- * closes with it. */
+/* Closes the calls and ranges that end by a time, the innermost first. A range that ends within a
+ * call is closed with the call. */
 static tm_status close_until(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     while (w->open.n > 0) {
         const scope *top = (scope *)w->open.data + w->open.n - 1;

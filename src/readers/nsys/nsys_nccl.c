@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "timeline/classify.h"
 
-/* Where payloads of one schema hold a value. */
+/* Where payloads of a schema have one of their values. */
 typedef struct field {
     int64_t domain, schema;
     int64_t offset; /* bytes from the start of the payload */
@@ -16,7 +16,7 @@ typedef struct field {
     size_t member;  /* offset within tm_nsys_payload */
 } field;
 
-/* The payload fields to keep, by NCCL's names. */
+/* The fields of payloads that are kept, with NCCL's names. */
 static const struct {
     const char *name;
     size_t member;
@@ -29,7 +29,7 @@ static const struct {
     {"CUDA device", offsetof(tm_nsys_payload, device)},
 };
 
-/* Returns the size of an NVTX type code [bytes]; 0 for types that no kept field has. */
+/* Returns the size of an NVTX type code [bytes]; 0 for types that none of these fields has. */
 static int size_of_type(int64_t type) {
     enum { INT32 = 5, UINT64 = 18, SIZE_T = 22 };
     return type == INT32 ? 4 : type == UINT64 || type == SIZE_T ? 8 : 0;
@@ -96,10 +96,10 @@ tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, con
     return out;
 }
 
-/* An NCCL kernel and the call that launched it. */
+/* An NCCL kernel, and the call that launched it. */
 typedef struct nccl_kernel {
     int64_t correlation;
-    uint32_t event, call; /* call: TM_NO_EVENT if none is recorded */
+    uint32_t event, call; /* call: TM_NO_EVENT if it is not recorded */
 } nccl_kernel;
 
 static int by_correlation(const void *a, const void *b) {
@@ -140,7 +140,8 @@ static bool is_lower(const void *kernel, const void *correlation) {
     return ((const nccl_kernel *)kernel)->correlation < *(const int64_t *)correlation;
 }
 
-/* Returns the first kernel with a correlation id; kernels launched by a graph share one. */
+/* Returns the first kernel with a correlation id. (All kernels of one launch of a graph have the
+ * same id.) */
 static nccl_kernel *first_of(const tm_vec *kernels, int64_t correlation) {
     nccl_kernel *v = kernels->data;
     size_t i = tm_bisect(v, kernels->n, sizeof *v, &correlation, is_lower);
@@ -158,7 +159,8 @@ static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
     }
 }
 
-/* Sorts ranges by thread and start, and sets their reach: the latest end so far on the thread. */
+/* Sorts ranges by thread and start, and sets `reach`: the latest end of this and all earlier ranges
+ * of the thread. */
 static void order_ranges(tm_vec *ranges) {
     tm_nsys_range *v = ranges->data;
     if (ranges->n > 1)
@@ -205,16 +207,16 @@ static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint
     return tm_vec_append(&trace->communicators, &added, 1);
 }
 
-/* Whether a call certainly belongs to the unit. Only calls that create a communicator name a
- * device, so in a process with several units the other calls cannot be attributed. */
+/* Whether a call certainly belongs to the unit. Only calls that create a communicator have a
+ * device, so in a process with several units the unit of other calls is unknown. */
 static bool is_of_unit(const tm_unit *unit, const tm_nsys_payload *p) {
     uint64_t devices = (uint64_t)unit->devices;
     return devices == UINT64_MAX || (p->device >= 0 && (devices & tm_unit_device(p->device)) != 0);
 }
 
 /* Lists every communicator that a call names, even if no kernel can be joined to the call: the
- * ranks that make such calls are the communicator's ranks. Calls not certainly of this unit are
- * listed later, with their kernels. */
+ * ranks that make such calls are the communicator's ranks. Communicators of calls that may belong
+ * to another unit are listed later, with their kernels. */
 static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_unit *unit,
                                     const tm_vec *ranges, tm_error *err) {
     const tm_nsys_range *v = ranges->data;
@@ -239,7 +241,7 @@ static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_u
     return TM_OK;
 }
 
-/* The work of one kernel: a call, or the sends and receives of a group. */
+/* What one kernel did: one call, or the sends and receives of a group of calls. */
 typedef struct operation {
     uint64_t communicator;
     tm_collective_kind kind;
@@ -265,7 +267,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
                (o->kind != TM_COLL_SEND && o->kind != TM_COLL_RECV &&
                 o->kind != TM_COLL_SENDRECV)) {
         return false;
-    } else { /* several peers, or both directions */
+    } else { /* it has several peers, or sends and receives */
         o->kind = TM_COLL_SENDRECV;
         o->peer = -1;
     }
@@ -274,8 +276,9 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     return true;
 }
 
-/* Collects the calls of the group whose end launched a kernel, back to the group's start. Fails for
- * nested groups and for several collectives, which may or may not share a kernel. */
+/* Collects the calls of the group whose end launched a kernel, back to the group's start. Returns
+ * false for nested groups and for several collectives, of which it is unknown whether they share a
+ * kernel. */
 static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const tm_names *names,
                           operation *o) {
     const tm_nsys_range *first = ranges->data;
@@ -291,7 +294,7 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
 
 static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
                          const tm_communicator *of, uint32_t event, tm_error *err) {
-    /* Gathers and scatters move every rank's piece one way, whatever the number of ranks. */
+    /* Returns the bytes of all pieces: gathers and scatters move one piece for each rank. */
     bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
     bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
     tm_collective_attr row = tm_collective_bare(event);
@@ -309,7 +312,7 @@ static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
     return TM_OK;
 }
 
-/* Inputs for joining the kernels of a trace with their calls. */
+/* What is needed to join the kernels of a trace with their calls. */
 typedef struct joiner {
     tm_trace *trace;
     tm_names *names;

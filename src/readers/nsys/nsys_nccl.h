@@ -1,5 +1,5 @@
-/* Payloads of NCCL's NVTX ranges, and the kernels they describe. Private to the reader of Nsight
- * Systems exports. */
+/* The payloads of NCCL's NVTX ranges, and the kernels that they belong to. Private to the reader of
+ * Nsight Systems exports. */
 #ifndef TMERGE_NSYS_NCCL_H
 #define TMERGE_NSYS_NCCL_H
 
@@ -8,21 +8,22 @@
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 
-/** A payload; missing fields are -1, a missing communicator is 0. */
+/** A payload. Fields that it lacks are -1; the communicator is then 0. */
 typedef struct tm_nsys_payload {
-    uint64_t communicator; /* hash of its id, equal on all of its ranks */
-    int64_t bytes;         /* sent by a rank; received by it for a reduce-scatter or receive */
-    int64_t peer;          /* rank within the communicator */
-    int64_t n_ranks, rank; /* only of a call that creates a communicator */
+    uint64_t communicator; /* hash of the communicator's id, equal on all of its ranks */
+    int64_t bytes; /* bytes that a rank sends; for a reduce-scatter or receive, that it receives */
+    int64_t peer;  /* the peer's rank within the communicator */
+    int64_t n_ranks, rank; /* only if the call creates a communicator */
     int64_t device;
 } tm_nsys_payload;
 
 /** An NCCL range on a thread. */
 typedef struct tm_nsys_range {
     int64_t begin_ns, end_ns;
-    int64_t reach_ns; /* latest end so far on its thread; set by tm_nsys_join_nccl */
+    int64_t reach_ns; /* latest end of this and all earlier ranges of its thread; set by
+                         tm_nsys_join_nccl */
     uint32_t track;
-    uint32_t name; /* its text, without the domain */
+    uint32_t name; /* id of its text, without the domain */
     tm_nsys_payload payload;
 } tm_nsys_range;
 

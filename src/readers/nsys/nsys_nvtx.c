@@ -57,8 +57,8 @@ static tm_status name_in_domain(tm_nsys_emitter *e, tm_text of, uint32_t *name, 
     return *name == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
 }
 
-/* Returns the length of an operator's name without the suffix that torch's emit_nvtx adds: its
- * numbers differ in every call. The full length if there is no suffix. */
+/* Returns the length of an operator's name without the suffix that torch's emit_nvtx adds, which
+ * has different numbers in every call. */
 static size_t operator_name(tm_text text) {
     const char *end = text.bytes + text.size, *p = text.bytes;
     while ((p = memchr(p, ',', (size_t)(end - p)))) {
@@ -104,7 +104,7 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     if (type == DOMAIN_CREATE && !e->has_all_domains)
         return take_domain(e, values, err);
     if (type != MARK && type != PUSH_POP && type != START_END)
-        return TM_OK; /* names of categories and threads */
+        return TM_OK; /* the row names a category or a thread */
     tm_raw_event event = {.category = TM_CAT_USER_ANNOTATION,
                           .kind = type == MARK ? TM_INSTANT : TM_DURATION};
     TM_TRY(name_of(e, values, &event, err));
@@ -114,7 +114,8 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
         TM_TRY(domain_name(e, tm_db_int(values, DOMAIN, 0), &domain, err));
     if (type == PUSH_POP && strcmp(domain.bytes, "MPI") == 0 &&
         strncmp(tm_names_text(e->names, bare).bytes, "MPI_", 4) == 0)
-        return tm_nsys_mpi_range(e, values, bare, err); /* nsys up to 2022.4 has no MPI tables */
+        /* used because nsys up to 2022.4 has no MPI tables */
+        return tm_nsys_mpi_range(e, values, bare, err);
     TM_TRY(name_in_domain(e, domain, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     TM_TRY(tm_nsys_add(e, values, event, &row, err));

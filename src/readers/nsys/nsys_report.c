@@ -8,7 +8,7 @@
 
 #define REPORT_END ".nsys-rep"
 
-/* Writes the command for the user to type: it uses nsys's default file name and only options that
+/* Writes the command that the user can type. It has nsys's default file name, and only options that
  * every version has. */
 static void write_command(const char *report, char *out, size_t size) {
     size_t stem = strlen(report) - (sizeof REPORT_END - 1);
@@ -53,8 +53,8 @@ static bool shield(const char *path, char out[TM_PATH_MAX + 64]) {
     return n > 0 && n < TM_PATH_MAX + 64;
 }
 
-/* Options that some versions lack: blobs (they hold NCCL's payloads) and JSON came after 2024.2,
- * --ts-normalize after 2022.4. */
+/* Options that older versions lack: those for blobs (which have NCCL's payloads) and JSON came
+ * after 2024.2, --ts-normalize after 2022.4. */
 static const struct {
     const char *name, *option;
 } newer[] = {

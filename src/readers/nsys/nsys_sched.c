@@ -7,10 +7,10 @@
 #include "base/sorted.h"
 #include "nsys_units.h"
 
-/* A thread was scheduled on a core or off it. */
+/* A thread started or stopped running on a core. */
 typedef struct switching {
     int64_t thread, start_ns, cpu;
-    size_t place; /* row in the table; breaks ties between equal times */
+    size_t place; /* index of the row; gives the order if times are equal */
     bool in;
 } switching;
 
@@ -53,7 +53,7 @@ static tm_status take_own(void *context, sqlite3_value **values, tm_error *err) 
     return tm_vec_append(context, &thread, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Drops the threads that Nsight itself started in the process. */
+/* Removes the threads that Nsight itself started in the process. */
 static tm_status drop_own(tm_nsys_emitter *e, tm_error *err) {
     static const char *const column[] = {"globalTid"};
     const tm_db_query query = {"ThreadNames", column, 1,

@@ -10,11 +10,13 @@
 tm_status tm_nsys_sched_row(tm_nsys_emitter *e, sqlite3_value **values,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Makes an event of each time a thread was on a core. The events get a separate track with the
- * thread's name, because they overlap the thread's calls without nesting. TM_OK; TM_ERR_FAULT. */
+/** Makes an event from each time that a thread was on a core. The events are on a separate track
+ * with the thread's name, because they overlap the thread's calls without being nested in them.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_nsys_add_running(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
-/** Returns a thread's track of time on cores, created if @p make; UINT32_MAX if there is none. */
+/** Returns the track with a thread's times on cores. If it does not exist, creates it if @p make,
+ * else returns UINT32_MAX. */
 uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make);
 
 #endif

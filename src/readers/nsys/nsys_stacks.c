@@ -13,7 +13,7 @@ typedef struct chained {
 /* A function of a call chain; depth 0 is the innermost. */
 typedef struct frame {
     int64_t chain, depth;
-    uint32_t name; /* the module's if the function has no symbol */
+    uint32_t name; /* name id of the function; of the module if the function has no symbol */
     bool is_module;
 } frame;
 
@@ -49,8 +49,8 @@ typedef struct frame_scan {
     tm_vec frames; /* of frame */
 } frame_scan;
 
-/* Takes a frame. Unresolved ones get their module's name: an address means nothing and differs
- * between ranks. */
+/* Adds a frame. A frame without a symbol gets its module's name, because its address says nothing
+ * and differs between ranks. */
 static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err) {
     enum { ID, SYMBOL, MODULE, UNRESOLVED, DEPTH };
     frame_scan *s = context;
@@ -63,7 +63,8 @@ static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&s->frames, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Appends a frame. Adjacent frames of one module without symbols become one: [libcuda.so.1]. */
+/* Appends a frame. Adjacent frames without symbols of the same module become one frame, such as
+ * [libcuda.so.1]. */
 static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const frame *before) {
     tm_text text = tm_names_text(names, f->name);
     if (f->is_module && before && before->is_module && before->name == f->name)
@@ -81,8 +82,8 @@ static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const 
     return ok;
 }
 
-/* Returns the name id of a chain's functions; TM_NO_NAME if it has none, TM_NAME_FAILED if out of
- * memory. */
+/* Returns the id of a name that lists a chain's functions; TM_NO_NAME if it has none,
+ * TM_NAME_FAILED if out of memory. */
 static uint32_t stack_of(const frame_scan *s, int64_t chain) {
     const frame *v = s->frames.data, key = {.chain = chain, .depth = INT64_MIN};
     tm_vec text = TM_VEC(char);

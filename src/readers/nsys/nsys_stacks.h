@@ -7,7 +7,8 @@
 /** Records the call chain of the call with this correlation id. False if out of memory. */
 bool tm_nsys_note_chain(tm_nsys_emitter *e, int64_t correlation, int64_t chain);
 
-/** Adds the stacks of their chains to the calls read. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Adds stacks to the calls that were read, from their recorded chains. TM_OK;
+ * TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_add_stacks(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
 #endif

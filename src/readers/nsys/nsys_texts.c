@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 
-/* Cached name of an id of StringIds. Most texts of a file name no events, so ids are looked up on
- * demand. */
+/* A cached name for an id of StringIds. Ids are looked up on demand, because most texts of a file
+ * are not names of events. */
 typedef struct slot {
     int64_t id;
     uint32_t name; /* TM_NAME_FAILED: free */
@@ -93,7 +93,7 @@ static tm_status look_up(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *ou
         if (*out == TM_NAME_FAILED)
             status = tm_fail_memory(err);
     }
-    (void)sqlite3_reset(e->find_text); /* repeats the error of the step */
+    (void)sqlite3_reset(e->find_text); /* returns the error of the last step again */
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "readers/number.h"
 #include "tmerge/timeline.h"
 
-/* A process and a device it used; device NO_GPU: it ran only on the host. */
+/* A process and a device that it used. NO_GPU: it used none. */
 enum { NO_GPU = -2 };
 
 typedef struct pair {
@@ -33,7 +33,7 @@ static tm_status each_parameter(void *context, sqlite3_value **values, tm_error 
     if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
         clock->normalised = strcmp(tm_db_text(values[1]).bytes, "true") == 0 ||
                             strcmp(tm_db_text(values[1]).bytes, "1") == 0;
-    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* a number, or its text */
+    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* stored as a number or as text */
         clock->shift_ns = sqlite3_value_int64(values[1]);
     return TM_OK;
 }
@@ -99,7 +99,7 @@ static int by_device(const void *a, const void *b) {
 }
 
 /* Lists the devices on which each process runs kernels; for a process without kernels, the devices
- * it copies to and from. A copy to another process's device makes no rank. */
+ * it copies to and from. Copying to a device of another process does not count. */
 static tm_status list_pairs(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalPid", "deviceId"};
     static const char *const kernels[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
@@ -135,9 +135,10 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return tm_vec_append(pairs, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds processes without a GPU that are ranks: all that call MPI. If nothing used a GPU and the MPI
- * tables are missing (nsys up to 2022.4): those with MPI's NVTX ranges, else those with any NVTX
- * range, else all traced processes. (A launcher has only OS calls.) */
+/* Adds processes without a GPU that are ranks: all that call MPI. If no process used a GPU and the
+ * MPI tables are missing (nsys up to 2022.4), adds the processes with MPI's NVTX ranges; if there
+ * are none, those with any NVTX range; else all traced processes. (A launcher has only OS
+ * calls.) */
 static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
     enum { N_MPI = 3 };
     static const char *const columns[] = {"globalTid"};
@@ -173,8 +174,8 @@ static tm_status each_mpi_rank(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Takes a rank from the name that Nsight gives the thread that calls MPI_Init: the only record of
- * the rank before 2023. */
+/* Takes a rank from the name that Nsight gives to the thread that calls MPI_Init. Before 2023,
+ * nothing else has the rank. */
 static tm_status each_named_thread(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *pairs = context;
     static const char start[] = "MPI Rank ";
@@ -191,11 +192,11 @@ static tm_status each_named_thread(void *context, sqlite3_value **values, tm_err
     return TM_OK;
 }
 
-/* State while payloads are searched for ranks in communicators. */
+/* State while payloads are searched for numbers of ranks in communicators. */
 typedef struct init_scan {
     tm_vec *pairs;
-    tm_vec fields; /* of the payloads' schemas */
-    int64_t *most; /* [pairs] size of the largest communicator so far */
+    tm_vec fields; /* fields of the payloads' schemas */
+    int64_t *most; /* [pairs] number of ranks of its largest communicator so far */
 } init_scan;
 
 static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {
@@ -240,7 +241,7 @@ static tm_status each_variable(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Reads only these variables of the captured environment: the rest may hold secrets. */
+/* Reads only these variables of the captured environment, because others may contain secrets. */
 static tm_status read_environment(const tm_db *db, tm_environment *out, tm_error *err) {
     static const char *const column[] = {"value"};
     const tm_db_query query = {"META_DATA_CAPTURE", column, 1,
@@ -260,7 +261,7 @@ tm_status tm_nsys_read_world_size(const tm_db *db, int64_t *out, tm_error *err) 
     return TM_OK;
 }
 
-/* Discards a rank that several units claim. */
+/* Discards a rank that several units have. */
 static void drop_repeated(tm_vec *pairs) {
     pair *v = pairs->data;
     for (size_t i = 0; i < pairs->n; i++) {
@@ -283,8 +284,8 @@ static bool any_unknown(const tm_vec *pairs) {
     return false;
 }
 
-/* Takes the ranks from the first of MPI, NCCL and the environment that has all of them: parts of
- * two different numberings must not be mixed. */
+/* Takes the ranks from MPI, NCCL or the environment: from the first of these that has all ranks,
+ * because their numberings may differ. */
 static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid", "rank"};
     static const char *const named[] = {"globalTid", "text"};
@@ -315,7 +316,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     return TM_OK;
 }
 
-/* Assigns every device of a process to a unit; devices without kernels go to the first. */
+/* Assigns every device of a process to one of its units. Devices without kernels go to the first
+ * unit. */
 static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_error *err) {
     const pair *v = pairs->data;
     for (size_t i = 0; i < pairs->n; i++) {

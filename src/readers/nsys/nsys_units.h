@@ -7,7 +7,7 @@
 #include "readers/sqlite/profiler_database.h"
 #include "tmerge/reader.h"
 
-/* <hardware 8><machine 8><process 24><thread 24> */
+/* The bits of a globalTid: <hardware 8><machine 8><process 24><thread 24> */
 #define TM_NSYS_PROCESS_MASK (~INT64_C(0xFFFFFF))
 
 static inline int64_t tm_nsys_pid(int64_t global) {
@@ -17,9 +17,9 @@ static inline int64_t tm_nsys_pid(int64_t global) {
 /** The clock of an export. */
 typedef struct tm_nsys_clock {
     int64_t utc_ns;    /* start of the recording, since the epoch; -1 if unknown */
-    int64_t system_ns; /* the host's monotonic clock at that time; -1 if unknown */
+    int64_t system_ns; /* the host's monotonic clock at that start; -1 if unknown */
     int64_t shift_ns;  /* shift that the export added to every time */
-    bool normalised;   /* the times count from the epoch already */
+    bool normalised;   /* times are already relative to the epoch */
 } tm_nsys_clock;
 
 tm_status tm_nsys_read_clock(const tm_db *db, tm_nsys_clock *out, tm_error *err) TM_MUST_CHECK;

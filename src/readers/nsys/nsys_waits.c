@@ -6,13 +6,14 @@
 
 /* A recorded cudaEventRecord. */
 typedef struct record {
-    int64_t context, event; /* ids of events are unique within their context */
-    int64_t correlation;    /* of the call; ascending within a process */
-    int64_t sync; /* number of the recording, which its waits also have; 0 in old exports */
+    int64_t context, event; /* ids; those of events are unique only within a context */
+    int64_t correlation;    /* id of the call; ids ascend within a process */
+    int64_t sync; /* number of this recording, which waits for it also have; 0 in old exports */
     int64_t stream;
 } record;
 
-/* Maps the export's value for an unrecorded id, the largest 32-bit number, to -1. */
+/* Returns an id, or -1 if it was not recorded, for which the export has the largest 32-bit
+ * number. */
 static int64_t told(int64_t id) {
     return id == UINT32_MAX ? -1 : id;
 }
@@ -41,8 +42,8 @@ static bool is_before(const void *element, const void *key) {
     return by_place(element, key) < 0;
 }
 
-/* Returns the recording a wait waits for: the last one of its event before it. NULL if it is
- * unknown or precedes the profile. */
+/* Returns the call of cudaEventRecord that a wait waits for: the last one of the same event before
+ * the wait. NULL if it is unknown, or was before the profile. */
 static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     record *records = e->records.data;
     size_t n = e->records.n;
@@ -56,8 +57,8 @@ static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     return same && !other ? last : NULL;
 }
 
-/* A wait for an event without an event id and without a stream is a wait for the context: exports
- * of schema 3.13 write cudaDeviceSynchronize like this. */
+/* A wait for an event that has neither an event id nor a stream is a wait for the whole context.
+ * Exports of schema 3.13 write cudaDeviceSynchronize in this way. */
 static tm_wait_kind kind_of(int64_t type, int64_t stream, int64_t event) {
     bool known = type > 0 && type < TM_N_WAIT_KINDS;
     bool context = type == TM_WAIT_EVENT_SYNC && stream < 0 && event < 0;

@@ -1,5 +1,5 @@
-/* Waits of an export, and the CUDA events they wait for. Private to the reader of Nsight Systems
- * exports. */
+/* The waits in an export, and the CUDA events that they wait for. Private to the reader of Nsight
+ * Systems exports. */
 #ifndef TMERGE_NSYS_WAITS_H
 #define TMERGE_NSYS_WAITS_H
 
@@ -11,8 +11,8 @@
     "start", "end", "globalPid", "deviceId", "streamId", "contextId", "correlationId", "syncType", \
         "eventId", "eventSyncId"
 
-/** Keeps a row of CUPTI_ACTIVITY_KIND_CUDA_EVENT; it makes no event. All such rows precede the
- * first wait. TM_OK; TM_ERR_FAULT. */
+/** Keeps a row of CUPTI_ACTIVITY_KIND_CUDA_EVENT; it makes no event. To be called for all such rows
+ * before the first wait. TM_OK; TM_ERR_FAULT. */
 tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -2,8 +2,8 @@
  * trace event format for a whole job. An event is an operation of the training loop (a forward or
  * backward pass of a micro-batch, a collective), and a process is a data-parallel rank.
  *
- * These traces record communication only from the arrival of its last rank: a rank's wait is in the
- * gap before it and cannot be distinguished from other idle time. */
+ * In these traces a communication starts when its last rank arrives. A rank's wait is therefore in
+ * the gap before it, where it cannot be distinguished from other idle time. */
 #include "ops_emit.h"
 #include "readers/formats.h"
 #include "readers/window.h"
@@ -14,7 +14,7 @@ static bool has_all(const tm_ops_event *e) {
     return tm_ops_is_operation(e) && e->chunk != INT64_MIN;
 }
 
-/* Decides by the first operation; names of threads may precede it. */
+/* Looks at the first operation. Names of threads may come before it. */
 static bool ops_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     const char *p = tm_json_space(head);
@@ -68,7 +68,7 @@ static tm_status read_array(tm_window *window, each_event *each, void *context, 
     return TM_OK;
 }
 
-/* Calls @p each for each event of the file. A truncated file is read to its end (*cut). */
+/* Calls @p each for each event of the file, also if the file is truncated (*cut). */
 static tm_status read_file(tm_source *source, each_event *each, void *context, bool *cut,
                            tm_error *err) {
     tm_window window;

@@ -50,7 +50,8 @@ static bool add_label(tm_ops_emitter *e, const tm_ops_event *event) {
 
 bool tm_ops_emitter_add(tm_ops_emitter *e, const tm_ops_event *event) {
     bool own = event->tid >= 0 && event->tid / TM_OPS_THREADS == e->rank;
-    bool process = event->phase == 'M' && event->tid < 0; /* shared by all ranks of a data rank */
+    /* a name of the process, which all ranks with one data rank share */
+    bool process = event->phase == 'M' && event->tid < 0;
     int64_t *counts = e->part.trace->counts;
     if (!own && !process)
         return true;
@@ -72,7 +73,7 @@ bool tm_ops_emitter_add(tm_ops_emitter *e, const tm_ops_event *event) {
     return kept.name != TM_NAME_FAILED && tm_vec_append(&e->operations, &kept, 1);
 }
 
-/* Returns the ranks of a group in the profilers' format: "[0, 2, 4, 6]". */
+/* Returns the ranks of a group as profilers write them: "[0, 2, 4, 6]". */
 static uint32_t list_text(tm_ops_emitter *e) {
     const int64_t *members = e->members.data;
     tm_vec text = TM_VEC(char);
@@ -154,7 +155,8 @@ static bool emit(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid, const o
     const tm_text text = tm_names_text(e->names, op->name);
     const tm_json_text name = {.bytes = text.bytes, .size = text.size};
     tm_ops_kind kind = tm_ops_kind_of(&name);
-    bool early = op->duration_ns < 0; /* by its clock, it ended before the last rank arrived */
+    /* on its own clock, the rank's operation ended before the last rank arrived */
+    bool early = op->duration_ns < 0;
     if (early && kind < TM_OPS_TRANSFER) {
         trace->counts[TM_COUNT_NEGATIVE_DURATION]++;
         return true;

@@ -9,9 +9,9 @@
 typedef struct tm_ops_emitter {
     int64_t rank;
     tm_names *names;
-    tm_part part;      /* of the trace: its labels name the tracks */
-    tm_vec operations; /* of the rank, in file order */
-    tm_vec members;    /* of int64_t: the current group */
+    tm_part part;      /* the trace's part: its labels name the tracks */
+    tm_vec operations; /* operations of the rank, in file order */
+    tm_vec members;    /* of int64_t: ranks of the current group */
 } tm_ops_emitter;
 
 /** @param trace  initialised by the caller */

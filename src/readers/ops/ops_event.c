@@ -3,10 +3,10 @@
 #include "readers/number.h"
 #include "timeline/trace.h"
 
-/* The target of a value. */
+/* What a value is read as. */
 enum { NOTHING, PHASE, NAME, PID, TID, BEGIN, DURATION, ARGS, LABEL, STEP, CHUNK, SEQ };
 
-/* Returns the target of a key in an event, or in its args. */
+/* Returns what the value of a key is read as, in an event or in its args. */
 static int place_of(const tm_json_text *key, bool args) {
     static const struct {
         const char *key;
@@ -107,7 +107,7 @@ const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_eve
         if (!p)
             return NULL;
     }
-    /* Within these bounds no sum of times overflows; no recording is longer. */
+    /* Times within these bounds have sums that do not overflow. No recording is longer. */
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     out->has_times = out->begin_ns >= least && out->begin_ns <= most &&
                      out->duration_ns >= -TM_DAY_NS && out->duration_ns <= TM_DAY_NS;

@@ -16,7 +16,7 @@ typedef struct tm_ops_event {
     int64_t step, chunk, seq; /* args.step, args.model_chunk, args.seq_id */
 } tm_ops_event;
 
-/** Parses the object at @p p. Fails as in readers/json.h: returns NULL. */
+/** Parses the object at @p p. Returns NULL on failure, as the functions of readers/json.h do. */
 const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_event *out);
 
 /** Whether an event is a complete operation, with times, thread, step and sequence number. */

@@ -38,7 +38,8 @@ static int64_t number_behind(const char *text, const char *word) {
     return n > 0 && n < 10 && tm_number_int(digits, n, &number) ? number : -1;
 }
 
-/* Reads a rank's place from a thread's name: "PP rank 1, TP rank 0, compute". */
+/* Reads the rank's place in the parallelism from a thread's name: "PP rank 1, TP rank 0,
+ * compute". */
 static void read_place(tm_ops_rank *rank, const tm_json_text *label) {
     char text[64];
     if (label->size == 0 || label->size >= sizeof text)
@@ -98,8 +99,9 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->number, y->number);
 }
 
-/* Whether the exporter inserted the gap between two steps: a tenth of the first step plus the delay
- * of the second step's first operation. Negative if all steps start at one time. */
+/* Whether the exporter made the gap between two steps. Such a gap is a tenth of the first step,
+ * plus the delay of the second step's first operation. It is negative if all steps start at the
+ * same time. */
 static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
     const int64_t longest = INT64_C(3600000000000); /* an hour */
     int64_t gap = next->begin_ns - step->end_ns, length = step->end_ns - step->begin_ns;
@@ -110,8 +112,8 @@ static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
     return next->number == step->number + 1;
 }
 
-/* Moves steps together. The gap between steps with non-consecutive numbers was not recorded,
- * whatever its length. */
+/* Moves steps together. If two steps have no consecutive numbers, what was between them was not
+ * recorded, so the gap has no meaning. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;
@@ -160,7 +162,7 @@ static bool holds(const tm_json_text *text, const char *word) {
 }
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
-    /* The first match counts: names that contain an earlier word may also contain a later one. */
+    /* The first one that matches is used: names with an earlier word may also have a later one. */
     static const struct {
         const char *word;
         tm_ops_kind kind;

@@ -1,4 +1,5 @@
-/* The job of an operation-level trace: its ranks, their places in it, and its steps. */
+/* The job in an operation-level trace: its ranks, their places in the parallelism, and its
+ * steps. */
 #ifndef TMERGE_OPS_JOB_H
 #define TMERGE_OPS_JOB_H
 
@@ -9,35 +10,36 @@
 /** Threads of a rank are numbered consecutively: rank = tid / TM_OPS_THREADS. */
 enum { TM_OPS_THREADS = 5 };
 
-/** A rank and its place in the three dimensions of the job; -1 if no thread's name has it. */
+/** A rank and its place in the three dimensions of the job's parallelism; -1 if no thread's name
+ * has it. */
 typedef struct tm_ops_rank {
     int64_t rank, data, stage, tensor;
     int64_t n_operations;
 } tm_ops_rank;
 
-/** The time from a step's earliest start on any rank to its latest end. */
+/** A step: from its earliest start on any rank to its latest end on any rank. */
 typedef struct tm_ops_step {
     int64_t number, begin_ns, end_ns;
-    int64_t early_ns; /* time by which the step is placed earlier than in the file */
+    int64_t early_ns; /* how much earlier the step is placed than in the file */
 } tm_ops_step;
 
 typedef struct tm_ops_job {
     tm_vec ranks;       /* of tm_ops_rank; sorted by rank by tm_ops_job_finish */
     tm_vec steps;       /* of tm_ops_step; sorted by start by tm_ops_job_finish */
     int64_t last_chunk; /* the highest model chunk */
-    int64_t last_stage; /* -1 if no stage is known */
+    int64_t last_stage; /* number of the last stage; -1 if no stage is known */
 } tm_ops_job;
 
 void tm_ops_job_init(tm_ops_job *job);
 void tm_ops_job_free(tm_ops_job *job);
 
-/** Updates the job's ranks and steps by an event. False if out of memory. */
+/** Adds what an event shows about the job's ranks and steps. False if out of memory. */
 bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 
 /**
- * Sorts ranks and steps, and finds the last stage. Steps are samples of a run: steps with
- * non-consecutive numbers are placed end to end. So are all steps if the exporter inserted a tenth
- * of each step after it (or starts all at one time).
+ * Sorts ranks and steps, and finds the last stage. The steps in a file may be samples of a run:
+ * steps without consecutive numbers are placed directly one after the other. All steps are if the
+ * exporter made the gaps between them, of a tenth of a step, or starts all steps at the same time.
  */
 void tm_ops_job_finish(tm_ops_job *job);
 
@@ -50,23 +52,25 @@ const tm_ops_rank *tm_ops_job_rank(const tm_ops_job *job, int64_t rank);
 /** The kind of an operation, derived from its name. */
 typedef enum tm_ops_kind {
     TM_OPS_COMPUTE,
-    TM_OPS_HOST,     /* garbage collection and data loading: no GPU work */
-    TM_OPS_TRANSFER, /* to or from the adjacent stage; this kind and those below communicate */
-    TM_OPS_DATA,     /* among the ranks with the same stage and tensor place */
-    TM_OPS_TENSOR,   /* among the ranks of a stage with the same data rank */
-    TM_OPS_ENDS,     /* between the first and the last stage */
-    TM_OPS_ALL       /* among all ranks */
+    TM_OPS_HOST,     /* host work such as garbage collection and data loading */
+    TM_OPS_TRANSFER, /* communication with an adjacent stage; the kinds after this one communicate,
+                        too */
+    TM_OPS_DATA,     /* communication among the ranks with the same stage and tensor rank */
+    TM_OPS_TENSOR,   /* communication among the ranks with the same stage and data rank */
+    TM_OPS_ENDS,     /* communication between the first and the last stage */
+    TM_OPS_ALL       /* communication among all ranks */
 } tm_ops_kind;
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name);
 
 /**
- * Appends the ranks of the group of a rank's operation to @p out, of int64_t, ascending; none if no
- * thread's name has the ranks' places. False if out of memory.
+ * Appends the ranks that take part in a rank's operation to @p out, of int64_t, ascending; none if
+ * no thread's name has the ranks' places. False if out of memory.
  */
 bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind kind, tm_vec *out);
 
-/** Returns the peer of a transfer; -1 if it would be outside of the model. */
+/** Returns the rank that a transfer goes to or comes from; -1 before the first and after the last
+ * stage. */
 int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_json_text *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* Reads Perfetto's own traces: .pftrace, .perfetto-trace. PyTorch writes them if
  * export_chrome_trace gets such a name, with all the data of its JSON; ROCm's profilers and others
- * write them too. They are converted to that JSON and read by its reader. */
+ * write them too. This reader converts them to Kineto's JSON, which the Kineto reader reads. */
 #include "perfetto_convert.h"
 #include "perfetto_packet.h"
 #include "readers/formats.h"
@@ -14,7 +14,8 @@ static tm_status read_json(tm_pf_convert *convert, const char *path, tm_names *n
     tm_status status = tm_format_find("kineto")->read(json, names, out, err);
     tm_source_close(json);
     const tm_error *failure = tm_pf_convert_failure(convert);
-    if (failure->status != TM_OK) { /* the failure is in the trace, not in the JSON */
+    /* report the error in the trace, not the error in the JSON that it caused */
+    if (failure->status != TM_OK) {
         *err = *failure;
         status = failure->status;
     }
@@ -59,7 +60,7 @@ const tm_format tm_format_perfetto = {
     .by_path = true,
     .sniff = tm_pf_sniff,
     .read = perfetto_read,
-    .has_units = tm_pf_is_export, /* of tmerge: other files have one rank */
+    .has_units = tm_pf_is_export, /* only exports of tmerge have several ranks */
     .list_units = list_units,
     .read_unit = read_unit,
     .units_are_copies = true,

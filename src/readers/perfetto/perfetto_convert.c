@@ -10,27 +10,27 @@
 #include "tmerge/reader.h"
 #include "tmerge/timeline.h"
 
-/* Size of a piece of JSON; the last packet may exceed it. */
+/* JSON is made in pieces of about this size. The last packet of a piece may exceed it. */
 enum { PIECE_BYTES = 1 << 18 };
 
 static const int64_t second_ns = 1000000000;
 
 struct tm_pf_convert {
     tm_source *source;   /* borrowed */
-    const tm_unit *unit; /* borrowed; the rank of an export; NULL: read everything */
-    bool in_unit;        /* the rank's packets were reached */
+    const tm_unit *unit; /* borrowed; the rank of a tmerge export to read; NULL: read everything */
+    bool in_unit;        /* whether the packets of that rank were reached */
     tm_pf_walk walk;
-    tm_pf_state state; /* of the current pass */
+    tm_pf_state state; /* state in the current pass over the trace */
     tm_pf_tracks tracks;
     tm_arena texts; /* for the tracks */
     tm_pf_writer writer;
-    tm_vec edges;      /* of tm_pf_edge: filled in the first pass */
-    tm_vec durations;  /* of int64_t [ns], by slice number */
-    uint32_t n_slices; /* slices seen in the current pass */
+    tm_vec edges;      /* of tm_pf_edge: filled by the first pass */
+    tm_vec durations;  /* of int64_t [ns]: duration of each slice */
+    uint32_t n_slices; /* number of slices so far in the current pass */
     int64_t first_ns;  /* earliest time, on the trace's clock; INT64_MAX: none */
     int64_t epoch_ns;  /* time of day minus the trace's clock */
     int64_t lost;
-    tm_vec text; /* of char: JSON not taken yet */
+    tm_vec text; /* of char: JSON that was made but not taken yet */
     size_t taken;
     bool writing; /* second pass */
     bool begun, ended, cut;
@@ -57,8 +57,9 @@ static uint64_t track_of(const tm_pf_event *event, const tm_pf_sequence *s) {
                             : 0;
 }
 
-/* Finds the track, type and time of an event. @param timed  the packet has a time; @param out  type
- * TYPE_NONE if the event is dropped */
+/* Finds the track, type and time of an event.
+ * @param timed  whether the packet has a time
+ * @param out  its type is TYPE_NONE if the event is dropped */
 static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s, bool timed,
                        tm_pf_placed *out, tm_error *err) {
     tm_pf_event_parse(p->event, &out->event);
@@ -67,7 +68,8 @@ static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *
     if (out->track == TM_NO_KEY)
         return tm_fail_memory(err);
     if (c->unit && !tm_pf_track_at(&c->tracks, out->track)->is_told) {
-        out->type = TYPE_NONE; /* added by tmerge for Perfetto: steps, totals of memory */
+        out->type = TYPE_NONE; /* tmerge adds these to its exports for Perfetto's display: steps,
+                                  totals of memory */
         return TM_OK;
     }
     if (!p->has_time && out->event.has_legacy_time)
@@ -84,7 +86,7 @@ static void note_time(tm_pf_convert *c, int64_t time_ns) {
         c->first_ns = time_ns;
 }
 
-/* Records the start or end of a slice. Both passes number slices alike. */
+/* Records the start or end of a slice. Both passes number the slices in the same way. */
 static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, uint32_t sequence,
                            tm_error *err) {
     bool end = e->type == TYPE_END;
@@ -116,7 +118,8 @@ static tm_status look_at_event(tm_pf_convert *c, const tm_pf_placed *e, uint32_t
     return e->type <= TYPE_END ? note_edge(c, e, sequence, err) : TM_OK;
 }
 
-/* Returns the next slice's duration; a file changed meanwhile may have more slices. */
+/* Returns the duration of the next slice. (There may be more slices than in the first pass if the
+ * file was changed in between.) */
 static int64_t next_duration(tm_pf_convert *c) {
     return c->n_slices < c->durations.n ? ((const int64_t *)c->durations.data)[c->n_slices++]
                                         : TM_PF_OPEN;
@@ -159,7 +162,8 @@ static tm_status take_gpu(tm_pf_convert *c, const tm_pf_packet *p, const tm_pf_s
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Records the process and thread of an old sequence, which apply to its events. */
+/* Records the process and thread that an old writer gives for a sequence. They are those of the
+ * sequence's events. */
 static bool take_thread(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s) {
     tm_wire_message rest = p->thread;
     tm_wire_field f;
@@ -182,14 +186,15 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
         c->lost += !c->writing && (p->event.p || p->stage.p);
         return TM_OK;
     }
-    int64_t time_ns = 0; /* computed for every packet: the next may be relative to it */
+    /* needed for every packet, because the time of the next may be relative to it */
+    int64_t time_ns = 0;
     bool timed = tm_pf_time(&c->state, p, s, &time_ns);
     if (p->event.p)
         return take_event(c, p, s, timed, time_ns, err);
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
-/* Returns the next packet to read. The packets of a rank are contiguous. */
+/* Returns the next packet to read. The packets of a rank are adjacent. */
 static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
     bool other = true;
     while (other) {
@@ -234,8 +239,9 @@ bool tm_pf_is_export(const char *head, size_t size) {
     return size >= sizeof first - 1 && memcmp(head, first, sizeof first - 1) == 0;
 }
 
-/* Rejects an export read as a whole: its ranks would become one, and its matches would have to be
- * repeated without data that Perfetto does not keep. */
+/* Fails for an export by an earlier tmerge, which cannot be read rank by rank: its ranks would
+ * become one, and operations would be matched again without data that Perfetto's format does not
+ * keep. */
 static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
     const tm_wire *wire = &c->walk.wire;
     TM_TRY(tm_wire_peek(&c->walk.wire, sizeof TM_EXPORT_PACKET - 1, err));
@@ -246,7 +252,7 @@ static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
                    "that it was made from, or export it again");
 }
 
-/* Returns the rank of a track; -1 for other tracks. */
+/* Returns the rank that a track represents; -1 if it does not represent a rank. */
 static int64_t rank_of(tm_wire_message descriptor) {
     tm_wire_field f;
     while (tm_wire_next(&descriptor, &f))
@@ -340,9 +346,11 @@ static bool write_members(tm_pf_convert *c) {
     return ok;
 }
 
-/* Writes times relative to a base, like Kineto: one to two seconds before the first event. */
+/* Chooses the base time, to which times in the JSON are relative, as in Kineto's: one to two
+ * seconds before the first event. */
 static bool write_head(tm_pf_convert *c) {
-    const int64_t known_ns = 1000000000 * second_ns; /* 2001: earlier times are not times of day */
+    /* the year 2001: smaller values are not times of day */
+    const int64_t known_ns = 1000000000 * second_ns;
     tm_pf_writer *w = &c->writer;
     *w = (tm_pf_writer){.state = &c->state,
                         .tracks = &c->tracks,
@@ -363,7 +371,7 @@ static bool write_head(tm_pf_convert *c) {
     return ok && tm_pf_put(&c->text, "\"traceEvents\":[") && tm_pf_write_names(w);
 }
 
-/* Converts further packets to JSON. */
+/* Converts packets to JSON until there is a piece. */
 static tm_status make_more(tm_pf_convert *c, tm_error *err) {
     tm_pf_packet packet;
     bool more = true;

@@ -25,18 +25,19 @@ tm_status tm_pf_convert_make(void *convert, void *buffer, size_t capacity, size_
 /** Whether the trace ends too early; the JSON then has all complete packets. */
 bool tm_pf_convert_cut(const tm_pf_convert *convert);
 
-/** Returns the number of dropped events: data they refer to was lost, or their time is unknown. */
+/** Returns how many events were dropped because data that they refer to was lost, or because their
+ * time is unknown. */
 int64_t tm_pf_convert_lost(const tm_pf_convert *convert);
 
-/** Returns the failure while JSON was made; status TM_OK if none. */
+/** Returns the error that ended the conversion to JSON; its status is TM_OK if there was none. */
 const tm_error *tm_pf_convert_failure(const tm_pf_convert *convert);
 
 /** Whether a file starts like tmerge's exports for Perfetto. */
 bool tm_pf_is_export(const char *head, size_t size);
 
 /**
- * Lists the ranks of such an export: process is the sequence number, devices the number of blocks
- * of compressed packets before the rank.
+ * Lists the ranks of an export by tmerge. A unit's `process` is the rank's sequence number, its
+ * `devices` the number of blocks of compressed packets before the rank.
  * @param source  unread
  * @param units   of tm_unit, appended to; none if the export does not describe its tracks
  * @return        TM_OK, also if the file is damaged, which its reader reports; TM_ERR_FAULT

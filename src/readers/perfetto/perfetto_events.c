@@ -64,7 +64,7 @@ void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out) {
             out->name = tm_wire_text(&f);
         else if (f.number == EVENT_CATEGORY && out->category.size == 0)
             out->category = tm_wire_text(&f);
-        else if (f.number == EVENT_CATEGORY_ID) /* packed: only the first is used */
+        else if (f.number == EVENT_CATEGORY_ID) /* a packed list, of which only the first is used */
             (void)tm_wire_varint(f.bytes, f.bytes + f.value, &out->category_id);
         else if (f.number == EVENT_LEGACY)
             take_legacy(tm_wire_inner(&f), out);
@@ -95,7 +95,8 @@ void tm_pf_writer_free(tm_pf_writer *writer) {
     tm_vec_free(&writer->scratch);
 }
 
-/* Closes the counter event whose series, values of several tracks, were written one by one. */
+/* Ends the counter event that is open: its series are values of several tracks, which were written
+ * one by one. */
 static bool end_counter(tm_pf_writer *w) {
     bool open = w->counting;
     w->counting = false;
@@ -153,7 +154,7 @@ bool tm_pf_write_names(tm_pf_writer *w) {
     return ok;
 }
 
-/* Returns the event's own text or an interned one, in quotes. */
+/* Returns a text in quotes: the one in the event, or the interned one that it refers to. */
 static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, uint64_t id,
                     tm_text own, tm_text *out) {
     tm_vec *text = table == TABLE_NAME ? &w->name : &w->category;
@@ -169,7 +170,7 @@ static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, ui
     return ok;
 }
 
-/* Returns what the names of an event's args indicate. */
+/* Returns which kinds the names of an event's args indicate. */
 static unsigned signs_of(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message message) {
     tm_wire_field f;
     unsigned signs = 0;
@@ -187,7 +188,7 @@ static bool put_category(tm_pf_writer *w, tm_text category, const char *word) {
     return tm_pf_put(w->out, ",\"cat\":\"") && tm_pf_put(w->out, word) && tm_pf_put(w->out, "\"");
 }
 
-/* Returns the array in a text; size 0 if it was truncated. */
+/* Returns the array that a text contains; size 0 if the text was truncated. */
 static tm_text array_of(tm_wire_message note) {
     tm_wire_field f;
     while (tm_wire_next(&note, &f))
@@ -197,7 +198,8 @@ static tm_text array_of(tm_wire_message note) {
     return (tm_text){.bytes = ""};
 }
 
-/* Writes an arg of a tmerge export, unless tmerge derives it again. @param first  as in put_arg */
+/* Writes an arg of an export by tmerge, unless tmerge computes the arg again anyway.
+ * @param first  as in put_arg */
 static bool put_exported(tm_pf_writer *w, const tm_pf_sequence *s, tm_text word,
                          tm_wire_message note, bool memory, bool *first) {
     const tm_pf_exported known = tm_pf_exported_of(word, memory);
@@ -211,7 +213,8 @@ static bool put_exported(tm_pf_writer *w, const tm_pf_sequence *s, tm_text word,
                                 : tm_pf_put_note(w->out, w->state, s, note, 0));
 }
 
-/* @param first  this is the first arg; set to false once one is written */
+/* Writes an arg.
+ * @param first  whether it is the first arg; set to false after one was written */
 static bool put_arg(tm_pf_writer *w, tm_text key, const tm_pf_sequence *s, tm_wire_message note,
                     bool *first) {
     bool ok = (*first || tm_pf_put(w->out, ",")) && tm_pf_put_bytes(w->out, key) &&
@@ -227,7 +230,8 @@ static bool put_number(tm_pf_writer *w, const char *key, int64_t value, bool *fi
     return ok;
 }
 
-/* @param rocm  translate the args */
+/* Writes the args of an event.
+ * @param rocm  translate their names from ROCm's to Kineto's */
 static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e, bool rocm) {
     const tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
     const bool memory = e->type == TYPE_INSTANT;
@@ -249,7 +253,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_place
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* Whether an event of an export had no category, written as "none". */
+/* Whether an event of an export has the category "none", which stands for no category. */
 static bool is_none(tm_text category) {
     return category.size == 6 && memcmp(category.bytes, "\"none\"", 6) == 0;
 }
@@ -282,7 +286,8 @@ bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_p
     return write_event(w, s, e, 'i', 0);
 }
 
-/* Values of an incremental counter are differences. */
+/* Returns the value of a counter. Those of an incremental counter are differences, which are added
+ * up. */
 static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t) {
     if (event->real_counter)
         return tm_pf_put_real(w->out, event->counter);
@@ -293,7 +298,7 @@ static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t)
     return tm_pf_put_int(w->out, (int64_t)value);
 }
 
-/* Writes one value of an export's counter; the series of one event are contiguous. */
+/* Writes a value of a counter of an export. The series of one counter event are adjacent. */
 static bool write_series(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e) {
     tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
     const bool more = w->counting && w->counted_ns == e->time_ns &&

@@ -8,14 +8,14 @@
 /** The fields of a TrackEvent except its args. */
 typedef struct tm_pf_event {
     uint32_t type;
-    uint32_t phase; /* legacy: a letter of Chrome's form, 0: none */
+    uint32_t phase; /* only in legacy events: a letter of Chrome's format; 0: none */
     bool has_track, has_legacy_time, has_delta, has_duration, has_counter, real_counter;
     uint64_t track;
     int64_t legacy_us, duration_us;
-    uint64_t counter; /* bits of the value */
+    uint64_t counter; /* value of a counter, as bits: an int64 or a double */
     uint64_t name_id, category_id;
-    tm_text name, category;  /* if not interned */
-    tm_wire_message message; /* the source message, which has the args */
+    tm_text name, category;  /* empty if interned */
+    tm_wire_message message; /* the whole event, from which args are read */
 } tm_pf_event;
 
 /** An event with its track and time. */
@@ -28,19 +28,21 @@ typedef struct tm_pf_placed {
 
 void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out);
 
-/** Returns the type of an event, for legacy events by their phase; TYPE_NONE: drop it. */
+/** Returns the type of an event, which for legacy events follows from the phase; TYPE_NONE: drop
+ * the event. */
 uint32_t tm_pf_event_type(const tm_pf_event *event);
 
 /** State of writing. */
 typedef struct tm_pf_writer {
     const tm_pf_state *state;
     tm_pf_tracks *tracks;
-    int64_t base_ns;                /* base of all times */
+    int64_t base_ns;                /* [ns] that all times are written relative to */
     tm_vec *out;                    /* of char, appended to */
     tm_vec name, category, scratch; /* of char */
-    bool any;                       /* an element was written */
-    bool exported;                  /* the trace is an export by tmerge */
-    /* For an export: the counter whose args are still open for further series. */
+    bool any;                       /* whether an element was written */
+    bool exported;                  /* whether tmerge exported the trace */
+    /* For an export: whether a counter event is open, so that further series can be added to its
+     * args; its time and name. */
     bool counting;
     int64_t counted_ns;
     tm_text counted; /* name of the counter */
@@ -76,9 +78,9 @@ bool tm_pf_write_stage(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message
 bool tm_pf_write_gpu_counters(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message values,
                               int64_t time_ns);
 
-/* Shared by the writing files. */
+/* Used by several of the files that write JSON. */
 
-/** Begins an element; a member may follow: {"ph":"X". */
+/** Begins an element with {"ph":"X", after which members can be written. */
 bool tm_pf_begin_element(tm_pf_writer *w, char phase);
 bool tm_pf_put_member(tm_pf_writer *w, const char *key, tm_text json);
 bool tm_pf_put_times(tm_pf_writer *w, int64_t time_ns, bool slice, int64_t duration_ns);

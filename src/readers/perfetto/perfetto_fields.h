@@ -14,7 +14,8 @@ enum {
     PACKET_FLAGS = 13,
     PACKET_CLEARED = 41,
     PACKET_DROPPED = 42,
-    PACKET_PROCESS = 43, /* descriptors of a sequence's process and thread by old writers */
+    /* old writers describe the process and thread of a sequence in these two */
+    PACKET_PROCESS = 43,
     PACKET_THREAD = 44,
     PACKET_COMPRESSED = 50,
     PACKET_GPU_COUNTER = 52,
@@ -67,7 +68,7 @@ enum {
     NOTE_TEXT_ID = 17
 };
 
-/* The old form of nesting. */
+/* A nested value of an arg, as old writers write it. */
 enum {
     NESTED_TYPE = 1,
     NESTED_KEY = 2,
@@ -81,7 +82,7 @@ enum {
     NESTED_IS_ARRAY = 2
 };
 
-/* InternedData: each field is a table whose entries have an id and a text or more data. */
+/* InternedData: each field is a table. Its entries have an id, and a text or other data. */
 enum {
     TABLE_CATEGORY = 1,
     TABLE_NAME = 2,

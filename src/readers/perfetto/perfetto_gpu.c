@@ -34,8 +34,9 @@ static void parse_stage(tm_wire_message message, stage *out) {
     }
 }
 
-/* Returns the number of a queue: 7 for "[007] stream 7" and "stream 7". The number in brackets is
- * the sub-track, which is the thread in PyTorch's JSON. Returns a name without digits as it is.
+/* Returns the number of a queue: 7 for "[007] stream 7" and "stream 7". (The number in brackets is
+ * the sub-track, which is the thread in PyTorch's JSON.) Returns the name itself if it has no
+ * digits.
  */
 static tm_text queue_number(tm_text quoted) {
     const char *p = quoted.bytes, *end = p + quoted.size;
@@ -112,7 +113,7 @@ static bool put_launch(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message
     return ok;
 }
 
-/* Writes further data of a stage: all values are texts. */
+/* Writes the extra data of a stage, whose values are all texts. */
 static bool put_extra(tm_pf_writer *w, tm_wire_message message) {
     tm_text key = {.bytes = ""}, value = {.bytes = ""};
     tm_wire_field f;
@@ -141,7 +142,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message m
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* Names a stage like Perfetto does: by its own name, its kernel, or its kind. */
+/* Returns the name of a stage as Perfetto shows it: by its own name, its kernel, or its kind. */
 static bool name_of(tm_pf_writer *w, const tm_pf_sequence *s, const stage *g, tm_text kind,
                     tm_text *out) {
     w->name.n = 0;

@@ -124,7 +124,8 @@ static bool put_scalar(tm_vec *out, const tm_wire_field *f) {
     }
 }
 
-/* Returns the n-th key of an object in the old form of nesting: keys and values are separate. */
+/* Returns the n-th key of an object as old writers write it, with separate lists of keys and
+ * values. */
 static tm_text nth_key(tm_wire_message message, size_t n) {
     tm_wire_field f;
     while (tm_wire_next(&message, &f))
@@ -133,7 +134,7 @@ static tm_text nth_key(tm_wire_message message, size_t n) {
     return (tm_text){.bytes = ""};
 }
 
-/* Objects with more keys are cut: finding the n-th key takes n steps. */
+/* Keys beyond this number are dropped: finding the n-th key takes n steps. */
 enum { OLD_KEYS_MAX = 64 };
 
 static bool put_nested(tm_vec *out, tm_wire_message message, int depth) {
@@ -187,7 +188,7 @@ static bool put_number(tm_vec *out, const tm_pf_state *state, const tm_pf_sequen
     }
 }
 
-/* JSON in a text of the trace is written as one string, because it may be invalid. */
+/* A text that contains JSON is written as a string, because that JSON may be invalid. */
 bool tm_pf_put_note(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence *s,
                     tm_wire_message note, int depth) {
     tm_wire_message rest = note;

@@ -8,7 +8,8 @@
 #include "base/vec.h"
 #include "perfetto_state.h"
 
-/** @param out  of char, appended to */
+/** Appends a text.
+ * @param out  of char */
 static inline bool tm_pf_put_bytes(tm_vec *out, tm_text text) {
     return text.size == 0 || tm_vec_append(out, text.bytes, text.size);
 }
@@ -22,7 +23,8 @@ bool tm_pf_put_text(tm_vec *out, tm_text text);
 bool tm_pf_put_int(tm_vec *out, int64_t value);
 bool tm_pf_put_uint(tm_vec *out, uint64_t value);
 
-/** Writes null for values that JSON cannot represent. @param bits  of a double */
+/** Writes a number; null if JSON cannot represent it.
+ * @param bits  the bits of a double */
 bool tm_pf_put_real(tm_vec *out, uint64_t bits);
 
 /** Writes nanoseconds as microseconds with three decimals. */

@@ -44,20 +44,21 @@ static bool begins(tm_text quoted, const char *word) {
     return quoted.size > size && memcmp(quoted.bytes + 1, word, size) == 0;
 }
 
-/* cuLaunchKernel is a driver call, cudaLaunchKernel a runtime call. */
+/* Whether a call is the driver's, such as cuLaunchKernel, rather than the runtime's, such as
+ * cudaLaunchKernel. */
 static bool is_driver_call(tm_text name) {
     return name.size > 3 && memcmp(name.bytes + 1, "cu", 2) == 0 && name.bytes[3] >= 'A' &&
            name.bytes[3] <= 'Z';
 }
 
-/* Operators have a namespace or inputs, or are autograd nodes; the names listed here have none of
- * these. Anything else with an id is a user annotation. */
+/* Operators have a namespace or inputs, or are autograd nodes. The names listed here are operators,
+ * too. Anything else with an id is a user annotation. */
 static bool is_operator(unsigned signs, tm_text name) {
     return (signs & SIGN_INPUTS) || holds(name, "::") || holds(name, "Backward") ||
            is(name, "record_param_comms") || is(name, "detach") || is(name, "detach_");
 }
 
-/* The first .pftrace of PyTorch has every arg of its JSON but no categories. */
+/* The first version of PyTorch's .pftrace has all args of its JSON, but no categories. */
 const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread) {
     if (signs & SIGN_SYNC)
         return "cuda_sync";

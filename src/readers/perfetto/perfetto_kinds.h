@@ -7,7 +7,7 @@
 
 #include "tmerge/names.h"
 
-/* Args that indicate the kind of an event. */
+/* What the args of an event can indicate about its kind. */
 typedef enum tm_pf_sign {
     SIGN_GRID = 1,
     SIGN_BYTES = 2,
@@ -35,17 +35,20 @@ tm_text tm_pf_rocm_key(tm_text key);
 
 /** How to read an arg of a tmerge export. */
 typedef struct tm_pf_exported {
-    const char *key; /* Kineto's; NULL: tmerge derived it, and derives it again */
-    bool is_json;    /* its value is a text that contains an array */
+    /* Kineto's name for it; NULL: do not write it, because tmerge computes it again */
+    const char *key;
+    bool is_json; /* whether its value is a text that contains an array */
 } tm_pf_exported;
 
-/** @param word  in quotes; @param memory  the event is a change of memory */
+/** Returns how to read an arg of a tmerge export.
+ * @param word  its name, in quotes
+ * @param memory  whether the event is a change of memory */
 tm_pf_exported tm_pf_exported_of(tm_text word, bool memory);
 
 /** Returns Kineto's category of a GPU stage; NULL if it has none. @param name  in quotes */
 const char *tm_pf_stage_category(tm_text name);
 
-/** Returns Kineto's word, in quotes, for the name of a stage's data. */
+/** Returns Kineto's word, in quotes, for a name in the extra data of a stage. */
 tm_text tm_pf_stage_key(tm_text key);
 
 #endif

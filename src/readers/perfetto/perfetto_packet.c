@@ -84,7 +84,7 @@ static tm_wire_message *part_of(tm_pf_packet *p, uint32_t field) {
     }
 }
 
-/* Reads a packet's fields; also returns the bytes of compressed packets. */
+/* Reads a packet's fields. If it contains compressed packets, also returns their bytes. */
 static bool take_packet(tm_wire_message message, tm_pf_packet *out, tm_wire_field *packed) {
     tm_wire_field field;
     *out = (tm_pf_packet){.sequence = 0};
@@ -134,7 +134,8 @@ static tm_status unpack(tm_pf_walk *walk, const tm_wire_field *packed, const uin
     return TM_OK;
 }
 
-/* Takes the next of the compressed packets. Packets compressed twice do not occur. */
+/* Takes the next packet of the decompressed block. Such packets contain no compressed packets
+ * themselves. */
 static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     tm_wire_field field, packed;
     while (walk->inner.p && tm_wire_next(&walk->inner, &field))
@@ -145,7 +146,7 @@ static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     return false;
 }
 
-/* A file that ends inside a packet counts as ending before it. */
+/* If a file ends inside a packet, the packet is ignored. */
 static tm_status end_cut(tm_pf_walk *walk, const tm_error *found, bool *more, tm_error *err) {
     bool at_end = walk->wire.final || tm_source_cut_short(walk->wire.source);
     if (found->status == TM_ERR_INPUT && at_end) {
@@ -185,9 +186,9 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
     return TM_OK;
 }
 
-/* Whether a packet may have the field; newer writers have unknown fields. Profiles of XLA begin
- * with the same byte, but their planes have no field from 8 on.
- * @param sure  set if it can only be a packet's */
+/* Whether a packet may have the field; it need not be known, because newer writers add fields.
+ * @param sure  set to true if only a packet can have it: XLA's profiles begin with the same byte,
+ * but their planes have no fields from 8 on */
 static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     tm_wire_type of;
     bool known = is_known(field, &of);
@@ -195,7 +196,8 @@ static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     return !known || of == type;
 }
 
-/* @param whole  the message is complete */
+/* Whether a message may be a packet.
+ * @param whole  whether all of it is available */
 static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {
     tm_wire_field field;
     uint64_t tag;
@@ -208,7 +210,7 @@ static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {
                       may_be_of_packet((uint32_t)(tag >> 3), tag & 7, sure));
 }
 
-/* A packet that is longer than the head is judged by its available part. */
+/* If a packet is longer than the head, only its beginning is checked. */
 static bool begins_packet(tm_wire_message rest, bool *sure) {
     uint64_t tag, size;
     const uint8_t *p = tm_wire_varint(rest.p, rest.end, &tag);

@@ -1,5 +1,5 @@
-/* Iterates over the packets of a file in order, compressed ones in place. Private to the Perfetto
- * reader. */
+/* Goes through the packets of a file in order. Compressed packets come in place of the packet that
+ * contains them. Private to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_PACKET_H
 #define TMERGE_PERFETTO_PACKET_H
 
@@ -11,16 +11,16 @@ typedef struct tm_pf_packet {
     uint64_t time;
     uint32_t clock, sequence, flags;
     bool has_time, has_clock, dropped;
-    /* Parts of the packet; pointers are NULL for absent parts. */
+    /* Parts of the packet; p is NULL if the packet lacks the part. */
     tm_wire_message event, stage, gpu_counter, track, snapshot, defaults, interned, thread, process;
 } tm_pf_packet;
 
 typedef struct tm_pf_walk {
     tm_wire wire;
-    tm_vec unpacked;       /* of uint8_t: the current block of compressed packets */
-    tm_wire_message inner; /* the rest of it */
-    int64_t n_blocks;      /* blocks of compressed packets so far */
-    int64_t first_block;   /* blocks before it are skipped, except the first */
+    tm_vec unpacked;       /* of uint8_t: the current decompressed block of packets */
+    tm_wire_message inner; /* the packets of this block that are not taken yet */
+    int64_t n_blocks;      /* number of compressed blocks so far */
+    int64_t first_block;   /* blocks before this one are skipped, except for the first one */
     bool cut;              /* the file ends too early; earlier packets are valid */
 } tm_pf_walk;
 

@@ -5,18 +5,19 @@
 #include "base/sorted.h"
 
 /* Each track is sorted by time, and each end is paired with the last open begin, as Perfetto does.
- * Events at the same time keep the order of the file, which shows whether a slice ends where
- * another starts or an empty slice is between them. PyTorch writes the starts of many slices,
- * followed by all their ends in the same order. That order is used for pairing where times are
- * ambiguous. Only events of the same track and sequence count as neighbours, since other writers'
- * threads alternate in a file. */
+ * Events at the same time keep the order of the file. This shows whether one slice ends where
+ * another starts, or whether there is an empty slice. PyTorch writes the starts of many slices,
+ * then all their ends in the same order; where times are ambiguous, this order is used. Neighbours
+ * in a file are compared only within a track and sequence, because the threads of other writers
+ * alternate. */
 
 typedef struct sorted_edge {
     tm_pf_edge edge;
     size_t place; /* index in the file */
 } sorted_edge;
 
-/* Whether time goes back within the run; in a live recording it never does. */
+/* Whether an event in the run is earlier than the one before it, which does not occur if events are
+ * written while they happen. */
 static bool goes_back(const sorted_edge *v, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (v[i].edge.time_ns < v[i - 1].edge.time_ns)
@@ -49,8 +50,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->end_ns, x->end_ns);
 }
 
-/* Counts the spans, sorted by begin, that start within a span that ends before them. Overwrites the
- * spans. */
+/* Counts the spans that cross another: they start within it and end after it. The spans are sorted
+ * by begin. Overwrites the spans. */
 static size_t crossings(span *v, size_t n) {
     size_t open = 0, found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -64,8 +65,8 @@ static size_t crossings(span *v, size_t n) {
     return found;
 }
 
-/* Slices of a track are nested or disjoint, except for some kernels of a stream: a pairing in which
- * most slices cross is wrong. */
+/* Whether a pairing of starts and ends is plausible. Slices of a track are nested or disjoint,
+ * except for some kernels of a stream, so most of them must not cross another. */
 static bool nest(const sorted_edge *v, size_t n, bool *out) {
     span *spans = malloc((n ? n : 1) * sizeof *spans);
     if (!spans)
@@ -78,8 +79,8 @@ static bool nest(const sorted_edge *v, size_t n, bool *out) {
     return true;
 }
 
-/* Removes the events of a track that pair up in the order of the file. @param n  set to the number
- * left */
+/* Pairs the events of a track that the order of the file pairs, and removes them.
+ * @param n  set to the number that is left */
 static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {
     size_t kept = 0;
     for (size_t at = 0; at < *n;) {

@@ -7,21 +7,21 @@
 
 #include "base/vec.h"
 
-/** A begin or an end, in the order of the file. */
+/** The begin or the end of a slice. Edges are in the order of the file. */
 typedef struct tm_pf_edge {
     int64_t time_ns;
     uint32_t track;
-    uint32_t begin; /* slice number, counted over the file; TM_PF_END for an end */
+    uint32_t begin; /* number of the slice in the file; TM_PF_END: this is an end */
     uint32_t sequence;
 } tm_pf_edge;
 
-enum { TM_PF_OPEN = -1 }; /* duration of a slice without an end */
+enum { TM_PF_OPEN = -1 }; /* Stands for the duration of a slice without an end. */
 #define TM_PF_END UINT32_MAX
 
 /**
  * Finds the ends of slices.
  * @param edges      [n]
- * @param durations  of int64_t, one per slice, by number
+ * @param durations  of int64_t: set for each slice, by its number
  * @return           false if out of memory
  */
 bool tm_pf_slices(const tm_pf_edge *edges, size_t n, tm_vec *durations);

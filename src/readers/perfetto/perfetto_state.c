@@ -10,15 +10,15 @@ typedef struct tm_pf_entry {
 } tm_pf_entry;
 
 typedef struct tm_pf_counted {
-    int64_t time_ns; /* of the last packet or snapshot */
+    int64_t time_ns; /* time of the last packet or snapshot */
     int64_t unit_ns;
-    bool adds; /* its packets have times relative to the previous one */
+    bool adds; /* whether a packet's time is relative to the one before */
 } tm_pf_counted;
 
 typedef struct tm_pf_offset {
-    uint32_t sequence, clock; /* sequence 0: a clock shared by all */
+    uint32_t sequence, clock; /* sequence 0: all sequences share the clock */
     int64_t from_ns;          /* on this clock */
-    int64_t offset_ns;        /* to the trace's clock */
+    int64_t offset_ns;        /* add to a time on this clock to get the trace's clock */
 } tm_pf_offset;
 
 /* Times beyond this (146 years) are invalid. */
@@ -63,7 +63,8 @@ static uint32_t scope_of(uint32_t clock, uint32_t sequence) {
     return clock >= CLOCK_OF_SEQUENCE && clock < CLOCK_GLOBAL ? sequence : 0;
 }
 
-/* Converts a time to the trace's clock, by the last snapshot before it, or else the first. */
+/* Converts a time to the trace's clock, using the last snapshot before it, or the first one if
+ * there is none. */
 static bool to_trace(const tm_pf_state *state, uint32_t clock, uint32_t sequence, int64_t *ns) {
     const tm_pf_offset *o = state->offsets.data, *found = NULL;
     if (clock == state->clock)
@@ -106,7 +107,8 @@ static snapshot_clock take_clock(tm_wire_message message) {
     return c;
 }
 
-/* Iterates over the clocks of a snapshot; it has only a few, so each purpose reads it again. */
+/* Returns the next clock of a snapshot. A snapshot has only a few, so it is read again for each
+ * purpose. */
 static bool next_clock(tm_wire_message *message, snapshot_clock *out) {
     tm_wire_field f;
     while (tm_wire_next(message, &f))
@@ -179,7 +181,7 @@ static bool is_text_table(uint32_t table) {
            table == TABLE_ARGUMENT;
 }
 
-/* Texts are kept as JSON strings; for counters the whole entry is kept. */
+/* Keeps an interned entry: its text as a JSON string; for counters the whole entry. */
 static bool take_entry(tm_pf_state *state, const tm_pf_sequence *s, uint32_t table,
                        tm_wire_message message) {
     tm_pf_entry key = {.generation = s->generation, .table = table};

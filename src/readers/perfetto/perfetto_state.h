@@ -1,5 +1,5 @@
-/* State that packets refer to: sequences with their interned data, and clocks. The same packets in
- * the same order give the same state in each pass over a file. Private to the Perfetto reader. */
+/* State that packets refer to: sequences with their interned data, and clocks. As packets have the
+ * same order in each pass over a file, so has the state. Private to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_STATE_H
 #define TMERGE_PERFETTO_STATE_H
 
@@ -11,40 +11,42 @@
 
 typedef struct tm_pf_sequence {
     uint32_t id;
-    uint32_t generation; /* of the interned data: changes with each clearing */
-    bool valid;          /* whether no part of the sequence's state was lost */
+    /* generation of its interned data; changes when the writer clears its state */
+    uint32_t generation;
+    bool valid; /* whether none of the sequence's state was lost */
     bool has_clock, has_track, has_thread;
-    uint32_t clock;    /* default of its packets */
-    uint64_t track;    /* default of its events */
+    uint32_t clock;    /* clock of packets that do not give one */
+    uint64_t track;    /* track of events that do not give one */
     int64_t legacy_us; /* time of the last legacy event */
-    uint64_t thread;   /* legacy: track of its thread */
+    uint64_t thread;   /* only from old writers: track of its thread */
 } tm_pf_sequence;
 
 typedef struct tm_pf_state {
-    bool texts;       /* keep interned data; not needed to read only times */
+    bool texts;       /* whether interned data is kept; not needed if only times are read */
     tm_keys ids;      /* of uint32_t: ids of sequences */
-    tm_vec sequences; /* of tm_pf_sequence, in the order of ids */
+    tm_vec sequences; /* of tm_pf_sequence, in the order of `ids` */
     uint32_t last_generation;
     tm_keys interned; /* of tm_pf_entry */
-    tm_vec entries;   /* of tm_text, quoted JSON strings or messages */
-    tm_arena arena;   /* for the texts of entries */
-    tm_keys counting; /* of uint32_t[2]: sequence and clock, for clocks with relative times */
-    tm_vec counted;   /* of tm_pf_counted, in the order of counting */
+    tm_vec entries;   /* of tm_text: JSON strings with quotes, or messages */
+    tm_arena arena;   /* memory for the texts of entries */
+    tm_keys counting; /* of uint32_t[2]: sequence and id of each clock with relative times */
+    tm_vec counted;   /* of tm_pf_counted, in the order of `counting` */
     tm_vec offsets;   /* of tm_pf_offset, in the order of the file */
-    uint32_t clock;   /* of the trace: all times are converted to it */
+    uint32_t clock;   /* id of the trace's clock, to which all times are converted */
     bool has_epoch;
     int64_t epoch_ns; /* time of day minus the trace's clock */
     tm_vec scratch;   /* of char */
 } tm_pf_state;
 
-/** @param texts  keep interned data */
+/** Starts with nothing known.
+ * @param texts  whether to keep interned data */
 void tm_pf_state_init(tm_pf_state *state, bool texts);
 void tm_pf_state_free(tm_pf_state *state);
 
 /**
  * Updates the state from a packet.
  * @param sequence  the packet's sequence, borrowed until the next call
- * @param usable    false if the packet needs lost state
+ * @param usable    false if the packet needs state that was lost
  * @return          false if out of memory
  */
 bool tm_pf_state_take(tm_pf_state *state, const tm_pf_packet *packet, tm_pf_sequence **sequence,

@@ -3,7 +3,7 @@
 #include "base/export_mark.h"
 #include "perfetto_json.h"
 
-/* A longer chain of parents is a cycle. */
+/* If a track has more ancestors than this, its chain of parents is taken as a cycle. */
 enum { ANCESTORS_MAX = 64 };
 
 void tm_pf_tracks_free(tm_pf_tracks *tracks) {
@@ -72,7 +72,7 @@ static void take_counter(tm_pf_track *track, tm_wire_message message) {
     }
 }
 
-/* Numbers are stored without quotes, as profilers write them. */
+/* Makes a JSON value of a text; a number has no quotes, as profilers write it. */
 static bool keep_value(tm_pf_tracks *tracks, tm_text text, tm_text *out) {
     tracks->scratch.n = 0;
     return tm_pf_put_value(&tracks->scratch, text) && keep(tracks, out);
@@ -162,7 +162,8 @@ bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor) {
     return ok;
 }
 
-/* Such a track has no id; it gets one made of the process and thread numbers. */
+/* The track of an old thread descriptor has no id. It gets one that is made from the process and
+ * thread numbers. */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id) {
     tm_pf_track told = {.multiplier = 1};
     if (!take_thread(tracks, &told, descriptor))
@@ -177,8 +178,9 @@ bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, 
     return true;
 }
 
-/* Sets process and thread from the track and its ancestors. A track's own name serves as its
- * thread: tracks of the same name and parent are shown as one. */
+/* Sets process and thread from the track and its ancestors. If none of them has a thread, the
+ * track's name is used instead, because Perfetto shows tracks with the same name and parent as
+ * one. */
 static bool finish_track(tm_pf_tracks *tracks, tm_pf_track *track, uint64_t id) {
     const tm_pf_track *up = track, *process = NULL, *thread = NULL;
     if (track->pid_text.size > 0 && track->tid_text.size > 0)

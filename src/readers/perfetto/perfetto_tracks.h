@@ -10,14 +10,14 @@
 typedef struct tm_pf_track {
     uint64_t parent; /* 0: none */
     int64_t pid, tid;
-    int64_t multiplier; /* of a counter's values */
-    int64_t sum;        /* of an incremental counter so far */
+    int64_t multiplier; /* factor for the values of a counter */
+    int64_t sum;        /* sum so far of an incremental counter */
     bool has_process, has_thread, incremental;
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
-    tm_text pid_text, tid_text;              /* as JSON, set at the end of the first pass */
-    /* For a tmerge export: */
-    bool is_told, is_rank; /* whether the track describes its original thread; whether it is the
-                              track of a rank */
+    tm_text pid_text, tid_text;              /* as JSON values; set at the end of the first pass */
+    /* Only in an export by tmerge: */
+    bool is_told, is_rank; /* whether it describes the thread that its events had originally;
+                              whether it represents a rank */
     bool has_device, has_stream;
     int64_t rank, device, stream;
     tm_text members;         /* JSON metadata of a rank's trace */
@@ -26,9 +26,9 @@ typedef struct tm_pf_track {
 
 typedef struct tm_pf_tracks {
     tm_keys ids;     /* of uint64_t */
-    tm_vec tracks;   /* of tm_pf_track, in the order of ids */
+    tm_vec tracks;   /* of tm_pf_track, in the order of `ids` */
     tm_vec scratch;  /* of char */
-    tm_arena *arena; /* borrowed: for the texts */
+    tm_arena *arena; /* borrowed: memory for the texts */
 } tm_pf_tracks;
 
 #define TM_PF_TRACKS(texts)                                                                        \
@@ -39,13 +39,15 @@ typedef struct tm_pf_tracks {
 
 void tm_pf_tracks_free(tm_pf_tracks *tracks);
 
-/** Returns the number of a track, new or known; TM_NO_KEY if out of memory. */
+/** Returns the number of the track with an id, which is added if it is new; TM_NO_KEY if out of
+ * memory. */
 uint32_t tm_pf_track_of(tm_pf_tracks *tracks, uint64_t id);
 
 /** Reads a TrackDescriptor. Returns false if out of memory. */
 bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor);
 
-/** Reads a ThreadDescriptor of an old sequence. @param id  set to its track */
+/** Reads a ThreadDescriptor, by which an old writer describes a sequence's thread.
+ * @param id  set to the id of its track */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id);
 
 /** Sets process and thread of all tracks. */

@@ -9,7 +9,7 @@
 
 struct tm_ras {
     tm_pickle values;
-    tm_vec comms, members, counts; /* of tm_ras_comm, tm_ras_member, tm_ras_count */
+    tm_vec comms, members, counts; /* of tm_ras_comm; of tm_ras_member; of tm_ras_count */
     const char *version, *time;
     int64_t left_out, commas;
 };
@@ -48,8 +48,8 @@ static bool has_word(const char *head, size_t size, const char *word) {
     return false;
 }
 
-/* Whether it is the text of ncclras. "NCCL version" by itself does not show that: logs of NCCL
- * start with it. */
+/* Whether the bytes are the text that ncclras prints. It starts with "NCCL version", but so do logs
+ * of NCCL. */
 static bool is_text(const char *head, size_t size) {
     enum { LINE = 64 };
     return size >= 13 && memcmp(head, "NCCL version ", 13) == 0 &&
@@ -57,7 +57,7 @@ static bool is_text(const char *head, size_t size) {
 }
 
 bool tm_ras_is_answer(const char *head, size_t size) {
-    /* traces of PyTorch have "nccl_version", too */
+    /* "nccl_version" is not among these, because traces of PyTorch also have it */
     static const char *const words[] = {"\"communicators_count\"", "\"missing_ranks_count\"",
                                         "\"collective_counts\""};
     size_t first = 0;
@@ -74,7 +74,7 @@ static bool is_set(const tm_ras *r, const tm_pickle_value *status, const char *k
     return value && value->type == TM_PICKLE_BOOL && value->as.i != 0;
 }
 
-/* NCCL results that are not errors. */
+/* Results of NCCL's functions that are not errors. */
 enum { NCCL_SUCCESS = 0, NCCL_IN_PROGRESS = 7 };
 
 static int64_t error_of(const tm_ras *r, const tm_pickle_value *status, const char *key) {
@@ -82,7 +82,8 @@ static int64_t error_of(const tm_ras *r, const tm_pickle_value *status, const ch
     return result == NCCL_IN_PROGRESS ? NCCL_SUCCESS : result;
 }
 
-/* Sets the state as NCCL's own report does. An error comes first, because an abort follows it. */
+/* Sets the state like NCCL's own report. An error is checked first, because it is followed by an
+ * abort. */
 static void take_present(const tm_ras *r, const tm_pickle_value *status, tm_ras_member *out) {
     const int64_t init = error_of(r, status, "init_state");
     out->error = init != NCCL_SUCCESS ? init : error_of(r, status, "async_error");
@@ -157,7 +158,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_ras_member *)a)->rank, ((const tm_ras_member *)b)->rank);
 }
 
-/* Sorts the members and drops duplicates of a rank. Returns the number that remain. */
+/* Sorts the members and removes repeated ranks. Returns the number that remain. */
 static size_t settle(tm_ras_member *m, size_t n) {
     size_t w = 0;
     if (n > 0)
@@ -168,7 +169,7 @@ static size_t settle(tm_ras_member *m, size_t n) {
     return w;
 }
 
-/* Sets the pointers into the vectors, which no longer move. */
+/* Sets the pointers into the vectors, to which nothing is added any more. */
 static void point(tm_ras *r) {
     tm_ras_member *m = r->members.data;
     tm_ras_comm *c = r->comms.data;

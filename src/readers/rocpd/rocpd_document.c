@@ -8,7 +8,7 @@
 #include "base/sums.h"
 #include "identity/environment.h"
 
-/* Every set has this table; its other tables depend on its version. */
+/* A set is recognised by this table. Its other tables depend on its version. */
 #define PROCESSES "rocpd_info_process"
 
 static bool is_suffix(const char *text) {
@@ -17,7 +17,7 @@ static bool is_suffix(const char *text) {
     return size < TM_ROCPD_SUFFIX_MAX && strspn(text, allowed) == size;
 }
 
-/* Lists the sets, sorted by suffix, which starts with the time of the process. */
+/* Lists the sets. They are sorted by suffix, which begins with the start time of the process. */
 static tm_status list_sets(const tm_db *db, tm_vec *sets, tm_error *err) {
     sqlite3_stmt *scan;
     bool row = true;
@@ -130,7 +130,8 @@ static int64_t number_of(const cJSON *object, const char *key) {
                : -1;
 }
 
-/* Returns a GPU's own memory: the sum of its public and private frame buffer heaps. */
+/* Returns the size of a GPU's memory [bytes]: the sum of its public and private frame buffer
+ * heaps. */
 static int64_t memory_of(const cJSON *agent) {
     enum { FRAME_BUFFER_PUBLIC = 1, FRAME_BUFFER_PRIVATE = 2 };
     const cJSON *bank, *banks = cJSON_GetObjectItemCaseSensitive(agent, "mem_banks");
@@ -281,7 +282,8 @@ static tm_status each_id(void *context, sqlite3_value **values, tm_error *err) {
     return tm_vec_append(context, &id, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Reads the processes of a set. @p number: its first process, and then the next set's. */
+/* Reads the processes of a set.
+ * @param number  of the set's first process; incremented to that of the next set's first one */
 static tm_status read_set(tm_rocpd_document *d, int64_t *number, tm_error *err) {
     tm_vec ids = TM_VEC(int64_t);
     TM_TRY(check_version(d, err));

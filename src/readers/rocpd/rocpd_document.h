@@ -5,13 +5,14 @@
 
 #include "rocpd_rows.h"
 
-/** Tables of one or more profiled processes, whose names share a suffix. */
+/** A set: the tables of one or more profiled processes. Their names have the same suffix. */
 enum { TM_ROCPD_SUFFIX_MAX = 64 };
 typedef struct tm_rocpd_set {
     char suffix[TM_ROCPD_SUFFIX_MAX];
 } tm_rocpd_set;
 
-/** Strings missing in the database: names of calls that it stores in shorter form. */
+/** Names of calls that the database does not have as strings, because it stores them in a shorter
+ * form. */
 typedef enum tm_rocpd_word {
     TM_ROCPD_MARK,
     TM_ROCPD_ALLOCATE,
@@ -27,12 +28,13 @@ typedef struct tm_rocpd_document {
     tm_source *source; /* borrowed, as is sink */
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
-    tm_rocpd_strings strings; /* of the current set */
-    tm_vec classes;           /* of uint8_t: tm_rocprof_list of each string used as a category */
+    tm_rocpd_strings strings; /* strings of the current set */
+    tm_vec classes; /* of uint8_t, by string number: its tm_rocprof_list if it is a category */
     int64_t words[TM_ROCPD_WORDS]; /* string numbers */
     const tm_rocpd_set *set;       /* the current one */
-    int64_t process;               /* id of the current process in the set */
-    int64_t n_rows, n_done; /* over the set's tables of records, approximate; for the progress */
+    int64_t process;               /* id of the current process within its set */
+    int64_t n_rows, n_done; /* numbers of rows in the set's tables of records, approximate; to
+                               report progress */
 } tm_rocpd_document;
 
 /** Whether the database at a path is a rocpd database. False also if it cannot be read. */
@@ -43,8 +45,8 @@ tm_status tm_rocpd_document_read(tm_source *source, const tm_rocprof_sink *sink,
                                  tm_error *err) TM_MUST_CHECK;
 
 /**
- * Runs a statement on the tables of the current set, like tm_db_select. "@" in the statement stands
- * for the set's suffix, ?1 for the process; the statement's value is ignored.
+ * Runs a statement on the tables of the current set, like tm_db_select. In the statement's text,
+ * "@" stands for the set's suffix and ?1 for the process; the member `value` is ignored.
  * @param table  name without suffix; no rows if the set lacks it. NULL: all sets have it
  */
 tm_status tm_rocpd_select(const tm_rocpd_document *d, const char *table,

@@ -4,8 +4,8 @@
 #include "rocpd_document.h"
 #include "timeline/trace.h"
 
-/* A table whose rows are records: their list, the statement, the meaning of its values, and the
- * function that handles values beyond a record's fields. */
+/* A table of records: the list that they belong to, the statement that reads them, what its values
+ * mean, and the function that handles values which are not fields of a record. */
 typedef tm_status take(tm_rocpd_document *d, sqlite3_value **values, tm_rocprof_record *record,
                        tm_error *err);
 
@@ -15,7 +15,7 @@ typedef struct table_def {
     int n;
     const char *table, *sql;
     take *take;
-    uint8_t fields[COLUMNS]; /* the first n are used */
+    uint8_t fields[COLUMNS]; /* meaning of each value; only the first n are used */
 } table_def;
 
 static tm_status give(tm_rocpd_document *d, tm_rocprof_list list, const tm_rocprof_record *record,
@@ -24,7 +24,7 @@ static tm_status give(tm_rocpd_document *d, tm_rocprof_list list, const tm_rocpr
                                                                        : tm_fail_memory(err);
 }
 
-/* Extra values of regions and samples. */
+/* Values of regions and samples that are not fields of a record. */
 enum { CATEGORY, MESSAGE };
 
 /* Stores the text of a marker, {"message":"TEXT"}; rocprof-sys writes it as the range's name
@@ -54,7 +54,7 @@ static tm_rocprof_list list_of(const tm_rocpd_document *d, int64_t category) {
 
 static tm_status take_call(tm_rocpd_document *d, tm_rocprof_list list, sqlite3_value **values,
                            tm_rocprof_record *record, tm_error *err) {
-    if (list == L_SAMPLES) { /* a sampled stack, or a counter's value */
+    if (list == L_SAMPLES) { /* skip sampled stacks and values of counters */
         if (d->sink->counts)
             d->sink->counts[TM_COUNT_OTHER_PHASE]++;
         return TM_OK;
@@ -74,7 +74,8 @@ static tm_status take_region(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list_of(d, category), values, record, err);
 }
 
-/* Takes a marker without duration, or a call of zero duration: the file has only its category. */
+/* Adds a sample: a marker without duration, or a call of zero duration. Of the latter, the file has
+ * only the category. */
 static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     int64_t category = tm_rocpd_string(&d->strings, tm_db_int(values, CATEGORY, -1));
@@ -83,7 +84,7 @@ static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list == L_OTHER ? L_SAMPLES : list, values, record, err);
 }
 
-/* Takes a memory record; builds the name that rocprofv3 has for these two words. */
+/* Adds a memory record. Its name is the one that rocprofv3 has for these two words. */
 static tm_status take_memory(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     enum { TYPE, LEVEL };
@@ -98,7 +99,7 @@ static tm_status take_memory(tm_rocpd_document *d, sqlite3_value **values,
     return give(d, scratch ? L_SCRATCH : L_MEMORY, record, err);
 }
 
-/* Joins a record R with its event and its thread, whose id refers to the table of threads. */
+/* SQL that joins a record R with its event, and with its thread in the table of threads. */
 #define OF(rows)                                                                                   \
     ") FROM " rows " R LEFT JOIN \"rocpd_event@\" E ON E.id = R.event_id LEFT JOIN "               \
     "\"rocpd_info_thread@\" T ON T.id = R.tid WHERE R.pid = ?1"
@@ -165,7 +166,7 @@ static const table_def devices[] = {
      {R_TO, R_FROM}},
 };
 
-/* A table being passed to the sink. */
+/* A table, while its rows are passed to the sink. */
 typedef struct scan {
     tm_rocpd_document *d;
     const table_def *def;

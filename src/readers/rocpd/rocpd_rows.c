@@ -45,7 +45,7 @@ int64_t tm_rocpd_string(const tm_rocpd_strings *s, int64_t id) {
     const int64_t *v = s->ids.data;
     size_t low = 0, high = s->ids.n;
     if (high > 0 && id >= v[0] && (uint64_t)id - (uint64_t)v[0] < high &&
-        v[id - v[0]] == id) /* no gaps: the usual case */
+        v[id - v[0]] == id) /* the usual case: ids have no gaps */
         return id - v[0];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -91,7 +91,7 @@ bool tm_rocpd_put_marker(tm_rocprof_tables *t, const tm_rocprof_record *record, 
                          size_t size) {
     tm_rocprof_entry entry = {.id = record->fields[R_CORRELATION], .registers = -1};
     const tm_rocprof_entry *last = t->markers.entries.data;
-    if (t->markers.entries.n > 0) /* markers' texts are the last ones kept */
+    if (t->markers.entries.n > 0) /* the texts of markers come after all others */
         t->texts.n = last->text.at;
     t->markers.entries.n = 0;
     t->markers.sorted = true;

@@ -6,14 +6,15 @@
 #include "readers/rocprof/rocprof_document.h"
 #include "readers/sqlite/profiler_database.h"
 
-/** The strings of a database: string number i is operation i of kind 0 in the tables. */
+/** The strings of a database. In the tables, they are operations of kind 0: string number i is
+ * operation i. */
 typedef struct tm_rocpd_strings {
     tm_vec ids; /* of int64_t, ascending */
     tm_rocprof_tables *tables;
 } tm_rocpd_strings;
 
 /**
- * Reads rows of an id and a text, sorted by id, into kind 0.
+ * Reads the strings: rows of an id and a text, sorted by id.
  * @param out  free it with tm_rocpd_strings_free even after a failure
  */
 tm_status tm_rocpd_read_strings(const tm_db *db, const char *sql, tm_rocprof_tables *tables,
@@ -29,13 +30,14 @@ int64_t tm_rocpd_string(const tm_rocpd_strings *strings, int64_t id);
 /** Returns the text of a string number; NULL for -1. */
 tm_rocprof_text *tm_rocpd_text(const tm_rocpd_strings *strings, int64_t number);
 
-/** The meaning of an argument of take_row, if it is not a tm_rocprof_field. */
+/** Meanings that a value of a row may have besides those of tm_rocprof_field. */
 enum {
-    TM_ROCPD_NAME = N_ROCPROF_FIELDS, /* id of the string that is the record's name */
-    TM_ROCPD_EXTRA                    /* handled by the caller */
+    TM_ROCPD_NAME = N_ROCPROF_FIELDS, /* it is the id of the string that names the record */
+    TM_ROCPD_EXTRA                    /* the caller handles it */
 };
 
-/** Makes a record of a row. @param fields  [n] meanings of the values */
+/** Makes a record from a row.
+ * @param fields  [n] meanings of the values */
 void tm_rocpd_record(const tm_rocpd_strings *strings, const uint8_t *fields, int n,
                      sqlite3_value **values, tm_rocprof_record *out);
 

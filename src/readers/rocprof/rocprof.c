@@ -28,14 +28,14 @@ static tm_status rocprof_read_unit(tm_source *source, const tm_unit *unit, tm_na
     return tm_rocprof_read_unit(tm_rocprof_document, source, unit, names, out, err);
 }
 
-/* X_results.db in the same folder as X_results.json has the same records and the process's
- * environment. */
+/* X_results.db beside X_results.json has the same records, and also the environment of the
+ * process. */
 static bool rocprof_is_covered(const char *path, const char *other) {
     static const char own_end[] = "_results.json", better_end[] = "_results.db";
     const char *end = strstr(path, own_end);
     for (const char *next = end; next; next = strstr(next + 1, own_end))
         end = next;
-    if (!end || !tm_format_rocpd.claims) /* the rocpd reader may be left out of the build */
+    if (!end || !tm_format_rocpd.claims) /* a build may lack the reader of rocpd */
         return false;
     const char *packed = end + sizeof own_end - 1;
     size_t stem = (size_t)(end - path);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A record that precedes the tables it refers to. */
+/* A record that comes before the tables that it refers to. */
 typedef struct early {
     tm_rocprof_record record;
     tm_rocprof_list list;
@@ -14,9 +14,9 @@ typedef struct document {
     tm_rocprof_tables tables;
     int64_t process; /* index of the current process; -1 before the first */
     bool has_processes, has_agents, has_kernels,
-        has_names;        /* the last three: of the current process */
-    bool open;            /* its end was not yet reported to the sink */
-    tm_vec early;         /* of early: records of the current process */
+        has_names; /* those of agents, kernels and names: whether the current process had them */
+    bool open;     /* the end of the process was not yet reported to the sink */
+    tm_vec early;  /* of early: records of the current process */
     tm_rocprof_list list; /* the current list */
     tm_rocprof_gaps gaps[L_SAMPLES];
     tm_rocprof_record record;
@@ -42,7 +42,8 @@ static tm_status skip(document *d, tm_error *err) {
     return tm_window_skip_value(&d->walk.window, err);
 }
 
-/* Reads each element of the array at the walk's position; skips a value that is not an array. */
+/* Calls a function for each element of the array at the walk's position. Skips the value if it is
+ * not an array. */
 static tm_status read_array(document *d, tm_walk_each *each, tm_error *err) {
     return tm_walk_at(&d->walk) == '[' ? tm_walk_list(&d->walk, each, d, err) : skip(d, err);
 }
@@ -56,7 +57,7 @@ static const char *parse_record(void *context, tm_json_cursor *cursor, const cha
     return tm_rocprof_record_parse(cursor, p, &d->gaps[d->list], &d->record);
 }
 
-/* Whether all tables that records refer to have been read. */
+/* Whether all tables that records refer to were already read. */
 static bool has_all(const document *d) {
     return d->has_agents && (d->sink->devices_alone || (d->has_kernels && d->has_names));
 }
@@ -101,7 +102,7 @@ static tm_status each_list(void *context, const tm_json_text *key, tm_error *err
     return read_array(d, d->list == L_SAMPLES ? each_sample : each_record, err);
 }
 
-/* Skips hardware counters of dispatches: one list of them. */
+/* Skips the hardware counters of dispatches, which are one list of samples. */
 static tm_status each_callback_list(void *context, const tm_json_text *key, tm_error *err) {
     (void)key;
     return read_array(context, each_sample, err);

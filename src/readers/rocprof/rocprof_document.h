@@ -6,7 +6,8 @@
 #include "rocprof_record.h"
 #include "rocprof_tables.h"
 
-/* The lists of records: id, and their keys in 2025 and 2024; NULL if 2024 had none. */
+/* The lists of records: id, and their keys in versions of 2025 and of 2024. NULL: versions of 2024
+ * did not have the list. */
 #define TM_ROCPROF_LISTS(X)                                                                        \
     X(L_DISPATCH, "kernel_dispatch", "kernel_dispatches")                                          \
     X(L_COPY, "memory_copy", "memory_copies")                                                      \
@@ -25,22 +26,23 @@ typedef enum tm_rocprof_list {
     L_SAMPLES    /* samples of program counters and hardware counters: no timeline events */
 } tm_rocprof_list;
 
-/** Receiver of a document's records, one process at a time. Records that precede the tables they
- * refer to are held back until the tables are complete. The callbacks return false if out of
+/** Receiver of a document's records, one process at a time. Records that come before the tables
+ * that they refer to are passed on after the tables. The callbacks return false if out of
  * memory. */
 typedef struct tm_rocprof_sink {
     int64_t process;    /* index of the only process to read; -1: all */
-    bool devices_alone; /* read only dispatches and copies, and no texts */
+    bool devices_alone; /* read only dispatches and copies, without texts */
     bool (*record)(void *context, tm_rocprof_tables *tables, tm_rocprof_list list,
                    const tm_rocprof_record *record);
-    bool (*end)(void *context, tm_rocprof_tables *tables, int64_t process); /* end of a process */
+    /* called at the end of a process */
+    bool (*end)(void *context, tm_rocprof_tables *tables, int64_t process);
     void *context;
-    int64_t *counts; /* counts of repaired and skipped items; may be NULL */
+    int64_t *counts; /* [TM_N_COUNTS] incremented by repaired and skipped items; or NULL */
 } tm_rocprof_sink;
 
 /**
  * Reads a document from its start.
- * @param cut  set to whether it is truncated; its records were passed on nevertheless
+ * @param cut  set to whether it is truncated, in which case its records were passed on
  * @return     TM_OK; TM_ERR_INPUT, also if it is truncated; TM_ERR_FAULT
  */
 tm_status tm_rocprof_document(tm_source *source, const tm_rocprof_sink *sink, bool *cut,

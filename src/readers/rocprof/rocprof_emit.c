@@ -7,7 +7,7 @@
 #include "base/sums.h"
 #include "rocprof_memory.h"
 
-/* The meaning of a track's two numbers. */
+/* What the two numbers of a track are. */
 enum { BY_STREAM, BY_QUEUE, BY_DIRECTION, BY_THREAD };
 
 void tm_rocprof_emitter_init(tm_rocprof_emitter *e, const tm_unit *unit, tm_names *names,
@@ -28,7 +28,7 @@ static uint32_t text_of(tm_rocprof_emitter *e, const char *before, uint64_t numb
     return tm_names_intern_string(e->names, text);
 }
 
-/* A stream's name is its bare number, as in Kineto; a queue's name has a prefix. */
+/* A stream's name is only its number, as in Kineto. A queue's name has a prefix. */
 static uint32_t new_track(tm_rocprof_emitter *e, int way, uint64_t first, uint64_t second) {
     static const char *const words[] = {"", "queue ", "copies ", ""};
     uint32_t pid = way != BY_THREAD && first == UINT64_MAX ? tm_names_intern_string(e->names, "-1")
@@ -58,8 +58,8 @@ static uint32_t track_of(tm_rocprof_emitter *e, int way, uint64_t first, uint64_
     return known->track;
 }
 
-/* Returns the reason to reject an event, or TM_N_COUNTS. Times count from the start of the host, so
- * 0 means none. Accepted: starts in (0, 3e18] ns and durations in [0, TM_DAY_NS]. */
+/* Returns the reason to reject an event, or TM_N_COUNTS. Times are since the start of the host, and
+ * 0 means that there is none. Accepted: starts in (0, 3e18] ns and durations in [0, TM_DAY_NS]. */
 static tm_count wrong_times(int64_t begin, int64_t end) {
     const int64_t most = INT64_C(3000000000000000000);
     if (begin <= 0 || begin > most || end < 0)
@@ -159,7 +159,7 @@ static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
             (float)(blocks * ceil(threads / (double)agent->wave) / (double)agent->units);
 }
 
-/* Recognises kernels and commands of the runtime that only copy or fill. */
+/* Whether a kernel or command of the runtime only copies or fills memory. */
 static tm_category category_of(const tm_rocprof_tables *t, const tm_rocprof_entry *kernel) {
     if (!kernel)
         return TM_CAT_KERNEL;
@@ -225,8 +225,8 @@ static bool emit_dispatch(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_
                                      : add_copy_attr(e, r, row);
 }
 
-/* Adds a copy, named as in Kineto on ROCm, which the analyses know. Without the operation's name,
- * the agents determine the direction. */
+/* Adds a copy. It is named as Kineto does on ROCm, because the analyses know these names. If the
+ * operation has no name, the agents give the direction. */
 static bool emit_copy(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                       const tm_rocprof_record *r) {
     static const struct {
@@ -276,8 +276,8 @@ static bool emit_call(tm_rocprof_emitter *e, const tm_rocprof_tables *t, const t
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) != NULL;
 }
 
-/* Adds a marker. A range is one record: of MARKER_CORE_RANGE_API or, in older files, the push of
- * MARKER_CORE_API. */
+/* Adds a marker. Of a range, one record is used: that of MARKER_CORE_RANGE_API or, in older files,
+ * the push of MARKER_CORE_API. */
 static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_rocprof_record *r) {
     const tm_rocprof_text *operation = operation_of(t, r);
     tm_rocprof_entry *text = tm_rocprof_has(r, R_CORRELATION)

@@ -8,11 +8,11 @@
 
 enum { TM_ROCPROF_TRACKS = 256 };
 
-/** Cache entry of a thread's or stream's track; saves formatting its name again. */
+/** A cached track of a thread or stream, so that its name need not be formatted again. */
 typedef struct tm_rocprof_track {
     uint64_t first, second; /* device and stream, or process and thread */
     uint32_t track;
-    uint8_t way; /* meaning of first and second; UINT8_MAX: free */
+    uint8_t way; /* what first and second are; UINT8_MAX: free */
 } tm_rocprof_track;
 
 typedef struct tm_rocprof_emitter {

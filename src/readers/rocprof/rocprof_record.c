@@ -5,7 +5,7 @@
 
 static const struct {
     const char *key, *inner;
-    uint8_t size; /* of the key [bytes] */
+    uint8_t size; /* length of the key [bytes] */
 } fields[N_ROCPROF_FIELDS] = {
 #define FIELD_ROW(id, key, inner) [id] = {key, inner, sizeof(key) - 1},
     TM_ROCPROF_FIELDS(FIELD_ROW)
@@ -14,13 +14,13 @@ static const struct {
 
 _Static_assert(N_ROCPROF_FIELDS <= 32, "the presence bits of a record are one word");
 
-/* Members of a record that are not fields. */
+/* Members of a record that have no field. */
 enum { OTHER = N_ROCPROF_FIELDS, DISPATCH };
 
 static int member_of(const tm_json_text *key) {
     for (int f = 0; f < N_ROCPROF_FIELDS; f++)
         if (fields[f].size == key->size && memcmp(fields[f].key, key->bytes, key->size) == 0)
-            return f; /* for an object, its first field */
+            return f; /* if the value is an object, this is its first field */
     return key->size == 13 && memcmp(key->bytes, "dispatch_info", 13) == 0 ? DISPATCH : OTHER;
 }
 
@@ -93,7 +93,8 @@ static const char *read_field(tm_json_cursor *cursor, const char *p, int field,
     return p;
 }
 
-/* Fields of one object are adjacent, start at `parent` and share its key. */
+/* Finds the field of a member of an object. Fields of an object are adjacent, from @p parent on,
+ * and have the same key. */
 static int inner_of(const tm_json_text *key, int parent) {
     for (int f = parent; f < N_ROCPROF_FIELDS && strcmp(fields[f].key, fields[parent].key) == 0;
          f++)
@@ -103,11 +104,11 @@ static int inner_of(const tm_json_text *key, int parent) {
     return OTHER;
 }
 
-/* A pass over the members of a record, or of an object within it. */
+/* State while the members of a record, or of an object within it, are gone through. */
 typedef struct walk {
-    int parent; /* first field of the object; -1: the record */
+    int parent; /* first field of the object; -1: it is the record itself */
     bool first, more;
-    int member; /* field of the current value */
+    int member; /* field that the current value belongs to */
 } walk;
 
 /* Advances to the next value, like tm_json_member; w->more is false after the last one. */

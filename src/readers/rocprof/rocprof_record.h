@@ -5,8 +5,8 @@
 #include "readers/gap.h"
 #include "readers/json.h"
 
-/* The fields of a record: id, key, and the inner key if the value is an object. Fields of one
- * object are adjacent. Members of dispatch_info count as the record's own. */
+/* The fields of a record: id, key, and if the value is an object, the key within it. Fields of one
+ * object are adjacent. Members of dispatch_info are treated like members of the record. */
 #define TM_ROCPROF_FIELDS(X)                                                                       \
     X(R_KIND, "kind", NULL)                                                                        \
     X(R_OPERATION, "operation", NULL)                                                              \
@@ -39,19 +39,19 @@ typedef enum tm_rocprof_field {
         N_ROCPROF_FIELDS
 } tm_rocprof_field;
 
-/** Numbers use all 64 bits: handles and addresses do. */
+/** A record. Its numbers are unsigned, because handles and addresses use all 64 bits. */
 typedef struct tm_rocprof_record {
     uint64_t fields[N_ROCPROF_FIELDS];
-    uint32_t present; /* bit f: fields[f] holds a number */
-    int bad_values;   /* fields whose value is not an unsigned 64-bit number */
+    uint32_t present; /* bit f is set if fields[f] has a number */
+    int bad_values;   /* number of fields whose value is not an unsigned 64-bit number */
 } tm_rocprof_record;
 
-/** The text between the values of the last record, which nearly always recurs in the next. */
+/** The texts between the values of the last record. The next record nearly always has the same. */
 enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
 typedef struct tm_rocprof_gaps {
     tm_gap record[TM_ROCPROF_GAPS],
-        dispatch[TM_ROCPROF_GAPS];                    /* of the record, and of dispatch_info */
-    tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER]; /* of a field's object */
+        dispatch[TM_ROCPROF_GAPS];                    /* in a record, and in dispatch_info */
+    tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER]; /* in the object of a field */
 } tm_rocprof_gaps;
 
 /** Parses the value at @p p, as in readers/json.h. A value that is not an object has no fields. */
@@ -69,7 +69,8 @@ static inline int64_t tm_rocprof_int(const tm_rocprof_record *record, tm_rocprof
     return fits ? (int64_t)record->fields[field] : missing;
 }
 
-/** Parses a number, or a string of one: decimal, or hexadecimal after 0x. As in readers/json.h.
+/** Parses a number, or a string of one: decimal, or hexadecimal after 0x. Returns as the functions
+ * of readers/json.h do.
  * @param valid  set to whether it is an unsigned 64-bit number; only then *out is set */
 const char *tm_rocprof_number(tm_json_cursor *cursor, const char *p, uint64_t *out, bool *valid);
 

@@ -7,21 +7,21 @@
 #include "base/utf8.h"
 #include "rocprof_record.h"
 
-/* Members of an item: numbers, then texts, by key. */
+/* The members of an item that are read: keys of numbers and keys of texts. */
 enum { MEMBERS = 5 };
 
 typedef struct item_def {
     const char *numbers[MEMBERS], *texts[MEMBERS];
-    const char *inside; /* an object whose members count as the item's own; or NULL */
+    const char *inside; /* key of an object whose members are treated like the item's; or NULL */
 } item_def;
 
-/* The parsed members of an item: tokens in the window, or in its repaired text. */
+/* The members of an item after parsing. Texts point into the window, or into the repaired text. */
 typedef struct item {
     const item_def *def;
     uint64_t numbers[MEMBERS];
     bool has[MEMBERS];
     tm_json_text texts[MEMBERS];
-    const char *list; /* its first array, at the opening bracket */
+    const char *list; /* opening bracket of its first array */
     int64_t bytes;    /* sum of size_in_bytes */
 } item;
 
@@ -140,7 +140,7 @@ bool tm_rocprof_keep(tm_rocprof_tables *t, const char *bytes, size_t size, tm_ro
     return true;
 }
 
-/* Keeps the first nonempty text of an item. */
+/* Keeps the first text of an item that is not empty. */
 static bool keep_text(tm_rocprof_tables *t, const item *from, tm_rocprof_text *out) {
     int i = 0;
     while (i < MEMBERS && from->texts[i].size == 0)
@@ -214,9 +214,10 @@ tm_status tm_rocprof_read_marker(tm_rocprof_tables *t, tm_walk *walk, tm_error *
     return add_entry(t, &t->markers, &found, -1, err);
 }
 
-/* Adds the texts of an array that was parsed before; other values count as empty texts. */
+/* Adds the texts of an array that was already parsed once. A value that is no text becomes an empty
+ * text. */
 static bool add_operations(tm_rocprof_tables *t, const char *p, tm_rocprof_kind *kind) {
-    tm_json_cursor cursor = {.end = p}; /* cannot fail: the grammar was checked */
+    tm_json_cursor cursor = {.end = p}; /* this cannot fail, because the array was parsed before */
     p = tm_json_space(p + 1);
     while (p && *p != ']') {
         item one = {.def = NULL};
@@ -257,7 +258,7 @@ static int by_id(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->text.at, y->text.at);
 }
 
-/* Ids usually increase without gaps, which makes the index id - first id. */
+/* Tries the index id - first id first: ids usually increase without gaps. */
 tm_rocprof_entry *tm_rocprof_find(tm_rocprof_table *table, uint64_t id) {
     tm_rocprof_entry *v = table->entries.data;
     size_t n = table->entries.n;

@@ -7,28 +7,28 @@
 #include "readers/json_walk.h"
 #include "tmerge/names.h"
 
-/** A piece of the tables' texts. Its name is interned when first requested. */
+/** A text: its place in the memory of all texts. It is interned when it is first requested. */
 typedef struct tm_rocprof_text {
     uint32_t at, size;
-    uint32_t name; /* TM_NO_NAME: not yet interned */
+    uint32_t name; /* its name id; TM_NO_NAME: not interned yet */
 } tm_rocprof_text;
 
-/** A processor or GPU. */
+/** An agent: a processor or a GPU. */
 typedef struct tm_rocprof_agent {
     uint64_t handle;
     int64_t device; /* a GPU's number on its host; -1 if it is not a GPU or has no number */
-    int64_t units;  /* compute units; -1: unknown */
+    int64_t units;  /* number of compute units; -1: unknown */
     int64_t wave;   /* threads per wave; -1: unknown */
-    int64_t bytes;  /* memory [bytes]; -1: unknown */
+    int64_t bytes;  /* size of its memory [bytes]; -1: unknown */
     tm_rocprof_text name;
     bool gpu;
 } tm_rocprof_agent;
 
-/** A kernel by its id, or a marker's text by the correlation id of its call. */
+/** A kernel with its id, or a marker's text with the correlation id of the marker's call. */
 typedef struct tm_rocprof_entry {
     uint64_t id;
     tm_rocprof_text text;
-    int32_t registers; /* per thread; -1: unknown */
+    int32_t registers; /* registers per thread; -1: unknown */
 } tm_rocprof_entry;
 
 typedef struct tm_rocprof_table {
@@ -36,7 +36,7 @@ typedef struct tm_rocprof_table {
     bool sorted;    /* by id */
 } tm_rocprof_table;
 
-/** A kind of record, with n operations from index `first` on. */
+/** A kind of record. Its n operations are those from index `first` on. */
 typedef struct tm_rocprof_kind {
     tm_rocprof_text name;
     uint32_t first, n;
@@ -50,7 +50,7 @@ typedef struct tm_rocprof_tables {
     tm_vec operations; /* of tm_rocprof_text */
     tm_rocprof_text host;
     int64_t pid;              /* -1: unknown */
-    int64_t rank, world_size; /* of the process; -1 if the document has none */
+    int64_t rank, world_size; /* id of the process; -1 if the document has none */
 } tm_rocprof_tables;
 
 void tm_rocprof_tables_init(tm_rocprof_tables *tables);
@@ -59,7 +59,8 @@ void tm_rocprof_tables_free(tm_rocprof_tables *tables);
 /** Empties the tables for the next process. */
 void tm_rocprof_tables_clear(tm_rocprof_tables *tables);
 
-/** Keeps a text of arbitrary bytes. False if out of memory, or at 4 GiB of texts. */
+/** Keeps a text of arbitrary bytes. False if out of memory, or if all texts together exceed 4
+ * GiB. */
 bool tm_rocprof_keep(tm_rocprof_tables *tables, const char *bytes, size_t size,
                      tm_rocprof_text *out);
 

@@ -10,7 +10,7 @@
 #include "base/sorted.h"
 #include "rocprof_emit.h"
 
-/* Takes the host from the path HOST/PID_results.json, for a file that does not name it. */
+/* If a file does not have the host's name, takes it from the path HOST/PID_results.json. */
 static bool host_of_path(const char *path, int64_t pid, char *out, size_t size) {
     char name[40];
     const char *base = strrchr(path, '/');
@@ -37,7 +37,7 @@ static bool host_of(const tm_rocprof_tables *t, const char *path, char *out, siz
     return true;
 }
 
-/* A device that the current process used. */
+/* A device that the current process used, and how. */
 typedef struct device {
     int64_t number;
     bool kernels;
@@ -88,10 +88,11 @@ static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
         n--;
     for (size_t i = 1; i < n; i++)
         rest &= ~tm_unit_device(v[i].number);
-    if (n == 1) /* only then: launchers and data loaders inherit the environment of ranks */
+    if (n == 1) /* only if it used devices, because launchers and data loaders inherit a rank's
+                   environment */
         unit.rank = t->rank;
     for (size_t i = 0; i < (n > 0 ? n : 1);
-         i++) { /* a process without devices still has host calls */
+         i++) { /* it used no devices, but has calls on the host */
         uint64_t own = i == 0 ? rest : tm_unit_device(v[i].number);
         memcpy(&unit.devices, &own, sizeof own);
         if (!tm_vec_append(l->units, &unit, 1))
@@ -116,7 +117,7 @@ tm_status tm_rocprof_list_units(tm_rocprof_read *document, tm_source *source, tm
     return status == TM_ERR_INPUT && (cut || units->n == 0) ? TM_OK : status;
 }
 
-/* State while one unit is read. */
+/* State while the trace of one unit is read. */
 typedef struct reader {
     tm_rocprof_emitter emitter;
     const char *path;

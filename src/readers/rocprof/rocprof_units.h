@@ -11,7 +11,8 @@
 typedef tm_status tm_rocprof_read(tm_source *source, const tm_rocprof_sink *sink, bool *cut,
                                   tm_error *err);
 
-/** Implement list_units and read_unit of tm_format; @p unit is NULL for a single trace. */
+/** Implement list_units and read_unit of tm_format; @p unit is NULL if the file is read as one
+ * trace. */
 tm_status tm_rocprof_list_units(tm_rocprof_read *document, tm_source *source, tm_vec *units,
                                 tm_error *err) TM_MUST_CHECK;
 tm_status tm_rocprof_read_unit(tm_rocprof_read *document, tm_source *source, const tm_unit *unit,

@@ -8,19 +8,20 @@
 #include "base/sorted.h"
 #include "timeline/trace.h"
 
-/* The kind of an operation, from its opType. */
+/* The kinds of operations, which follow from opType. */
 typedef enum operation {
     UNKNOWN,
     KERNEL,
     FILL,
     COPY,
-    COPY_NOWHERE /* rocprofiler's: GPU and queue are always written as 0 */
+    /* a copy recorded by rocprofiler, whose GPU and queue are always 0 and mean nothing */
+    COPY_NOWHERE
 } operation;
 
-/* Handles of agents other than GPUs; a GPU's handle is its number. */
+/* Handles of agents that are not GPUs. The handle of a GPU is its number. */
 static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
 
-/* A GPU used by calls of a process; pid is INT64_MIN for operations without a call. */
+/* A GPU that calls of a process used. If operations have no call, pid is INT64_MIN. */
 typedef struct use {
     int64_t pid, gpu;
     operation what;
@@ -28,7 +29,7 @@ typedef struct use {
 
 typedef struct process {
     int64_t pid;
-    int64_t first_gpu; /* lowest one that it computes on; INT64_MAX: none */
+    int64_t first_gpu; /* lowest GPU that it computes on; INT64_MAX: none */
     bool one_gpu;      /* it computes on one GPU only */
 } process;
 
@@ -38,18 +39,21 @@ typedef struct document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
-    int64_t gpu_stride, pid_stride; /* ranges of numbers per host, in a file of several hosts */
+    /* in a file of several hosts: numbers of GPUs and processes of each host are this far apart */
+    int64_t gpu_stride, pid_stride;
     bool several_hosts;
-    bool has_shapes,
-        in_blocks; /* the grids' writer is known; its grids are in blocks, with exceptions */
-    int64_t mark;  /* string number of the name of markers without duration */
-    tm_vec uses, processes; /* of use, of process */
+    /* whether it is known which profiler wrote the grids; whether grids are, with
+     * exceptions, in blocks */
+    bool has_shapes, in_blocks;
+    int64_t mark;           /* number of the string that names markers without duration */
+    tm_vec uses, processes; /* uses: of use; processes: of process */
     const process *process; /* the current one */
-    int64_t last_op;        /* id of the last operation: one with several calls counts once */
-    int64_t n_rows, n_done; /* approximate, for the progress */
+    /* id of the last operation; an operation with several calls has several rows */
+    int64_t last_op;
+    int64_t n_rows, n_done; /* approximate numbers, to report progress */
 } document;
 
-/* rocpd's tables have the same names with a suffix. */
+/* Whether the database has RPD's tables. (Those of rocpd have the same names with a suffix.) */
 bool tm_rpd_claims(const char *path) {
     bool calls = false, operations = false;
     tm_db db;
@@ -73,8 +77,8 @@ static bool holds(const document *d, int64_t string, const char *word) {
     return tm_rocprof_holds(&d->tables, tm_rocpd_text(&d->strings, string), word);
 }
 
-/* Classifies the names of HIP commands, rocprofiler operations and CUPTI records. Task is a kernel
- * of a graph. */
+/* Classifies the names of HIP commands, rocprofiler operations and CUPTI records. "Task" is a
+ * kernel that a graph launched. */
 static operation operation_of(const document *d, int64_t type) {
     if (is(d, type, "KernelExecution") || is(d, type, "Task"))
         return KERNEL;
@@ -90,7 +94,7 @@ static operation operation_of(const document *d, int64_t type) {
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     const char *tag = tm_db_text(values[0]).bytes;
-    int64_t value = sqlite3_value_int64(values[1]); /* of a text, its leading number */
+    int64_t value = sqlite3_value_int64(values[1]); /* text: the number at its start */
     if (strcmp(tag, "gpu_stride") == 0 && value > 0)
         d->gpu_stride = value;
     else if (strcmp(tag, "pid_stride") == 0 && value > 0)
@@ -131,8 +135,8 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return tm_vec_append(&d->processes, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Reads which process uses which GPU, and sorts the processes by first GPU. Without any call, there
- * is one process. */
+/* Reads which process uses which GPU, and sorts the processes by their first GPU. If there are no
+ * calls, there is one process. */
 static tm_status read_processes(document *d, tm_error *err) {
     const process nobody = {.pid = INT64_MIN, .first_gpu = INT64_MAX, .one_gpu = false};
     TM_TRY(tm_db_select(
@@ -154,7 +158,8 @@ static tm_status read_processes(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns the owner of an operation without a call: the first process that computes on its GPU. */
+/* Returns the process that an operation without a call belongs to: the first process that computes
+ * on its GPU. */
 static const process *owner_of(const document *d, int64_t gpu) {
     const process *v = d->processes.data;
     const use *u = d->uses.data;
@@ -167,7 +172,7 @@ static const process *owner_of(const document *d, int64_t gpu) {
 
 /* Tables of the current process ---------------------------------------------------------------- */
 
-/* Names of kernels are strings, so kernel i is string i. */
+/* Makes kernel i from string i, because names of kernels are strings. */
 static bool add_kernels(document *d) {
     const tm_rocprof_text *v = d->tables.operations.data;
     for (size_t i = 0; i < d->tables.operations.n; i++) {
@@ -197,8 +202,8 @@ static bool add_agents(document *d) {
     return true;
 }
 
-/* Determines the unit of grids: rocprofiler records work items; calls of HIP and CUDA record
- * blocks. */
+/* Determines the unit of grids: rocprofiler records work items, other profilers record the blocks
+ * of HIP's and CUDA's calls. */
 static void find_writer(document *d) {
     bool items = false, blocks = false;
     for (int64_t i = 0; i < (int64_t)d->strings.ids.n; i++) {
@@ -233,7 +238,7 @@ static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record
                                                                        : tm_fail_memory(err);
 }
 
-/* Sets the agents of a copy from its operation's name; both may be the same agent. */
+/* Sets the agents of a copy from its operation's name; the two may be equal. */
 static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
                      tm_rocprof_record *record) {
     if (what == COPY_NOWHERE) {
@@ -246,7 +251,7 @@ static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
     bool from_host = holds(d, type, "HostTo") || holds(d, type, "HOST_TO");
     bool from_device = holds(d, type, "DeviceTo") || holds(d, type, "DEVICE_TO");
     tm_rocpd_put(record, R_TO, to_host ? host_agent : gpu);
-    if (from_host || from_device) /* else the direction is unknown */
+    if (from_host || from_device) /* otherwise the direction is unknown */
         tm_rocpd_put(record, R_FROM, from_host ? host_agent : gpu);
 }
 
@@ -272,7 +277,8 @@ static const uint8_t operation_fields[] = {
     R_CORRELATION,  R_BYTES,        R_GROUP_SEGMENT, R_GRID_X,      R_GRID_Y,
     R_GRID_Z,       R_BLOCK_X,      R_BLOCK_Y,       R_BLOCK_Z};
 
-/* Drops a call's size and shape if it launched several operations: they describe only one. */
+/* Removes the size and shape of a call that launched several operations, because they are those of
+ * only one. */
 static void drop_shared(tm_rocprof_record *record) {
     static const tm_rocprof_field fields[] = {R_BYTES,  R_GROUP_SEGMENT, R_GRID_X,  R_GRID_Y,
                                               R_GRID_Z, R_BLOCK_X,       R_BLOCK_Y, R_BLOCK_Z};
@@ -298,7 +304,8 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
         put_ends(d, type, what, (uint64_t)gpu, &record);
         return give(d, L_COPY, &record, err);
     }
-    if (what == UNKNOWN && (name < 0 || is(d, name, ""))) { /* neither work nor a kernel's name */
+    /* neither work nor the name of a kernel */
+    if (what == UNKNOWN && (name < 0 || is(d, name, ""))) {
         if (d->sink->counts)
             d->sink->counts[TM_COUNT_OTHER_PHASE]++;
         return TM_OK;
@@ -312,7 +319,7 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return give(d, L_DISPATCH, &record, err);
 }
 
-/* Removes the host's offset from a thread id; process ids have the same offset. */
+/* Removes the offset of the host from a thread id. It is the same as in process ids. */
 static void put_thread(const document *d, tm_rocprof_record *record) {
     if (tm_rocprof_has(record, R_THREAD))
         record->fields[R_THREAD] %= (uint64_t)d->pid_stride;
@@ -349,7 +356,7 @@ static tm_status each_marker(void *context, sqlite3_value **values, tm_error *er
 
 static tm_status read_calls(document *d, tm_error *err) {
     char sql[512];
-    bool has = false; /* since version 3, argument texts have a separate table */
+    bool has = false; /* since version 3, the texts of arguments are in a separate table */
     TM_TRY(tm_db_has_table(&d->db, "rocpd_ustring", &has, err));
     TM_TRY(tm_db_select(
         &d->db,
@@ -387,7 +394,7 @@ static tm_status read_operations(document *d, tm_error *err) {
         each_operation, d, err);
 }
 
-/* Passes one record for each GPU the process uses, for a sink that only wants devices. */
+/* For a sink with devices_alone: passes one record for each GPU that the process uses. */
 static tm_status tell_devices(document *d, tm_error *err) {
     const use *v = d->uses.data;
     for (size_t i = 0; i < d->uses.n; i++) {
@@ -403,7 +410,8 @@ static tm_status tell_devices(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* Sets the host: the database does not name hosts, and times count from the start of each. */
+/* Sets the host. The database does not name hosts; in one with several hosts, the times of each are
+ * since its start. */
 static bool name_host(document *d) {
     char host[40];
     tm_rocprof_tables *t = &d->tables;

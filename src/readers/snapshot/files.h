@@ -1,4 +1,4 @@
-/* Snapshots and timelines read so far. Private to this folder. */
+/* The snapshots and timelines that were read so far. Private to this folder. */
 #ifndef TMERGE_SNAPSHOT_FILES_H
 #define TMERGE_SNAPSHOT_FILES_H
 
@@ -7,20 +7,20 @@
 #include "tmerge/snapshot.h"
 
 struct tm_snapshots {
-    tm_names *texts;  /* all texts; they stay at the same address */
+    tm_names *texts;  /* owns all texts, whose addresses stay valid */
     tm_vec devices;   /* of tm_snapshot_device */
     tm_vec sites;     /* of tm_snapshot_site */
     tm_vec timelines; /* of tm_memory_timeline */
 };
 
-/** Interns a text for the lifetime of the snapshots; NULL if out of memory. */
+/** Interns a text; it is valid as long as the snapshots are; NULL if out of memory. */
 const char *tm_snapshots_text(tm_snapshots *snapshots, const char *text);
 
 /** Reads a source that contains a pickle. */
 tm_status tm_snapshot_read_pickle(tm_snapshots *snapshots, tm_source *source,
                                   tm_error *err) TM_MUST_CHECK;
 
-/** Reads a source whose content starts with [. */
+/** Reads a source whose content starts with "[". */
 tm_status tm_snapshot_read_timeline(tm_snapshots *snapshots, tm_source *source,
                                     tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,5 @@
-/* Reads pickled snapshots of PyTorch's allocator: allocated memory by device and site. */
+/* Reads pickled snapshots of PyTorch's allocator: the allocated memory of each device, by the site
+ * that allocated it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,11 @@ typedef struct reading {
     tm_snapshots *out;
     const tm_pickle *pickle;
     const char *file;
-    size_t first;    /* index of the file's first device in out */
-    tm_keys keys;    /* of site_key */
-    tm_vec sites;    /* of tm_snapshot_site, in the order of keys */
-    uint32_t *known; /* [containers] owned; 1 + text of a stack already named, 0 for none */
+    size_t first; /* index in out of the file's first device */
+    tm_keys keys; /* of site_key */
+    tm_vec sites; /* of tm_snapshot_site, in the order of `keys` */
+    /* [containers] owned; 1 + id of the text that names a stack; 0: not named yet */
+    uint32_t *known;
 } reading;
 
 typedef struct site_key {
@@ -43,14 +45,15 @@ static tm_snapshot_device *device_of(reading *r, int64_t number) {
     return d;
 }
 
-/* Whether a path looks like the program's own code. */
+/* Whether a path seems to be a file of the user's program, not of a library. */
 static bool is_own(const char *path) {
     size_t n = strlen(path);
     return n > 3 && strcmp(path + n - 3, ".py") == 0 && !strstr(path, "/torch/") &&
            !strstr(path, "site-packages/") && !strstr(path, "dist-packages/");
 }
 
-/* Names a site by its innermost frame in the program's own code, else by the innermost frame. */
+/* Names a site after the innermost frame of the user's program; if there is none, after the
+ * innermost frame. */
 static uint32_t name_site(reading *r, const tm_pickle_value *frames) {
     enum { SITE = 512 };
     char text[SITE];
@@ -67,7 +70,7 @@ static uint32_t name_site(reading *r, const tm_pickle_value *frames) {
     return tm_names_intern_string(r->out->texts, text);
 }
 
-/* Writers share one stack among many blocks. */
+/* Remembers the site of a stack, because many blocks have the same stack. */
 static uint32_t site_of(reading *r, const tm_pickle_value *block) {
     const tm_pickle_value *frames = tm_pickle_get(r->pickle, block, "frames");
     if (!frames || frames->type != TM_PICKLE_LIST)
@@ -134,7 +137,8 @@ static bool add_segment(reading *r, const tm_pickle_value *segment) {
     return true;
 }
 
-/* Goes backwards from the current allocation: the trace is a ring whose beginning may be lost. */
+/* Computes earlier amounts of memory backwards from the current one, because the trace is a ring
+ * buffer that may have lost its beginning. */
 static bool add_trace(reading *r, int64_t device, const tm_pickle_value *trace) {
     size_t n;
     const tm_pickle_value *v = tm_pickle_items(r->pickle, trace, &n);

@@ -6,19 +6,20 @@
 #include "readers/json_walk.h"
 #include "readers/number.h"
 
-/* Layouts. Row of sizes: a 0, then the categories; record: time, action, bytes, category. */
+/* What inner lists contain. A row of sizes has a 0, then a size for each category. A record has
+ * time, action, bytes, category. */
 enum { ROW = TM_N_TIMELINE_CATEGORIES + 1, RECORD = 4, TIME = 0, BYTES = 2, CATEGORY = 3 };
 
 typedef struct reading {
     tm_walk walk;
     tm_memory_timeline found;
     int64_t now[TM_N_TIMELINE_CATEGORIES], peak;
-    int64_t elements;  /* elements of the outer list so far */
+    int64_t elements;  /* number of elements of the outer list so far */
     bool sized;        /* the file has two lists: times [us] and sizes */
     tm_vec times;      /* of int64_t [ns]: the elements of the first list */
     int64_t list[ROW]; /* the current list */
-    size_t n;          /* its number of elements or rows so far */
-    bool whole;        /* all its numbers are integers that fit */
+    size_t n;          /* number of its elements, or of its rows, so far */
+    bool whole;        /* whether all its numbers are integers that fit int64 */
 } reading;
 
 static const char *parse_number(void *context, tm_json_cursor *cursor, const char *p) {
@@ -36,19 +37,19 @@ static const char *parse_number(void *context, tm_json_cursor *cursor, const cha
     return end;
 }
 
-/* Reads a time in us with a fraction. */
+/* Reads a time [us] that may have a fraction. */
 static const char *parse_time(void *context, tm_json_cursor *cursor, const char *p) {
     reading *r = context;
     const char *end = parse_number(context, cursor, p);
     int64_t ns = 0;
     if (end && !tm_number_scaled(p, (size_t)(end - p), 3, &ns))
-        ns = INT64_MAX; /* the number is a record's time in ns: this is not a list of times */
+        ns = INT64_MAX; /* an integer is a record's time in ns, so this is not a list of times */
     if (end && r->n == r->times.n && !tm_vec_append(&r->times, &ns, 1))
         return tm_json_fail(cursor, p, "out of memory");
     return end;
 }
 
-/* Updates the maxima after each moment. */
+/* Updates the maxima after all changes of one moment. */
 static void count_moment(reading *r, int64_t time_ns) {
     int64_t sum = 0;
     for (int c = 0; c < TM_N_TIMELINE_CATEGORIES; c++) {
@@ -115,7 +116,7 @@ static tm_status each_inner(void *context, const tm_json_text *key, tm_error *er
     return TM_OK;
 }
 
-/* Reads an inner list. The next list decides whether the first one contained times. */
+/* Reads an inner list. Whether the first one had times is known only when the next one is read. */
 static tm_status each_outer(void *context, const tm_json_text *key, tm_error *err) {
     reading *r = context;
     int64_t first[ROW];

@@ -1,5 +1,5 @@
-/* Stands in for the readers of databases if TMERGE_SQLITE is OFF: reports what a file is, and that
- * it is not read. */
+/* Replaces the readers of databases if TMERGE_SQLITE is OFF. Reports what a file is, and that this
+ * build does not read it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-/* The nsys format takes all databases. */
+/* In such a build, the format nsys stands for all databases. */
 static bool sniff_none(const char *head, size_t size, bool whole) {
     (void)head;
     (void)size;

@@ -9,14 +9,15 @@
 
 #include "base/vec.h"
 
-enum { HEADER_BYTES = 100 }; /* the part of every database that is checked without SQLite */
+enum { HEADER_BYTES = 100 }; /* size of the header, which is checked without SQLite */
 
 bool tm_db_sniff(const char *head, size_t size, bool whole) {
     (void)whole;
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
-/* Whether a damaged schema asks for more memory than possible: every query then fails. */
+/* Whether the schema is so damaged that reading it needs more memory than possible. Every query
+ * then fails. */
 static bool schema_asks_too_much(const tm_db *db) {
     sqlite3_stmt *statement = NULL;
     int code = db->sqlite ? sqlite3_prepare_v2(db->sqlite, "SELECT 1 FROM sqlite_master", -1,
@@ -37,14 +38,14 @@ static uint32_t big_endian(const unsigned char *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Compares the header's page count with the file's size, so that a truncated file is reported
- * immediately instead of when a missing page is read. */
+/* Compares the header's page count with the file's size, so that a truncated file is reported when
+ * it is opened, not when a missing page is read. */
 static tm_status check_header(const char *path, const unsigned char *header, int64_t size,
                               tm_error *err) {
     int64_t page = (int64_t)header[16] << 8 | header[17], pages = big_endian(header + 28);
     page = page == 1 ? 65536 : page;
-    bool counted =
-        memcmp(header + 24, header + 92, 4) == 0; /* otherwise the page count is invalid */
+    /* otherwise the page count in the header is not valid */
+    bool counted = memcmp(header + 24, header + 92, 4) == 0;
     if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
         return tm_fail(err, TM_ERR_INPUT, path, 16,
                        "the header of this database is incomplete: writing it was interrupted");
