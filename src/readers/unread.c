@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Recognised by the start of the content or else by the extension, plain or compressed; the first
- * bytes must also contain `holds`. */
+/* A file is recognised by the start of its content, or by its extension if that is NULL; it may be
+ * compressed. Its first bytes must also contain `holds`. */
 static const struct {
     const char *begin, *end, *holds, *what;
 } known[] = {
@@ -52,7 +52,7 @@ static bool ends_with(const char *path, const char *end) {
     return false;
 }
 
-/* The first line is the start of an asynchronous event as that plugin writes it in NCCL 2.26 to
+/* The first line begins an asynchronous event, in the form that the plugin writes in NCCL 2.26 to
  * 2.30. */
 bool tm_unread_is_nccl_example(const char *head) {
     static const char begin[] = "[\n{\"name\": \"", tells[] = "\", \"ph\": \"b\", \"id\": ";

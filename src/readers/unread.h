@@ -1,4 +1,4 @@
-/* Recognises profiler files that no reader takes, with advice for the user. */
+/* Recognises files of profilers that no reader reads, and has advice for the user. */
 #ifndef TMERGE_READERS_UNREAD_H
 #define TMERGE_READERS_UNREAD_H
 

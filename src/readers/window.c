@@ -10,8 +10,9 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
                    window->buffer_offset + (at - window->buffer), "%s", why);
 }
 
-/* Aligned to a cache line, like the pages that the system copies a file from: processors copy at a
- * third of the speed if the destination's offset in a page is a few bytes above the source's. */
+/* Aligned to a cache line, like the pages that the system copies a file from: processors copy three
+ * times slower if the offset of the destination within a page is a few bytes above that of the
+ * source. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
     enum { LINE = 64 };
     const size_t size = capacity + TM_JSON_PADDING;
@@ -26,7 +27,7 @@ static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
     return TM_OK;
 }
 
-/* Fills the buffer after its first `held` bytes. */
+/* Reads into the buffer, after the `held` bytes that it already has. */
 static tm_status fill(tm_window *window, size_t held, tm_error *err) {
     size_t n = 0;
     do {
@@ -115,8 +116,9 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
     }
 }
 
-/* Reads a key with unescaped quotes: the quote before a colon closes it, if nothing before that may
- * be structure. Returns the position after it, or NULL; the cursor says if more text is needed. */
+/* Reads a key that contains unescaped quotes. The quote before a colon ends it, if nothing before
+ * that quote can be the end of the key. Returns the position after it, or NULL; the cursor's
+ * position shows if more text is needed. */
 static const char *quoted_key(tm_json_cursor *cursor, const char *start, tm_json_text *key) {
     enum { KEY_MAX = 256 };
     const char *p = start;

@@ -7,7 +7,8 @@
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
-/* Size of one read. Fuzzing sets a small one, so that short inputs are read in several parts. */
+/* Number of bytes read at once. Fuzzing sets it to a few, so that short inputs are read in several
+ * pieces. */
 #ifndef TMERGE_WINDOW_BYTES
 #define TMERGE_WINDOW_BYTES (1 << 20)
 #endif
@@ -20,13 +21,13 @@ enum {
 typedef struct tm_window {
     tm_source *source; /* borrowed */
     const tm_scanner *scanner;
-    char *buffer; /* owned: capacity + TM_JSON_PADDING bytes */
+    char *buffer; /* [capacity + TM_JSON_PADDING] owned */
     size_t capacity;
-    int64_t buffer_offset; /* of buffer[0] in the decoded content */
+    int64_t buffer_offset; /* offset of buffer[0] in the decoded content */
     const char *p;         /* the next byte to read */
-    tm_json_cursor cursor; /* cursor.end: after the last byte held */
-    bool cut;              /* the compressed stream was cut short: the content ends there */
-    bool ended; /* a failure is only due to the content ending in the middle of the text */
+    tm_json_cursor cursor; /* cursor.end: after the last byte in the window */
+    bool cut;              /* the compressed stream ended too early; the content ends there */
+    bool ended; /* the last failure was only that the content ends in the middle of the text */
 } tm_window;
 
 /** Starts a window and reads its first bytes. Needs an unread source. */
@@ -34,18 +35,20 @@ tm_status tm_window_open(tm_source *source, tm_window *out, tm_error *err) TM_MU
 void tm_window_close(tm_window *window);
 
 /**
- * Reads more. Bytes from @p keep on stay in the window and move to its front; window->p moves along
- * and every other pointer into the window becomes invalid.
+ * Reads more. Bytes from @p keep on stay in the window and move to its front; window->p is
+ * adjusted, and all other pointers into the window become invalid.
  *
- * @param keep  in [buffer, cursor.end]; the window grows if the kept bytes fill it
- * @return      TM_OK, with cursor.final set if the content ends, cut short or not; TM_ERR_INPUT,
- *              also if the kept bytes exceed TM_WINDOW_ITEM_MAX or nothing follows; TM_ERR_FAULT
+ * @param keep  in [buffer, cursor.end]; if the kept bytes fill the window, it grows
+ * @return      TM_OK, with cursor.final set if the content ends, completely or too early;
+ *              TM_ERR_INPUT, also if the kept bytes exceed TM_WINDOW_ITEM_MAX or nothing follows;
+ *              TM_ERR_FAULT
  */
 tm_status tm_window_refill(tm_window *window, const char *keep, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Handles a token function that returned NULL: if the text only continued beyond the window, reads
- * more and returns TM_OK (repeat the token at window->p), else reports the error and its position.
+ * Handles a token function that returned NULL: if the text continues beyond the window, reads more
+ * and returns TM_OK, after which the token must be read again at window->p; otherwise reports the
+ * error and its position.
  *
  * @param keep  start of the current item; window->p is set there
  */
@@ -59,7 +62,7 @@ tm_status tm_window_space(tm_window *window, tm_error *err) TM_MUST_CHECK;
 tm_status tm_window_skip_value(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
 /** Reads a key and its colon; window->p is then at the value, or at the content's end.
- * @param key  in the window, so valid only until the window moves on */
+ * @param key  points into the window, so it is valid only until more is read */
 tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) TM_MUST_CHECK;
 
 /** Fails with an error at the position of @p at, which points into the window. Sets window->ended

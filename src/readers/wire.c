@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { HEAD_MAX = 20, SKIPPED_AT_ONCE = 1 << 16 }; /* maximum of a tag and a value: two varints */
+/* maximum size of a field's head: tag and number, two varints */
+enum { HEAD_MAX = 20, SKIPPED_AT_ONCE = 1 << 16 };
 
 const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     uint64_t value = 0;
@@ -12,7 +13,7 @@ const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80) {
             *out = value;
-            return shift < 63 || byte < 2 ? p : NULL; /* the tenth byte has one bit */
+            return shift < 63 || byte < 2 ? p : NULL; /* only one bit of the tenth byte is valid */
         }
     }
     return NULL;
@@ -43,7 +44,8 @@ void tm_wire_close(tm_wire *wire) {
     wire->buffer = NULL;
 }
 
-/* Moves the held bytes to the front of a window of at least `n` bytes. */
+/* Moves the bytes not yet taken to the front of the window, which is enlarged to at least `n` bytes
+ * if necessary. */
 static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     size_t held = (size_t)(wire->end - wire->p), capacity = wire->capacity;
     wire->offset = tm_wire_at(wire, wire->p);
@@ -62,7 +64,7 @@ static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* Bytes delivered before a failure are kept, and each later read fails again. */
+/* If reading fails, keeps the bytes read so far. The next read fails in the same way. */
 static tm_status fill(tm_wire *wire, size_t n, tm_error *err) {
     if ((size_t)(wire->end - wire->p) >= n || wire->final)
         return TM_OK;
@@ -158,7 +160,8 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     *more = at < end;
     if (wire->end - wire->p < HEAD_MAX)
         TM_TRY(tm_wire_peek(wire, HEAD_MAX, err));
-    if (wire->p == wire->end && end == INT64_MAX) /* the whole content, of unknown length */
+    /* the content as a whole, whose length may be unknown */
+    if (wire->p == wire->end && end == INT64_MAX)
         *more = false;
     if (!*more)
         return TM_OK;

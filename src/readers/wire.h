@@ -24,16 +24,16 @@ typedef enum tm_wire_type {
 typedef struct tm_wire_field {
     uint32_t number;
     uint8_t type;         /* tm_wire_type */
-    uint64_t value;       /* as written; for TM_WIRE_BYTES the length */
-    const uint8_t *bytes; /* in memory, for TM_WIRE_BYTES */
+    uint64_t value;       /* the number as written; for TM_WIRE_BYTES the length */
+    const uint8_t *bytes; /* for TM_WIRE_BYTES: the content, if it is in memory */
 } tm_wire_field;
 
-/** A message in memory, or the rest of one: borrowed bytes. */
+/** The bytes of a message in memory, or the rest of them. Borrowed. */
 typedef struct tm_wire_message {
     const uint8_t *p, *end;
 } tm_wire_message;
 
-/** The general case of tm_wire_varint. */
+/** Reads a varint of any length: the general case of tm_wire_varint. */
 const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *out);
 
 /**
@@ -47,7 +47,7 @@ static inline const uint8_t *tm_wire_short_varint(const uint8_t *p, uint64_t *ou
     uint64_t stops = ~x & UINT64_C(0x8080808080808080);
     if (stops) {
         x &= (stops ^ (stops - 1)) &
-             UINT64_C(0x7F7F7F7F7F7F7F7F); /* up to the last byte of the varint */
+             UINT64_C(0x7F7F7F7F7F7F7F7F); /* the bits up to the last byte of the varint */
         x = (x & UINT64_C(0x007F007F007F007F)) | (x & UINT64_C(0x7F007F007F007F00)) >> 1;
         x = (x & UINT64_C(0x00003FFF00003FFF)) | (x & UINT64_C(0x3FFF00003FFF0000)) >> 2;
         *out = (x & UINT64_C(0x0FFFFFFF)) | (x & UINT64_C(0x0FFFFFFF00000000)) >> 4;
@@ -128,8 +128,8 @@ static inline tm_text tm_wire_text(const tm_wire_field *field) {
 }
 
 enum {
-    TM_WIRE_SLACK = 16,        /* readable bytes after a window's end, with arbitrary content */
-    TM_WIRE_ITEM_MAX = 1 << 26 /* maximum size of a message kept whole: 64 MiB */
+    TM_WIRE_SLACK = 16, /* this many bytes after a window's end are readable, with any content */
+    TM_WIRE_ITEM_MAX = 1 << 26 /* maximum size of a message that is held in memory: 64 MiB */
 };
 
 /** A bounded window over a source. */
@@ -137,10 +137,10 @@ typedef struct tm_wire {
     tm_source *source; /* borrowed */
     uint8_t *buffer;   /* owned */
     size_t capacity;
-    int64_t offset;         /* of buffer[0] in the decoded content */
-    const uint8_t *p, *end; /* bytes held and not yet taken */
+    int64_t offset;         /* offset of buffer[0] in the decoded content */
+    const uint8_t *p, *end; /* bytes that were read and not yet taken */
     bool final;             /* the content ends at `end` */
-    int64_t size;           /* of the decoded content; INT64_MAX if unknown */
+    int64_t size;           /* size of the decoded content; INT64_MAX if unknown */
 } tm_wire;
 
 /** Starts a window. Needs an unread source. TM_OK; TM_ERR_FAULT. */
@@ -161,8 +161,8 @@ tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes the next field of a message that need not fit into the window: its value, or its length for
- * bytes, with wire->p after that.
+ * Takes the next field of a message that may be larger than the window: its number, or for bytes
+ * their length, after which wire->p is at the bytes.
  * @param end   offset of the message's end
  * @param more  false at the end of the message
  * @return      TM_OK; TM_ERR_INPUT, also for a field that ends after @p end; TM_ERR_FAULT
@@ -170,11 +170,11 @@ tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHE
 tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, bool *more,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Holds the bytes of a field whose head was taken, and moves past them; they stay valid until the
+/** Takes the bytes of a field after tm_wire_field returned its length. They are valid until the
  * window is used again. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_take(tm_wire *wire, tm_wire_field *field, tm_error *err) TM_MUST_CHECK;
 
-/** Fails with the position of a byte of the window. */
+/** Fails with an error at the position of a byte of the window. */
 tm_status tm_wire_fail(const tm_wire *wire, const uint8_t *at, const char *why, tm_error *err);
 
 #endif

@@ -63,8 +63,8 @@ static bool is_locked(int file) {
     return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* Whether a journal exists beside the database: the same sign as the lock, but it outlives the
- * writer. */
+/* Whether a journal exists beside the database. Like the lock, it shows that writing is not
+ * complete, but it stays if the writer was killed. */
 static bool has_journal(const char *path) {
     static const char *const ends[] = {"-journal", "-wal"};
     char name[TM_PATH_MAX + 16];
@@ -87,7 +87,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the header of this database is missing");
     }
     if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) !=
-        0) { /* the sniffed head was decompressed */
+        0) { /* the start that was recognised was decompressed */
         close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1,
                        "a compressed database cannot be read: decompress it first");
@@ -123,7 +123,7 @@ static char *uri_of(const char *path) {
     return uri;
 }
 
-/* The receiver of a scan's rows. */
+/* What a scan does with each row. */
 typedef struct tm_db_taker {
     tm_db_each *each;
     void *context;
@@ -132,9 +132,9 @@ typedef struct tm_db_taker {
     tm_status status;
 } tm_db_taker;
 
-/* An aggregate function that receives the rows: SQLite passes all values of a row at once, which
- * halves the cost of stepping through rows and fetching single columns. A hostile file may call it
- * without a scan or with other columns; such calls are ignored. */
+/* An aggregate function of SQL that receives the rows. SQLite passes it all values of a row at
+ * once, at half the cost of stepping through rows and fetching each column. SQL in a malicious file
+ * may call it outside of a scan or with other columns; such calls are ignored. */
 static void take_row(sqlite3_context *context, int n, sqlite3_value **values) {
     tm_db_taker *t = *(tm_db_taker **)sqlite3_user_data(context);
     if (!t || t->status != TM_OK || n != t->n_columns)
@@ -161,7 +161,7 @@ tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) {
     int code = sqlite3_open_v2(uri, &db.sqlite,
                                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     free(uri);
-    /* The file may come from anywhere: run nothing in its schema. */
+    /* The file may come from anyone, so nothing in its schema may be run. */
     if (code == SQLITE_OK)
         code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
     if (code == SQLITE_OK)
@@ -243,11 +243,11 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
     sqlite3_stmt *scan;
     bool row;
     TM_TRY(tm_db_prepare(db, statement->sql, &scan, err));
-    /* A statement may lack ?1; binding then has no effect. */
+    /* If the statement has no ?1, this has no effect. */
     (void)sqlite3_bind_int64(scan, 1, statement->value);
-    tm_db_taker *outer = *db->taker; /* the scan whose row callback started this one */
+    tm_db_taker *outer = *db->taker; /* the scan in whose row callback this scan was started */
     *db->taker = &taker;
-    tm_error failure; /* if a row was refused, it only says that the scan ended */
+    tm_error failure; /* if a callback failed, this only says that the scan has ended */
     tm_status status = tm_db_step(db, scan, &row, &failure);
     if (status != TM_OK && taker.status == TM_OK && err)
         *err = failure;
@@ -286,6 +286,7 @@ int64_t tm_db_last_row(const tm_db *db, const char *table) {
         sqlite3_step(scan) == SQLITE_ROW)
         last = sqlite3_column_int64(scan, 0);
     sqlite3_finalize(scan);
-    last = last < db->size ? last : db->size; /* no row is smaller than a byte */
+    /* larger ids are not plausible: a row has at least one byte */
+    last = last < db->size ? last : db->size;
     return last > 0 ? last : 0;
 }

@@ -11,7 +11,7 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** Every database starts with this text and its terminating zero: 16 bytes. */
+/** The first 16 bytes of every database are this text and its terminating zero. */
 #define TM_DB_MAGIC "SQLite format 3"
 
 /** Implements sniff of tm_format: whether these are the first bytes of a database. */
@@ -19,16 +19,16 @@ bool tm_db_sniff(const char *head, size_t size, bool whole);
 
 typedef struct tm_db {
     sqlite3 *sqlite;            /* owned */
-    struct tm_db_taker **taker; /* owned: receiver of the current scan's rows */
+    struct tm_db_taker **taker; /* owned: what the current scan does with rows */
     const char *path;           /* borrowed */
-    int64_t size;               /* bytes of the file */
+    int64_t size;               /* size of the file [bytes] */
 } tm_db;
 
 /**
- * Opens a file that starts like a database. The file must be at rest: it is read without locks or
- * journal, so one that is being written or is incomplete is refused.
+ * Opens a file that starts like a database. The file is read without locks or journal, so a file
+ * that is being written, or is incomplete, is an error.
  *
- * @param path  outlives the database
+ * @param path  must stay valid as long as the database
  * @param out   set only on TM_OK; close it with tm_db_close
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -42,20 +42,22 @@ tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has,
                           tm_error *err) TM_MUST_CHECK;
 
 /** A query on a table: value i of a row is columns[i], or null if the table has no such column.
- * Only for constants of the program: nothing is escaped. */
+ * The texts must be constants of the program, because they are not escaped. */
 typedef struct tm_db_query {
     const char *table;
     const char *const *columns; /* [n_columns] */
     int n_columns;
-    const char *where;        /* NULL: all rows; ?1 in it is the given value */
-    const char *where_column; /* column that `where` needs; without it all rows are taken */
+    const char *where; /* condition; NULL: all rows; ?1 stands for the given value */
+    /* column that `where` needs; if the table lacks it, all rows are read */
+    const char *where_column;
 } tm_db_query;
 
-/** Takes a row: the values of the query's columns. Any status but TM_OK ends the scan. */
+/** Handles a row: the values of the query's columns. Any status except TM_OK ends the scan. */
 typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *err);
 
 /**
- * Scans a table in its own order, because exports have no index; a missing table has no rows.
+ * Scans a table in the order in which it is stored, because exports have no index. If there is no
+ * such table, there are no rows.
  *
  * @param value  for ?1
  * @return       what the last @p each returned; TM_ERR_INPUT if the file is damaged; TM_ERR_FAULT
@@ -63,8 +65,8 @@ typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *er
 tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
                      void *context, tm_error *err) TM_MUST_CHECK;
 
-/** A statement "SELECT take_row(A, B) FROM ...", whose arguments are the values of a row. Only for
- * constants of the program and checked names: nothing is escaped. */
+/** A statement "SELECT take_row(A, B) FROM ...", whose arguments are the values of a row. It must
+ * consist of constants of the program and names that were checked, because nothing is escaped. */
 typedef struct tm_db_statement {
     const char *sql;
     int n_columns; /* arguments of take_row */
@@ -80,8 +82,8 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
 tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Fails with TM_ERR_INPUT for an intact database that no reader claims: names its writer and the
- * file to give instead, or lists its tables. */
+/** Fails with TM_ERR_INPUT for a valid database that no reader reads. The message names its writer
+ * and the file to give instead, or lists its tables. */
 tm_status tm_db_fail_unread(const tm_db *db, tm_error *err) TM_MUST_CHECK;
 
 /** Advances to a statement's next row; *row is false after the last one.
@@ -89,18 +91,18 @@ tm_status tm_db_fail_unread(const tm_db *db, tm_error *err) TM_MUST_CHECK;
 tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row,
                      tm_error *err) TM_MUST_CHECK;
 
-/** Returns the highest row id of a table, roughly its number of rows, without a scan; 0 if it has
- * none. For progress. */
+/** Returns the highest row id of a table, which is about its number of rows; 0 if it has none.
+ * Needs no scan. Used for progress. */
 int64_t tm_db_last_row(const tm_db *db, const char *table);
 
-/** Returns an integer, or @p missing if the value is not a number. Only zeros need the type check:
- * SQLite converts other values to 0. */
+/** Returns an integer, or @p missing if the value is not a number. The type is checked only if the
+ * result is 0, because SQLite converts values that are no numbers to 0. */
 static inline int64_t tm_db_int(sqlite3_value **values, int column, int64_t missing) {
     int64_t value = sqlite3_value_int64(values[column]);
     return value != 0 || sqlite3_value_type(values[column]) == SQLITE_INTEGER ? value : missing;
 }
 
-/** Returns a text, empty if there is none; valid until the row is taken. */
+/** Returns a text, empty if there is none; valid until the callback of the row returns. */
 static inline tm_text tm_db_text(sqlite3_value *value) {
     if (sqlite3_value_type(value) != SQLITE_TEXT)
         return (tm_text){"", 0};

@@ -3,8 +3,8 @@
 
 #include "profiler_database.h"
 
-/* Databases of profilers that no reader claims: a table that identifies them (the first match
- * counts), and the message. */
+/* Databases of profilers that no reader reads: a table that identifies them, and the message. The
+ * first one that matches is used. */
 static const struct {
     const char *table, *what;
 } known[] = {

@@ -1,6 +1,7 @@
 /* Reads HOST.trace.json.gz, written by the profiler of TensorFlow and JAX for its trace viewer:
  * events of the Chrome form, made from the XSpace beside it. They are converted back to an XSpace,
- * which its reader then reads. Flows, device properties and the time of day are lost. */
+ * which the reader of XSpaces reads. The JSON lacks flows, device properties and the time of
+ * day. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "tmerge/reader.h"
 #include "viewer_events.h"
 
-/* Result of judging a metadata event. */
+/* What a metadata event says about the file. */
 typedef enum verdict { GO_ON, IS, IS_NOT } verdict;
 
 static bool names_a_plane(const tm_json_text *text) {
@@ -42,7 +43,8 @@ static tm_json_text text_member(const char *p, const tm_json_cursor *in, const c
     return found;
 }
 
-/* Recognises processes that are named like planes; their names precede the first event. */
+/* Whether the file is recognised: its processes are named like planes. These names come before the
+ * first event. */
 static verdict judge(const char *event, const tm_json_cursor *cursor) {
     tm_json_text phase = text_member(event, cursor, "ph"), key;
     tm_json_text name = text_member(event, cursor, "name");
@@ -91,7 +93,7 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        /* Long members of PyTorch's JSON: the GPUs of a host and the ranks of a job. */
+        /* PyTorch's JSON has these. They may be long: the GPUs of a host, the ranks of a job. */
         if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);
@@ -99,7 +101,8 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Return the length of a path's folder with its slash, and the length before @p end. */
+/* Return the length of the folder of a path, with its slash, and the length of a path without the
+ * ending @p end. */
 static size_t folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash + 1 - path) : 0;
@@ -111,8 +114,8 @@ static size_t stem_size(const char *path, const char *end) {
     return found ? (size_t)(found - path) : 0;
 }
 
-/* HOST.xplane.pb beside HOST.trace.json has all of its data; perfetto_trace.json is a duplicate of
- * a file beside it. */
+/* Whether another file has the same recording. HOST.xplane.pb beside HOST.trace.json has all of its
+ * data; perfetto_trace.json has the same as a file beside it. */
 static bool viewer_is_covered(const char *path, const char *other) {
     static const char own_end[] = ".trace.json", better_end[] = ".xplane.pb";
     size_t folder = folder_size(path);
@@ -124,7 +127,7 @@ static bool viewer_is_covered(const char *path, const char *other) {
     return own > 0 && better == own && memcmp(path, other, own) == 0;
 }
 
-/* Builds the name of the XSpace, whose reader takes the host from the part before the extension. */
+/* Makes a name for the XSpace. Its reader takes the host from the part before the extension. */
 static void space_path(const char *path, char *out, size_t size) {
     size_t stem = stem_size(path, ".trace.json");
     if (stem > 0 && stem < size - sizeof ".xplane.pb")
@@ -133,7 +136,8 @@ static void space_path(const char *path, char *out, size_t size) {
         snprintf(out, size, "%s", path);
 }
 
-/* Opens the JSON as a source of an XSpace. @param bytes  outlives it */
+/* Opens the JSON as a source of an XSpace.
+ * @param bytes  must stay valid as long as the source */
 static tm_status open_space(tm_source *source, tm_trace *trace, tm_vec *bytes, tm_source **out,
                             tm_error *err) {
     char path[TM_PATH_MAX + 16];

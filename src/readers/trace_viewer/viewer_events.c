@@ -8,8 +8,8 @@
 #include "viewer_programs.h"
 #include "viewer_space.h"
 
-/* The args that are read: those that the XSpace reader uses and the viewer keeps, and the long
- * name, which is the event's name in an XSpace. */
+/* The args that are read. They are those that the XSpace reader uses and that the viewer's JSON
+ * still has, and the long name, which is the event's name in an XSpace. */
 #define FIELDS(X)                                                                                  \
     X(F_CORRELATION, INT, "correlation_id")                                                        \
     X(F_KERNEL_DETAILS, TEXT, "kernel_details")                                                    \
@@ -42,7 +42,7 @@
 
 enum {
     FIELDS(TM_CHROME_FIELD_ID) N_FIELDS,
-    /* Flows, which the viewer drops: derived from the ids of a module's run. */
+    /* Stats for flows. The JSON lacks flows, so they are made from the ids of a module's run. */
     PRODUCER_TYPE = N_FIELDS,
     PRODUCER,
     CONSUMER_TYPE,
@@ -53,7 +53,7 @@ enum {
 
 static const tm_chrome_field fields[N_FIELDS] = {FIELDS(TM_CHROME_FIELD_ROW)};
 
-/* By stat number in the space, which starts at 1. */
+/* Names by stat number. In the XSpace, stat numbers start at 1. */
 static const char *const stat_names[N_STATS + 1] = {
 #define STAT_NAME(id, type, key) [id + 1] = key,
     FIELDS(STAT_NAME)
@@ -75,7 +75,7 @@ typedef struct viewer {
     tm_trace *trace;
     tm_vec scratch;                  /* of char */
     int64_t n_events;                /* number with times */
-    uint32_t long_names[LONG_NAMES]; /* last long name by short name's id */
+    uint32_t long_names[LONG_NAMES]; /* by id of the short name: the last long name that it had */
 } viewer;
 
 static uint32_t intern(viewer *v, const tm_json_text *text) {
@@ -87,7 +87,8 @@ static uint32_t intern(viewer *v, const tm_json_text *text) {
     return tm_names_intern(v->space.texts, v->scratch.data, size);
 }
 
-/* Interns a long name: nearly always the same as for the last operation with this short name. */
+/* Interns a long name. It is nearly always the same as that of the last operation with this short
+ * name. */
 static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown) {
     uint32_t *known = &v->long_names[shown % LONG_NAMES];
     tm_text last = tm_names_text(v->space.texts, *known);
@@ -153,7 +154,7 @@ static bool add_flow(viewer *v, const tm_chrome_event *e, const tm_viewer_plane 
     bool call = e->has_name && is_word(&e->name, "DoEnqueueProgram");
     int64_t numbers[3] = {tm_chrome_int(e, F_ORDINAL, device_of(v, plane)),
                           tm_chrome_int(e, F_QUEUE, 0), tm_chrome_int(e, F_RUN, 0)};
-    /* Other calls also name a run, which they wait for or clean up. */
+    /* Other calls that have the id of a run wait for it or clean up after it. */
     if (!tm_chrome_has(e, F_RUN) || numbers[0] < 0 || call != tm_chrome_has(e, F_ORDINAL))
         return true;
     int64_t id = (int64_t)(tm_hash_mixed(0, numbers, sizeof numbers) >> 1);
@@ -182,7 +183,8 @@ static bool add_stats(viewer *v, const tm_chrome_event *e, tm_viewer_plane *plan
     return add_flow(v, e, plane);
 }
 
-/* Records runs and collectives, which show a program's devices; prefers device times. */
+/* Records runs and collectives, which show the devices of a program. Uses the device's times if the
+ * event has them. */
 static bool take_program(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane,
                          uint32_t name, uint32_t text) {
     int64_t begin = tm_chrome_int(e, F_DEVICE_OFFSET, e->ts_ns);
@@ -228,7 +230,8 @@ static bool take(void *context, tm_json_cursor *cursor, tm_chrome_event *e) {
     return true;
 }
 
-/* Detects a file cut at the writer's limit: formerly a million events, later five million. */
+/* Whether the file was cut because it reached the writer's limit of events, which was a million at
+ * first, then five million. */
 static void check_cut(viewer *v) {
     if (v->n_events != 1000000 && v->n_events != 5000000)
         return;

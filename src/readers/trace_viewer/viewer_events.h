@@ -1,4 +1,4 @@
-/* Converts the trace viewer's JSON to the XSpace it was made from. Private to its reader. */
+/* Converts the trace viewer's JSON to the XSpace from which it was made. Private to its reader. */
 #ifndef TMERGE_VIEWER_EVENTS_H
 #define TMERGE_VIEWER_EVENTS_H
 
@@ -7,9 +7,9 @@
 
 /**
  * Reads the JSON.
- * @param trace  counts of dropped events, and whether the file is truncated
+ * @param trace  receives the counts of dropped events, and whether the file is truncated
  * @param out    of uint8_t: an XSpace, appended to
- * @return       TM_OK, also for the content of a truncated file; TM_ERR_INPUT; TM_ERR_FAULT
+ * @return       TM_OK, also if the file is truncated, for what it has; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_viewer_to_space(tm_source *source, tm_trace *trace, tm_vec *out,
                              tm_error *err) TM_MUST_CHECK;

@@ -9,7 +9,8 @@
 typedef struct run {
     int64_t process, begin_ps, end_ps;
     uint32_t name;
-    int32_t size; /* group size of its collectives; 0: no collective, -1: uncertain */
+    int32_t size; /* number of devices in the group of its collectives; 0: no collective, -1:
+                     uncertain */
 } run;
 
 typedef struct collective {
@@ -47,7 +48,8 @@ static tm_text behind(tm_text text, const char *word) {
     return (tm_text){"", 0};
 }
 
-/* Whether the name is a collective's; the operation that waits for one ("-done") does not count. */
+/* Whether a name is that of a collective. An operation that waits for one ("-done") does not
+ * count. */
 static bool communicates(tm_text name) {
     static const char *const words[] = {
         "all-reduce",         "all-gather",           "reduce-scatter",   "all-to-all",
@@ -66,7 +68,7 @@ static int32_t number_at(const char **p, const char *end) {
 }
 
 /* Returns the number of devices in the only group, "{{0,1,2,3}}" or "[1,4]<=[4]", if its numbers
- * are device ids; -1 if there are several groups or it is not given. */
+ * are device ids; -1 if there are several groups or none. */
 static int32_t group_size(tm_text text) {
     tm_text groups = behind(text, "replica_groups=");
     const char *p = groups.bytes, *end = p + groups.size;
@@ -106,7 +108,7 @@ static bool begins_by(const void *element, const void *key) {
     return by_begin(element, key) <= 0;
 }
 
-/* Sets the group size of each run from its collectives. */
+/* Sets the group size of each run to that of its collectives. */
 static void find_sizes(tm_viewer_programs *programs) {
     run *runs = programs->runs.data;
     const collective *v = programs->collectives.data;
@@ -138,7 +140,7 @@ static int32_t size_of(const run *runs, size_t first, size_t end, int32_t *n_dev
     return size;
 }
 
-/* A program's runs, and its number of devices. */
+/* The runs of a program, and its number of devices. */
 typedef struct program {
     const run *first, *end;
     int32_t size;
@@ -172,8 +174,8 @@ static bool wrap(tm_vec *message, uint32_t field, tm_vec *scratch) {
     return true;
 }
 
-/* Writes a module as in an XSpace: an entry of the plane's metadata with the program's HLO, which
- * contains only the assignment. */
+/* Writes a module as an XSpace has it: an entry of the plane's metadata with the program's HLO. Of
+ * the HLO, there is only the device assignment. */
 static bool add_program(uint64_t id, tm_text name, tm_vec *assignment, tm_vec *scratch,
                         tm_vec *plane) {
     enum { META_ID = 1, META_NAME, META_STAT = 5, STAT_BYTES = 6 };

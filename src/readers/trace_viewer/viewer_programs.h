@@ -1,4 +1,4 @@
-/* Derives the devices of a program from its collectives in the trace viewer's JSON, which lacks the
+/* Derives the devices of a program from its collectives, because the trace viewer's JSON lacks the
  * XSpace's device assignment. Private to its reader. */
 #ifndef TMERGE_VIEWER_PROGRAMS_H
 #define TMERGE_VIEWER_PROGRAMS_H
@@ -29,9 +29,9 @@ typedef struct tm_viewer_devices {
 } tm_viewer_devices;
 
 /**
- * Writes the plane with the devices of programs, if certain: all collectives of a program must have
- * a single group with as many devices as ran the program here. These are then all of its devices,
- * and their order makes no difference.
+ * Writes the plane with the devices of each program for which they are certain. All collectives of
+ * the program must have a single group, with as many devices as ran the program in this file. Then
+ * these are all of its devices, and their order makes no difference.
  *
  * @param out  of uint8_t, an XSpace: appended to
  * @return     false if out of memory

@@ -48,7 +48,8 @@ tm_viewer_plane *tm_viewer_plane_of(tm_viewer_space *space, int64_t process) {
 
 tm_viewer_line *tm_viewer_line_of(tm_viewer_space *space, int64_t process, int64_t id) {
     tm_viewer_line *v = space->lines.data;
-    for (size_t i = 0; i < space->lines.n; i++) { /* a line's events are contiguous */
+    /* the events of a line are adjacent in the JSON */
+    for (size_t i = 0; i < space->lines.n; i++) {
         size_t at = (space->last + i) % space->lines.n;
         if (v[at].process == process && v[at].id == id) {
             space->last = at;
@@ -63,7 +64,7 @@ tm_viewer_line *tm_viewer_line_of(tm_viewer_space *space, int64_t process, int64
     return line;
 }
 
-/* Sets the entry of name id `at` in a table; unset entries are 0. */
+/* Sets the entry of a table for name id `at`. Entries that are not set are 0. */
 static bool mark(tm_vec *table, uint32_t at, const void *value) {
     if (at >= table->n) {
         size_t had = table->n, more = (size_t)at + 1 - had;
@@ -108,7 +109,7 @@ bool tm_viewer_add_text(tm_viewer_space *space, tm_viewer_plane *plane, uint32_t
            tm_viewer_add_bytes(&space->stats, EVENT_STAT, bytes, n);
 }
 
-/* Metadata ids are name ids + 1: 0 means none. */
+/* Metadata ids are 1 + name id, because 0 means none. */
 bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer_plane *plane,
                          const tm_viewer_event *event) {
     uint8_t bytes[3 * TM_VIEWER_FIELD_MAX];
@@ -152,7 +153,8 @@ static bool add_lines(tm_viewer_space *space, int64_t process, tm_vec *out, tm_v
     return true;
 }
 
-/* Writes an entry of a map: its key, and a message with the same number and a name. */
+/* Writes an entry of a map from id to message: the id, and a message with the same id and a
+ * name. */
 static bool add_entry(tm_vec *out, uint32_t field, uint64_t id, tm_text name, tm_text shown,
                       tm_vec *message) {
     uint8_t key[TM_VIEWER_FIELD_MAX];

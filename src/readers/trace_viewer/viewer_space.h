@@ -6,29 +6,29 @@
 #include "base/vec.h"
 #include "tmerge/names.h"
 
-/** Stat numbers are assigned by the caller and are below this. */
+/** The caller assigns the numbers of stats. They are below this. */
 enum { TM_VIEWER_STATS = 64 };
 
-/** A thread or stream. Names are ids of `texts`. */
+/** A line: a thread or stream. Names are ids of `texts`. */
 typedef struct tm_viewer_line {
-    int64_t process, id; /* as in the file */
+    int64_t process, id; /* as in the JSON */
     uint32_t name;
-    tm_vec events; /* of uint8_t: fields of XLine */
+    tm_vec events; /* of uint8_t: the encoded fields of its XLine */
 } tm_viewer_line;
 
 typedef struct tm_viewer_plane {
     int64_t process;
-    int64_t core;  /* global core number of a TPU, -1 none */
+    int64_t core;  /* number of a TPU's core in the job, -1 none */
     uint32_t name; /* TM_NO_NAME: not named */
-    tm_vec metas;  /* of uint32_t, by name id of the metadata: displayed name + 1; 0: not used in
-                      this plane */
+    tm_vec metas;  /* of uint32_t, by name id of a metadata entry: 1 + id of the displayed name; 0:
+                      this plane does not use it */
     tm_vec texts;  /* of uint8_t, by name id: 1 if a stat of this plane refers to it */
 } tm_viewer_plane;
 
 typedef struct tm_viewer_space {
     tm_names *texts; /* owned */
     tm_vec planes, lines;
-    size_t last;  /* the line used last */
+    size_t last;  /* index of the line that was used last */
     tm_vec stats; /* of uint8_t: stats of the current event */
 } tm_viewer_space;
 
@@ -36,7 +36,7 @@ typedef struct tm_viewer_space {
 bool tm_viewer_space_init(tm_viewer_space *space);
 void tm_viewer_space_free(tm_viewer_space *space);
 
-/** Return a plane or line by number, new or known; NULL if out of memory. */
+/** Return the plane or line with a number, which is added if it is new; NULL if out of memory. */
 tm_viewer_plane *tm_viewer_plane_of(tm_viewer_space *space, int64_t process);
 tm_viewer_line *tm_viewer_line_of(tm_viewer_space *space, int64_t process, int64_t id);
 
@@ -48,17 +48,19 @@ bool tm_viewer_add_text(tm_viewer_space *space, tm_viewer_plane *plane, uint32_t
 
 /** An event of a line. */
 typedef struct tm_viewer_event {
-    uint32_t name, shown; /* of its metadata, and as displayed; TM_NO_NAME: the same */
+    /* the name in its metadata; the displayed name, TM_NO_NAME if it is the same */
+    uint32_t name, shown;
     int64_t begin_ps, duration_ps;
 } tm_viewer_event;
 
-/** Adds an event with the stats added before it. Returns false if out of memory. */
+/** Adds an event. It gets the stats that were added since the last event. Returns false if out of
+ * memory. */
 bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer_plane *plane,
                          const tm_viewer_event *event);
 
 /**
  * Writes and frees everything that was added.
- * @param stats  [n] names of the stats by number; NULL: unused number; the last is for the cores of
+ * @param stats  [n] name of each stat number; NULL: not used; the last number is for the cores of
  *               planes
  * @param out    of uint8_t
  * @return       false if out of memory

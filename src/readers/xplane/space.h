@@ -1,6 +1,6 @@
-/* Reads an XSpace, the format of TensorFlow's and JAX's profiler: planes of lines of events. A
- * first pass over the file keeps everything except events, whose names follow them; events are then
- * read line by line, in any order. */
+/* Reads an XSpace, the format of TensorFlow's and JAX's profiler: planes of lines of events. The
+ * first pass over the file keeps everything except events, because their names come after them.
+ * Then the events are read line by line, in any order. */
 #ifndef TMERGE_XPLANE_SPACE_H
 #define TMERGE_XPLANE_SPACE_H
 
@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "readers/wire.h"
 
-/** Type of a stat's value: the field of XStat that has it. */
+/** Type of a stat's value, which is the number of the field of XStat that has it. */
 typedef enum tm_xvalue {
     TM_X_NONE = 0,
     TM_X_DOUBLE = 2,
@@ -16,27 +16,27 @@ typedef enum tm_xvalue {
     TM_X_INT64 = 4,
     TM_X_TEXT = 5,
     TM_X_BYTES = 6,
-    TM_X_REF = 7 /* the text is the name of another stat: tm_xstat_text */
+    TM_X_REF = 7 /* the text is the name of another stat: see tm_xstat_text */
 } tm_xvalue;
 
 typedef struct tm_xstat {
     int64_t id;   /* of its name */
-    int64_t i;    /* an integer of either kind, modulo 2^64; for TM_X_REF an id */
-    double r;     /* TM_X_DOUBLE; for integers the same value as a double */
+    int64_t i;    /* an integer, signed or not, modulo 2^64; for TM_X_REF an id */
+    double r;     /* value of a TM_X_DOUBLE; for integers the same value as a double */
     tm_text text; /* TM_X_TEXT, TM_X_BYTES: borrowed */
     uint8_t type; /* tm_xvalue */
 } tm_xstat;
 
-/** Field numbers of stats in messages. */
+/** Numbers of the field of stats in different messages. */
 enum { TM_X_EVENT_STATS = 4, TM_X_METADATA_STATS = 5, TM_X_PLANE_STATS = 6 };
 
 /** Reads an XStat. Returns false if it is damaged. */
 bool tm_xstat_read(tm_wire_message message, tm_xstat *out);
 
-/** Event metadata, shared by events of the same name. */
+/** A metadata entry, which all events of the same name share. */
 typedef struct tm_xmeta {
     int64_t id;
-    int64_t begin, end; /* position in the content */
+    int64_t begin, end; /* where it is in the content */
     tm_text name, display_name;
     tm_wire_message message; /* the whole message, for its stats; empty if over 1 MiB */
 } tm_xmeta;
@@ -50,7 +50,7 @@ typedef struct tm_xname {
 
 typedef struct tm_xline {
     int64_t id;
-    int64_t timestamp_ns;       /* base of the events' offsets */
+    int64_t timestamp_ns;       /* time that the events' offsets are relative to */
     tm_text name, display_name; /* display_name is often empty */
     int64_t n_events;
     int64_t begin, end; /* position in the content */
@@ -60,26 +60,26 @@ typedef struct tm_xplane {
     int64_t id;
     tm_text name;
     tm_vec lines;       /* of tm_xline, in file order */
-    tm_vec metadata;    /* of tm_xmeta, ascending by unique id */
-    tm_vec stat_names;  /* of tm_xname, ascending by unique id */
-    tm_vec places[2];   /* of uint32_t: index of metadata and stat names by id, from the lowest id;
-                           empty if the ids are far apart */
-    tm_vec stats;       /* of tm_wire_message: one XStat each, for tm_xstat_of */
+    tm_vec metadata;    /* of tm_xmeta, ascending in id; no id twice */
+    tm_vec stat_names;  /* of tm_xname, ascending in id; no id twice */
+    tm_vec places[2];   /* of uint32_t: by id, from the lowest id on, the index in metadata and in
+                           stat_names; empty if ids are far apart */
+    tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xstat_of */
     int64_t begin, end; /* position in the content */
 } tm_xplane;
 
-/** All texts and messages are borrowed from the arena. */
+/** All texts and messages are in the arena. */
 typedef struct tm_space {
     tm_wire wire;
     tm_arena arena;
     tm_vec planes;                      /* of tm_xplane, in file order */
     tm_vec errors, warnings, hostnames; /* of tm_text */
-    int64_t line_end;                   /* of the line whose events are being read */
-    int64_t n_large; /* number of metadata over 1 MiB, whose stats are not kept */
+    int64_t line_end;                   /* end of the line whose events are being read */
+    int64_t n_large; /* number of metadata entries over 1 MiB, whose stats are not kept */
 } tm_space;
 
-/** Whether all bytes above 0x7F became U+FFFD because the file was saved as text, so that it is
- * unreadable. In an intact space only lengths have such bytes. */
+/** Whether the file was saved as text, which turns all bytes above 0x7F into U+FFFD and makes it
+ * unreadable. (In an undamaged space, the first such bytes are those of lengths.) */
 bool tm_space_was_text(const uint8_t *bytes, size_t size);
 
 /**
@@ -93,9 +93,10 @@ void tm_space_close(tm_space *space);
 typedef struct tm_xevent {
     int64_t metadata; /* id */
     int64_t offset_ps, duration_ps;
-    int64_t
-        occurrences; /* number of events without times that this event stands for; otherwise 0 */
-    tm_wire_message message; /* for its stats; valid until the next event is read */
+    /* number of events for which this one stands, if events have no times of their own;
+     * otherwise 0 */
+    int64_t occurrences;
+    tm_wire_message message; /* the event, to read its stats; valid until the next event is read */
 } tm_xevent;
 
 /** Moves to the events of a line. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
@@ -104,7 +105,7 @@ tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) T
 /**
  * Takes the bytes of the next event if it is completely in the window; TM_WIRE_SLACK bytes after it
  * are readable.
- * @return  false if not, or if no event is next: tm_space_next finds out
+ * @return  false if it is not, or if something else is next; tm_space_next then handles it
  */
 bool tm_space_held(tm_space *space, tm_wire_message *out);
 

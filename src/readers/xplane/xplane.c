@@ -6,7 +6,8 @@
 #include "readers/xplane/tpu/tpu.h"
 #include "xplane_facts.h"
 
-/* Whether the first plane, which starts here, has a known plane name, possibly after its number. */
+/* Whether the plane that starts here has a name that planes are known to have. The name may come
+ * after the plane's number. */
 static bool begins_plane(tm_wire_message plane) {
     static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
     tm_wire_field field;
@@ -20,7 +21,8 @@ static bool begins_plane(tm_wire_message plane) {
     return false;
 }
 
-/* Whether the bytes are an XSpace with planes; texts of other fields may come before these. */
+/* Whether the bytes are an XSpace with planes. Other fields, which are texts, may come before the
+ * planes. */
 static bool is_space(tm_wire_message space) {
     tm_wire_field field = {0};
     uint64_t tag, size;
@@ -76,8 +78,9 @@ static size_t count_events(const tm_xplane *plane) {
     return n;
 }
 
-/* Reserves memory for the maximum number of events: unused memory costs nothing, and if reserving
- * fails the vectors grow as needed. Each call may get an operator around it. */
+/* Reserves memory for the largest possible number of events, as each call may get an operator
+ * around it. Memory that is not used costs nothing. If reserving fails, the vectors grow as
+ * needed. */
 static void reserve(tm_xread *r) {
     const tm_xplane *planes = r->space.planes.data;
     size_t n_device = r->device ? count_events(r->device->plane) : 0, n_host = 0;
@@ -153,7 +156,7 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
-/* Below the log folder, and below the folders between it and a run. */
+/* Where profiles are, relative to the log folder, and to the folders between it and a run. */
 static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
                                          "*/*.xplane.pb*", NULL};
 

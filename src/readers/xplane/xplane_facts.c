@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Device stats to keep, with Kineto's keys where these exist. */
+/* The stats of devices that are kept, under Kineto's keys if Kineto has them. */
 static const struct {
     const char *stat, *key;
 } device_facts[] = {
@@ -27,7 +27,7 @@ static bool add_text(tm_xread *r, cJSON *object, const char *key, tm_text text) 
 }
 
 static bool add_fact(tm_xread *r, cJSON *object, const char *key, const tm_xstat *stat) {
-    char text[24]; /* raw, because cJSON keeps numbers as doubles */
+    char text[24]; /* added as text, because cJSON keeps numbers as doubles */
     tm_text words = tm_xstat_text(r->device->plane, stat);
     if (words.size > 0)
         return add_text(r, object, key, words);
@@ -70,7 +70,7 @@ static bool add_allocators(tm_xread *r, cJSON *root) {
     return ok;
 }
 
-/* Adds warnings and errors; they belong to the file, so only its first rank reports them. */
+/* Adds warnings and errors. They are about the whole file, so only its first rank gets them. */
 static bool add_diagnostics(tm_xread *r, cJSON *root) {
     const tm_vec *lists[] = {&r->space.errors, &r->space.warnings};
     cJSON *array = cJSON_AddArrayToObject(root, "diagnostics");

@@ -1,4 +1,4 @@
-/* Data about GPU events, by the correlation id shared with the host call. */
+/* Data about GPU events by correlation id, which the host's call also has. */
 #ifndef TMERGE_XPLANE_LAUNCHES_H
 #define TMERGE_XPLANE_LAUNCHES_H
 
@@ -7,27 +7,28 @@
 
 #include "base/vec.h"
 
-/** The GPU events of one call. */
+/** The GPU events that one call launched. */
 typedef struct tm_xlaunch {
     uint32_t operation; /* name id of the operator, TM_NO_NAME unknown */
     int32_t device;     /* index in the file's devices, -1: no such call */
 } tm_xlaunch;
 
-/** By correlation id. Ids are dense, so they are stored in pages. */
+/** Launches by correlation id. They are stored in pages of consecutive ids, because nearly all ids
+ * are used. */
 typedef struct tm_xlaunches {
     tm_vec pages;    /* of pages */
-    uint32_t *slots; /* hash table: index in pages + 1, 0 is free; owned */
+    uint32_t *slots; /* hash table: 1 + index in pages, 0 is free; owned */
     size_t mask;
-    size_t last; /* the page used last */
+    size_t last; /* index of the page that was used last */
 } tm_xlaunches;
 
 tm_xlaunches tm_xlaunches_make(void);
 void tm_xlaunches_free(tm_xlaunches *all);
 
-/** Adds a launch; the first for an id is kept. Returns false if out of memory. */
+/** Adds a launch, unless there is one with this id. Returns false if out of memory. */
 bool tm_xlaunches_add(tm_xlaunches *all, int64_t correlation, tm_xlaunch launch);
 
-/** Returns NULL if there is none. */
+/** Returns the launch with an id; NULL if there is none. */
 const tm_xlaunch *tm_xlaunches_find(tm_xlaunches *all, int64_t correlation);
 
 #endif

@@ -48,7 +48,8 @@ static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
     return id >= 0 && id < TM_X_NEAR ? stats->near[id] : find_role(stats, id);
 }
 
-/* Returns a stat's role if its first field is the id, as usual; else any, so that it is parsed. */
+/* Returns the role of a stat whose first field is the id, as usual. If it is not, returns any role,
+ * so that the stat is parsed. */
 static inline uint8_t role_ahead(const tm_xstats *stats, tm_wire_message stat) {
     enum { ID = 1 << 3 | TM_WIRE_VARINT };
     uint64_t id;
@@ -79,7 +80,7 @@ const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, u
     return tm_wire_damaged(&message) ? message.p : NULL;
 }
 
-/* Reads a varint that ends by `end`; one byte is most common. */
+/* Reads a varint that ends at `end` at the latest. Most have one byte. */
 static inline const uint8_t *usual_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     const uint8_t *behind = p + 1;
     if (*p < 0x80)
@@ -105,12 +106,13 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
         if (usual_varint(p, end, &value) != end)
             return false;
         out->i = (int64_t)value;
-        out->r = (double)out->i; /* below 2^56, signed or not */
+        out->r = (double)out->i; /* below 2^56, so signed and unsigned are the same */
         return true;
     }
     out->i = 0;
     out->r = 0;
-    if (tag == TEXT && p < end && *p == end - p - 1) { /* below 128, because the stat is */
+    /* its length is below 128, because that of the stat is */
+    if (tag == TEXT && p < end && *p == end - p - 1) {
         out->text = (tm_text){(const char *)p + 1, *p};
         return true;
     }
@@ -131,8 +133,9 @@ static inline const uint8_t *usual_number(const uint8_t *p, const uint8_t *end, 
     return p;
 }
 
-/* Fast path for events of the usual form: metadata, offset and duration, then stats, each an id and
- * a value. Returns false for other or damaged events, which the general path handles. */
+/* Reads an event of the usual form: metadata, offset and duration, then stats, each with an id and
+ * a value. Returns false for an event that has another form or is damaged; it is then read in the
+ * general way. */
 static bool read_usual(const tm_xstats *stats, tm_wire_message body, tm_xevent *event,
                        tm_xvalues *v) {
     enum { STAT = TM_X_EVENT_STATS << 3 | TM_WIRE_BYTES, ID = 1 << 3 };
@@ -179,7 +182,7 @@ tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *eve
     return damaged ? tm_space_fail_stat(space, damaged, err) : TM_OK;
 }
 
-/* Whether a text is plain ASCII without zeros, the usual case. */
+/* Whether a text is ASCII without zero bytes, as usual. */
 static bool is_plain(tm_text text) {
     for (size_t i = 0; i < text.size; i++)
         if ((signed char)text.bytes[i] <= 0)
@@ -226,7 +229,7 @@ bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) {
     return tm_vec_append(all, added, 1) != NULL;
 }
 
-/* All threads belong to one process, whose number is in no file. */
+/* All threads belong to one process. The file does not have its number. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line) {
     tm_text shown = line->display_name.size > 0 ? line->display_name : line->name;
     uint32_t pid = number_text(r, 0), tid = number_text(r, line->id);

@@ -53,9 +53,9 @@ typedef enum tm_xrole {
         TM_X_N_ROLES
 } tm_xrole;
 
-/** The stats of one event, by role. */
+/** The stats of one event, by their roles. */
 typedef struct tm_xvalues {
-    uint64_t present; /* bit r: values[r] is set */
+    uint64_t present; /* bit r is set if values[r] is */
     tm_xstat values[TM_X_N_ROLES];
 } tm_xvalues;
 
@@ -70,71 +70,76 @@ static inline int64_t tm_x_int(const tm_xvalues *v, tm_xrole role, int64_t missi
 
 enum { TM_X_NEAR = 256 };
 
-/** A plane whose events are being read, with the role of each of its stats. */
+/** The roles of the stats of a plane whose events are being read. */
 typedef struct tm_xstats {
     const tm_xplane *plane;
-    uint8_t near[TM_X_NEAR]; /* roles of the lowest ids, which nearly all stats have */
-    uint8_t *roles;          /* [plane->stat_names.n] tm_xrole, or TM_X_N_ROLES; owned */
-    uint32_t *names;         /* [plane->stat_names.n] name ids + 1 of those used as texts; owned */
+    uint8_t near[TM_X_NEAR]; /* by id: roles of the stats with the lowest ids, which nearly all
+                                stats have */
+    uint8_t *roles;          /* [plane->stat_names.n] role of each stat, or TM_X_N_ROLES; owned */
+    /* [plane->stat_names.n] 1 + name id, for stat names that are used as texts; owned */
+    uint32_t *names;
 } tm_xstats;
 
 tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err) TM_MUST_CHECK;
 void tm_xstats_free(tm_xstats *stats);
 
 /** Adds the stats of a message (@p number: TM_X_EVENT_STATS, ...) to @p out. Returns the position
- * of a damaged one, else NULL. */
+ * of a damaged stat, else NULL. */
 const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t number,
                               tm_xvalues *out);
 
 /**
- * Takes the next event of a line with its stats. Uses a fast path for the profiler's usual form,
- * else tm_space_next and tm_xstats_read. event->message need not be set.
+ * Takes the next event of a line with its stats. Events of the usual form are read fast, others by
+ * tm_space_next and tm_xstats_read. May leave event->message unset.
  * @param more  false after the last
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
                          bool *more, tm_error *err) TM_MUST_CHECK;
 
-/** An allocator of the rank, by type and device of its memory records. */
+/** An allocator of the rank, identified by type and device as in its memory records. */
 typedef struct tm_xallocator {
     int32_t type, device;
     uint32_t name;       /* name id, TM_NO_NAME if not given */
     int64_t limit_bytes; /* maximum of allocated + reserved + available; -1 unknown */
 } tm_xallocator;
 
-/** State of reading a rank. */
+/** State while a rank is read. */
 typedef struct tm_xread {
     tm_space space;
     tm_vec devices; /* of tm_xdevice: the file's ranks, in order */
     tm_names *names;
     tm_trace *trace;
-    const tm_xdevice *device; /* of this rank, in devices; NULL: the file has none */
-    bool is_first;     /* this rank gets everything that belongs to no device, or to several */
+    const tm_xdevice *device; /* this rank's device, in devices; NULL: the file has no devices */
+    bool is_first; /* this is the first rank, which gets everything that belongs to no device or to
+                      several */
     int64_t epoch_ns;  /* start time of the profile; 0 unknown */
     tm_vec scratch;    /* of char */
     tm_vec allocators; /* of tm_xallocator */
 } tm_xread;
 
-/** Returns the name id of bytes, converted to UTF-8 if invalid. TM_NAME_FAILED if out of memory. */
+/** Returns the name id of a text, which is converted to valid UTF-8 if necessary. TM_NAME_FAILED if
+ * out of memory. */
 uint32_t tm_xread_intern(tm_xread *r, tm_text text);
 
 /** Returns the name id of a stat's text; TM_NO_NAME if none, TM_NAME_FAILED if out of memory. */
 uint32_t tm_xread_intern_stat(tm_xread *r, tm_xstats *stats, const tm_xstat *stat);
 
-/** Records once that the rank is a member of a communicator. Returns false if out of memory. */
+/** Records that the rank is a member of a communicator, if that is not recorded yet. Returns false
+ * if out of memory. */
 bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) TM_MUST_CHECK;
 
-/** Return the track of a line; UINT32_MAX if out of memory. @p counts: the line is device work and
- * its track a stream, else stream -1. */
+/** Return the track of a line; UINT32_MAX if out of memory. If @p counts, the line is device work
+ * and its track a stream; otherwise the track has stream -1. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line);
 uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts);
 
 /**
- * Adds an event at a line's offsets, or counts why it is dropped. Begin and end are each rounded to
- * nanoseconds.
+ * Adds an event with the times that it has on a line, or counts why it is dropped. Begin and end
+ * are rounded to nanoseconds independently.
  *
  * @param event  its name, track, category and kind; fails if name or track is a failure value
- * @param row    its index, TM_NO_EVENT if it was dropped
+ * @param row    set to its index; TM_NO_EVENT if it was dropped
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,

@@ -6,7 +6,7 @@
 
 #include "base/sorted.h"
 
-/* A producer of a flow, and the cause that contains it. */
+/* The start of a flow, and the cause that contains it. */
 typedef struct flow {
     int64_t type, id;
     uint32_t cause;
@@ -120,7 +120,7 @@ static int by_flow(const void *a, const void *b) {
 
 /* Follows a cause from thread to thread back to its step; NULL if none is found. */
 static tm_xstep *step_of(const tm_xsteps *s, uint32_t at) {
-    enum { HOPS_MAX = 64 }; /* flows of damaged files may form cycles */
+    enum { HOPS_MAX = 64 }; /* limited, because flows of damaged files may form cycles */
     const tm_xcause *causes = s->causes.data;
     for (int hop = 0; hop < HOPS_MAX && at != no_cause; hop++) {
         if (causes[at].type == OF_STEP)
@@ -145,8 +145,8 @@ static void join_calls(tm_xsteps *s) {
     }
 }
 
-/* Moves a step to its calls: a device marker covers their execution on the device, and an
- * annotation may end before another thread makes the calls. */
+/* Sets the times of a step to those of its calls. A marker of the device has the time when the
+ * device runs them, and an annotation may end before another thread makes the calls. */
 static void move_to_calls(tm_xstep *step) {
     bool marker = step->name == TM_NO_NAME;
     if (step->first_ns > step->last_ns)
@@ -192,7 +192,8 @@ static tm_status put_step(tm_xread *r, uint32_t track, const tm_xstep *step, siz
 
 tm_status tm_xsteps_finish(tm_xsteps *s, tm_xread *r, tm_error *err) {
     tm_xstep *steps = s->steps.data;
-    const tm_xline line = {.id = INT64_MIN, .name = {"Steps", 5}}; /* no thread has this number */
+    /* a track that belongs to no thread */
+    const tm_xline line = {.id = INT64_MIN, .name = {"Steps", 5}};
     if (s->steps.n == 0)
         return TM_OK;
     join_calls(s);
@@ -203,7 +204,8 @@ tm_status tm_xsteps_finish(tm_xsteps *s, tm_xread *r, tm_error *err) {
     if (track == UINT32_MAX)
         return tm_fail_memory(err);
     for (size_t i = 0; i < s->steps.n; i++) {
-        /* A device processes the calls of a loop's steps one after the other. */
+        /* Whether a step's calls come after those of the step before, as in a loop, whose steps a
+         * device runs one after another. */
         bool overlaps = i > 0 && steps[i - 1].name == steps[i].name &&
                         steps[i].begin_ns < steps[i - 1].end_ns &&
                         steps[i].end_ns > steps[i - 1].end_ns;

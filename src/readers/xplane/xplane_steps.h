@@ -1,33 +1,35 @@
-/* Steps: the profiler's markers on a line of the device, or the user's numbered annotations. */
+/* Finds the steps: markers of the profiler on a line of the device, or numbered annotations of the
+ * user. */
 #ifndef TMERGE_XPLANE_STEPS_H
 #define TMERGE_XPLANE_STEPS_H
 
 #include "xplane_read.h"
 
-/** A step, and its calls for the device. */
+/** A step, and the time of its calls for the device. */
 typedef struct tm_xstep {
     int64_t group;            /* for a device marker: group_id of its events */
-    int64_t number;           /* -1: numbered by position */
-    int64_t begin_ns, end_ns; /* of the marker or annotation */
-    int64_t first_ns,
-        last_ns;   /* start of the first call, end of the last; first_ns INT64_MAX: none */
+    int64_t number;           /* -1: the step is numbered by its position */
+    int64_t begin_ns, end_ns; /* times of the marker or annotation */
+    /* start of the first call, end of the last one; first_ns is INT64_MAX if there are none */
+    int64_t first_ns, last_ns;
     uint32_t name; /* name id of an annotation; TM_NO_NAME for a marker */
 } tm_xstep;
 
-/** An event that encloses calls of its thread: a step, or work caused by another thread. */
+/** A cause: an event that contains calls of its thread. It is a step, or work that another thread
+ * caused. */
 typedef struct tm_xcause {
-    int64_t type, id; /* of the incoming flow; for a step -1 and its index */
+    int64_t type, id; /* of the flow that leads to it; for a step -1 and the step's index */
     int64_t end_ns;
-    int64_t first_ns, last_ns; /* as in tm_xstep, for the calls in it */
-    uint32_t parent;           /* the enclosing cause; UINT32_MAX: none */
+    int64_t first_ns, last_ns; /* as in tm_xstep, of the calls in it */
+    uint32_t parent;           /* index of the cause that contains it; UINT32_MAX: none */
 } tm_xcause;
 
 typedef struct tm_xsteps {
     tm_vec steps;   /* of tm_xstep */
     tm_vec causes;  /* of tm_xcause */
-    tm_vec flows;   /* causes by the flows that they produced */
-    uint32_t open;  /* the current innermost cause of the thread; UINT32_MAX: none */
-    bool of_device; /* steps are device markers, so the host's annotations are ignored */
+    tm_vec flows;   /* flows that start in causes */
+    uint32_t open;  /* innermost cause that is open on the current thread; UINT32_MAX: none */
+    bool of_device; /* there are markers of the device, so annotations of the host are ignored */
 } tm_xsteps;
 
 tm_xsteps tm_xsteps_make(void);
@@ -39,14 +41,14 @@ bool tm_xsteps_mark(tm_xsteps *s, const tm_raw_event *event, tm_text name, const
 /** Starts a new thread. */
 void tm_xsteps_thread(tm_xsteps *s);
 
-/** Adds an event of the host, in the order of its line: it may be a step, or cause work on other
- * threads. Returns false if out of memory. */
+/** Adds an event of the host, which may be a step or cause work on other threads. Events must be
+ * added in the order of their line. Returns false if out of memory. */
 bool tm_xsteps_take(tm_xsteps *s, const tm_raw_event *event, const tm_xvalues *v);
 
-/** Adds a call for the rank's device, in the same order. */
+/** Adds a call for the rank's device, in the same order as events. */
 void tm_xsteps_call(tm_xsteps *s, const tm_raw_event *event, const tm_xvalues *v);
 
-/** Adds annotations to the trace that mark the steps. TM_OK; TM_ERR_FAULT. */
+/** Adds annotations that mark the steps to the trace. TM_OK; TM_ERR_FAULT. */
 tm_status tm_xsteps_finish(tm_xsteps *s, tm_xread *r, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -6,10 +6,11 @@
 #include "base/sorted.h"
 #include "readers/xplane/host/xplane_cpu.h"
 
-/* Ids, as signed 32 bits, of the lines that the profiler derives from others. */
+/* Ids of the lines that the profiler derives from other lines, as signed 32-bit integers. */
 enum { DERIVED_FIRST = -559038737, DERIVED_LAST = DERIVED_FIRST + 289 }; /* from 0xdeadbeef */
 
-/* Also accepts " - from #16", which names the source line of a derived line. */
+/* Whether a line has a name. The name may be followed by " - from #16", which gives the line that
+ * it was derived from. */
 static bool is_named(tm_text name, const char *known) {
     size_t size = strlen(known);
     static const char from[] = " - from #";
@@ -69,8 +70,8 @@ static int by_number(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->plane_index, y->plane_index);
 }
 
-/* Adds CPU devices only if there is no other device: host planes may contain XLA's CPU operations,
- * but the other devices then do the job's work. */
+/* Adds CPUs as devices only if there are no others. If there are, they do the work of the job, even
+ * if planes of the host also have operations that XLA ran on the CPU. */
 static tm_status add_cpus(tm_space *space, tm_vec *out, tm_error *err) {
     const tm_xplane *planes = space->planes.data;
     tm_status status = TM_OK;

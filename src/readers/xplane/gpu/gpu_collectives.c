@@ -26,11 +26,11 @@ static int64_t bytes_of(tm_wire_message shape, int nested) {
     return -1;
 }
 
-/* The groups of a collective instruction. */
+/* The groups that a collective instruction gives. */
 typedef struct groups {
     tm_vec *text;     /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
-    int64_t size;     /* of each group; 0 not given, -1 differing or unknown */
-    bool ok, unknown; /* memory sufficed; groups are given in an unknown form */
+    int64_t size;     /* number of devices of each group; 0 not given, -1 different or unknown */
+    bool ok, unknown; /* ok: not out of memory; unknown: the groups are in an unknown form */
 } groups;
 
 static void put(groups *g, const char *text) {
@@ -52,7 +52,7 @@ static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     return n;
 }
 
-/* ReplicaGroup: replica_ids 1. Returns whether there are any. */
+/* Reads a ReplicaGroup: replica_ids is field 1. Returns whether there are any. */
 static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     tm_wire_field field;
     bool any = false;
@@ -69,7 +69,8 @@ static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     return any;
 }
 
-/* IotaReplicaGroupListProto: groups 1, devices per group 2, dimensions 3, transposition 4. */
+/* Reads an IotaReplicaGroupListProto. Its fields are groups 1, devices per group 2, dimensions 3,
+ * transposition 4. */
 static void put_counted(groups *g, tm_wire_message iota) {
     int64_t sizes[2] = {0, 0};
     for (uint32_t i = 0; i < 2; i++) {
@@ -87,7 +88,7 @@ static void put_counted(groups *g, tm_wire_message iota) {
     g->size = sizes[1] > 0 && sizes[1] <= INT32_MAX ? sizes[1] : -1;
 }
 
-/* SourceTarget: source 1, target 2. */
+/* Reads a SourceTarget: source is field 1, target 2. */
 static void put_pairs(groups *g, tm_wire_message message) {
     tm_wire_field field;
     bool any = false;
@@ -96,7 +97,7 @@ static void put_pairs(groups *g, tm_wire_message message) {
             continue;
         for (uint32_t end = 1; end <= 2; end++) {
             tm_hlo_numbers one = tm_hlo_numbers_of(tm_wire_inner(&field), end);
-            int64_t device = 0; /* 0 is not written */
+            int64_t device = 0; /* protobuf does not write a 0 */
             (void)tm_hlo_next_number(&one, &device);
             put_number(g, end == 2 ? "," : any ? ",{" : "source_target_pairs={{", device);
         }
@@ -106,7 +107,8 @@ static void put_pairs(groups *g, tm_wire_message message) {
     put(g, any ? "}" : "");
 }
 
-/* CollectiveDeviceListProto: replica_groups 1, iota 2, others in newer versions. */
+/* Reads a CollectiveDeviceListProto: replica_groups is field 1, iota 2. Newer versions have
+ * others. */
 static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     tm_wire_message list = of->devices, counted = tm_hlo_inner(list, 2);
     groups g = {.text = text, .ok = true};
@@ -118,13 +120,15 @@ static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     put_pairs(&g, of->all);
     put(&g, of->channel ? ",channel_id=1" : "");
     put(&g, of->global_ids ? ",use_global_device_ids=true" : "");
-    /* With a channel and without global ids, a group contains all partitions of its replicas. */
+    /* If a collective has a channel but no global ids, a group has all partitions of its
+     * replicas. */
     if ((of->channel && !of->global_ids) || g.unknown)
         g.size = -1;
     return g;
 }
 
-/* A -start instruction, except all-reduce-start, makes a tuple of operand, result, and more. */
+/* Returns the shape of the result. A -start instruction, except all-reduce-start, makes a tuple of
+ * operand, result and more. */
 static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_collective *out) {
     bool gathers = strcmp(out->word, "all-gather") == 0;
     bool scatters = strcmp(out->word, "reduce-scatter") == 0;
@@ -142,18 +146,18 @@ static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_
         out->in_bytes = given <= INT64_MAX / 4 / size ? given * size : -1;
 }
 
-/* A group found before. */
+/* A group that was found before. */
 typedef struct known {
-    uint64_t hash; /* of everything that determines it */
+    uint64_t hash; /* hash of everything that the group depends on */
     uint32_t name;
     int32_t n_members;
     int ends;
 } known;
 
-/* The devices that run a collective together with a device. */
+/* The devices that take part in a collective with a given device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
-    bool local; /* numbered within the process, since the group is inside one process */
+    bool local; /* all of them are in one process, so they have their numbers in the process */
     int ends;   /* as in tm_gpu_collective */
 } members;
 
@@ -165,8 +169,8 @@ static bool is_device_of(const tm_xread *r, int64_t number) {
     return false;
 }
 
-/* Lists the job device ids that this device may have. A job of one process uses the ids of its
- * profile, and profiles of CPUs always have the job's ids. */
+/* Lists the ids that this device may have in the job. If the job has one process, they are the
+ * numbers in its profile; profiles of CPUs always have the job's ids. */
 static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec *out) {
     const tm_xread *r = c->r;
     size_t n = a->n_replicas * a->n_parts, inside = 0;
@@ -196,7 +200,7 @@ static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* Finds the group of this device; empty if it depends on which process this is. */
+/* Finds the group of this device; empty if it would differ by the process that this is. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                          members *found) {
     tm_vec *out = &found->of;
@@ -245,7 +249,7 @@ static bool find_group(tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assign
     return ok;
 }
 
-/* Cached, because most collectives have one of few groups. */
+/* Sets the group of a collective. Groups are cached, because most collectives have one of a few. */
 static bool set_group(tm_gpu_collectives *c, int64_t program, tm_gpu_collective *out) {
     const tm_assignment a = tm_xassignments_of(&c->assignments, program);
     const tm_hlo hlo = {.opcode = {out->word, strlen(out->word)},
@@ -282,12 +286,14 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     const groups g = read_groups(of, &c->text);
     bool starts = of->opcode.size != category.size && !tm_text_is(of->opcode, "all-reduce-start");
     read_bytes(of->shape, starts, g.size, out);
-    /* An async- wrapper has no groups; the computation that it starts has them. */
+    /* Whether an instruction is an async- wrapper. It has no groups; the computation that it starts
+     * has them. */
     bool wraps = tm_text_begins(of->opcode, "async-");
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-/* Whether the sorted job ids are the process's numbers plus a multiple of its number of devices. */
+/* Whether sorted ids of the job are the numbers of devices in a process, plus a multiple of the
+ * process's number of devices. */
 static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
     const int64_t *v = job->data, *own = process->data;
     int64_t n = (int64_t)c->r->devices.n;
@@ -297,8 +303,9 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
     return up;
 }
 
-/* Checks the numbering with a program that has as many devices as ran it in this file: it belongs
- * only to this process, and shows its device ids. A program with only device 0 shows nothing. */
+/* Checks the numbering of devices by a program that has as many devices as ran it in this file. It
+ * runs only in this process, so it shows the job's ids of this process's devices. (A program with
+ * only device 0 does not.) */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;
@@ -320,7 +327,7 @@ static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *progra
     return ok;
 }
 
-/* Whether all programs together use the devices of whole processes, numbered from 0. */
+/* Whether the devices of all programs together are those of complete processes, numbered from 0. */
 static bool is_whole(const tm_gpu_collectives *c) {
     tm_vec all = c->assignments.devices;
     int64_t *v = all.n > 0 ? malloc(all.n * sizeof *v) : NULL, n = 0;

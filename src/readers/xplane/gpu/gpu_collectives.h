@@ -8,16 +8,16 @@
 
 /** A collective of a program. */
 typedef struct tm_gpu_collective {
-    const char *word;  /* its kind: "all-gather"; NULL: not a collective */
-    int64_t in_bytes;  /* operands of one run on one device, as counted by XLA's cost analysis; -1
-                          unknown */
-    int64_t out_bytes; /* results, likewise */
-    uint32_t group;    /* name id of its devices; TM_NO_NAME if unknown */
+    const char *word;  /* its kind, such as "all-gather"; NULL: it is no collective */
+    int64_t in_bytes;  /* bytes of the operands of one run on one device, as XLA's cost analysis
+                          counts them; -1 unknown */
+    int64_t out_bytes; /* the same of the results */
+    uint32_t group;    /* id of the name of its group of devices; TM_NO_NAME if unknown */
     int32_t n_members; /* of that group */
     int ends;          /* for a permutation: TM_HLO_SENDS, TM_HLO_RECEIVES; 0 unknown */
 } tm_gpu_collective;
 
-/** A program and a device of the file that ran it, by the device's number in its process. */
+/** A program, and the number (in its process) of a device that ran it. */
 typedef struct tm_gpu_run {
     int64_t program, device;
 } tm_gpu_run;
@@ -25,10 +25,10 @@ typedef struct tm_gpu_run {
 typedef struct tm_gpu_collectives {
     tm_xread *r;
     tm_xassignments assignments;
-    tm_vec text;   /* of char: the current collective's groups in the text form of HLO */
+    tm_vec text;   /* of char: the groups of the current collective, as HLO writes them */
     tm_vec known;  /* groups found before */
-    bool numbered; /* all devices of the file worked, are numbered from 0, and nothing contradicts
-                      that the job numbers devices process by process */
+    bool numbered; /* the job seems to number devices process by process: all devices of the file
+                      worked, they are numbered from 0, and nothing contradicts it */
 } tm_gpu_collectives;
 
 /** Reads the device assignments of programs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. Freed by the caller
@@ -40,11 +40,12 @@ void tm_gpu_collectives_close(tm_gpu_collectives *c);
 
 /**
  * Reads an instruction. Its operands have the size of its results, except for gathering and
- * scattering, where the size of the replica groups gives the ratio. A profile has only a device's
- * number in its process, while programs use the job's ids, counted up over processes with equally
- * many devices. So the group is set if it is the same for any process this may be, or if it is
- * inside one process; its name then contains the host. If the programs show that the job numbers
- * devices differently, the group is set only if it is the same for all of the program's devices.
+ * scattering, where the size of the replica groups gives the ratio. A profile has only the number
+ * of a device in its process. Programs use the job's ids, which are counted over all processes;
+ * each process has the same number of devices. So the group is set if it is the same whichever
+ * process this is, or if it is inside one process, in which case its name contains the host. If the
+ * programs show that the job numbers devices in another way, the group is set only if it consists
+ * of all devices of the program.
  * @param category  the kind without -start: "all-gather"
  * @return          false if out of memory
  */

@@ -9,11 +9,11 @@
 #include "gpu_work.h"
 #include "readers/xplane/hlo/programs.h"
 
-/* HloModuleProto.computations, and fields of HloComputationProto. */
+/* Field of the computations in HloModuleProto, and fields of HloComputationProto. */
 static const tm_program_path path = {TM_PROGRAM_MODULE, 3, TM_PROGRAM_EACH};
 enum { INSTRUCTION = 2, COMPUTATION_ID = 5 };
 
-/* Longer instructions are constants, which no kernel runs. */
+/* Instructions larger than this [bytes] are constants, for which there is no kernel. */
 enum { INSTRUCTION_MAX = 1 << 20 };
 
 typedef struct key {
@@ -21,7 +21,7 @@ typedef struct key {
     uint32_t name, unused;
 } key;
 
-/* An operation that ran, with data from its program. */
+/* An operation that ran, and what its program says about it. */
 typedef struct operation {
     int64_t program;
     tm_text name;
@@ -29,7 +29,7 @@ typedef struct operation {
     uint32_t category, shape; /* name ids */
     tm_gpu_work_of work;
     tm_gpu_collective collective;
-    uint32_t kernel;    /* name id of its longest kernel, which does the work */
+    uint32_t kernel;    /* id of the name of its longest kernel, which does the work */
     int64_t longest_ns; /* duration of that kernel; -1 none */
 } operation;
 
@@ -74,7 +74,7 @@ static int by_program(const void *a, const void *b) {
     return order ? order : by_text(x->name, y->name);
 }
 
-/* Names of XLA's PrimitiveType. */
+/* Names of element types (XLA's PrimitiveType). */
 static const char *const types[] = {
     [1] = "pred",        [2] = "s8",          [3] = "s16",
     [4] = "s32",         [5] = "s64",         [6] = "u8",
@@ -111,7 +111,8 @@ static void put_number(draft *d, uint64_t value, bool *first) {
     put(d, text);
 }
 
-/* ShapeProto: element_type 2, dimensions 3, tuple_shapes 4: "(bf16[8,2],s8[64])". */
+/* Writes a ShapeProto as text, such as "(bf16[8,2],s8[64])". Its fields are element_type 2,
+ * dimensions 3, tuple_shapes 4. */
 static void write_shape(draft *d, tm_wire_message shape, int nested) {
     tm_wire_message m = shape;
     tm_wire_field field;
@@ -222,7 +223,7 @@ static tm_text category_of(tm_text name, tm_text opcode, tm_text fusion) {
 
 typedef struct reading {
     tm_xread *r;
-    operation *operations; /* of the current program */
+    operation *operations; /* operations of the current program */
     size_t n;
     tm_gpu_work work;
     tm_gpu_collectives *collectives;
@@ -243,7 +244,7 @@ static operation *find(const reading *at, tm_text name) {
     return NULL;
 }
 
-/* Records the data of an operation from its instruction. */
+/* Sets the data of an operation from its instruction. */
 static bool learn(reading *at, const tm_hlo_instruction *of, operation *out) {
     draft shape = {.n = 0};
     write_shape(&shape, of->shape, 0);
@@ -277,7 +278,7 @@ static tm_status take(void *context, const tm_xmeta *program, tm_wire *wire, tm_
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Lists the operations by program and name; NULL if out of memory. */
+/* Lists the operations, sorted by program and name; NULL if out of memory. */
 static operation *list(const tm_gpu_programs *programs, const tm_names *names) {
     size_t n = programs->operations.keys.n;
     operation *v = malloc((n + 1) * sizeof *v);
@@ -318,8 +319,8 @@ static bool set_size(tm_names *names, const operation *own, tm_collective_attr *
     return attr->dtype != TM_NAME_FAILED;
 }
 
-/* A permutation between two devices is a send, a receive or an exchange; rank 0 stands for the only
- * peer. In longer chains a kernel belongs to two pairs. */
+/* Makes a permutation between two devices a send, a receive or an exchange; rank 0 stands for the
+ * only peer. (In permutations of more devices a kernel may belong to two pairs.) */
 static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr) {
     int ends = c->n_members == 2 ? c->ends : 0;
     attr->src_rank = ends & TM_HLO_RECEIVES ? 0 : -1;
@@ -328,7 +329,7 @@ static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr
 }
 
 /* Adds a collective for a kernel whose group is known. The operation is identified by its name and
- * the program's name, which are equal on all ranks; program ids are not. */
+ * the name of the program. These are equal on all ranks, unlike program ids. */
 static bool add_collective(tm_xread *r, const operation *own, const tm_xla_attr *of) {
     const tm_raw_event *events = r->trace->events.data;
     tm_collective_attr attr = tm_collective_bare(of->event);

@@ -1,5 +1,5 @@
-/* Adds data from the compiled programs of an XSpace to operations that a GPU ran: its events have
- * only the program's id and the operation's name. */
+/* Adds data from the compiled programs of an XSpace to operations that a GPU ran. Events of GPUs
+ * have only the program's id and the operation's name. */
 #ifndef TMERGE_XPLANE_GPU_PROGRAMS_H
 #define TMERGE_XPLANE_GPU_PROGRAMS_H
 
@@ -8,16 +8,17 @@
 #include "readers/xplane/xplane_read.h"
 
 typedef struct tm_gpu_programs {
-    tm_keys operations; /* keys are program and name id */
-    tm_vec of;    /* of uint32_t: index in operations for each row of TM_ATTR_XLA, or TM_NO_KEY */
-    tm_keys runs; /* of tm_gpu_run: pairs of program and device */
-    tm_gpu_run last; /* the run recorded last */
+    tm_keys operations; /* the operations that ran: program and name id */
+    tm_vec of; /* of uint32_t: for each row of TM_ATTR_XLA its index in operations, or TM_NO_KEY */
+    tm_keys runs;    /* of tm_gpu_run: programs and the devices that ran them */
+    tm_gpu_run last; /* the run that was recorded last */
 } tm_gpu_programs;
 
 tm_gpu_programs tm_gpu_programs_make(void);
 void tm_gpu_programs_free(tm_gpu_programs *programs);
 
-/** Records that a device of the file ran a program, -1 for none. Returns false if out of memory. */
+/** Records that a device of the file ran a program; -1: no program. Returns false if out of
+ * memory. */
 bool tm_gpu_programs_ran(tm_gpu_programs *programs, int64_t program, int64_t device);
 
 /** Records the operation of the next row of TM_ATTR_XLA. Returns false if out of memory.

@@ -2,7 +2,7 @@
 
 #include "readers/xplane/space.h"
 
-/* A computation and the FLOP of its products. */
+/* A computation, and the FLOP of the matrix products in it. */
 typedef struct called {
     int64_t id, flop;
 } called;
@@ -43,7 +43,7 @@ static const tm_hlo_array *first_operand(const tm_gpu_work *work, const tm_hlo_i
     return tm_hlo_next_number(&ids, &id) ? array_of(work, id) : NULL;
 }
 
-/* Multiplies by the size of a contracted dimension. */
+/* Multiplies *out by the size of a contracted dimension. */
 static int64_t contract(const tm_hlo_array *of, int64_t product, int64_t dimension) {
     bool sound = dimension >= 0 && (size_t)dimension < of->n;
     return sound ? times(product, of->sizes[dimension]) : -1;

@@ -1,5 +1,5 @@
-/* FLOP and bytes of matrix products in programs that XLA compiled for GPUs. Profiles do not report
- * them; they are computed from the shapes and contracted dimensions of instructions. */
+/* FLOP and bytes of matrix products in programs that XLA compiled for GPUs. Profiles do not have
+ * them. They are computed from the shapes and contracted dimensions of instructions. */
 #ifndef TMERGE_XPLANE_GPU_WORK_H
 #define TMERGE_XPLANE_GPU_WORK_H
 
@@ -7,16 +7,16 @@
 #include "readers/xplane/hlo/hlo_proto.h"
 
 typedef struct tm_gpu_work_of {
-    int64_t flop, bytes; /* of one run; bytes of operands and results; -1 unknown */
+    int64_t flop, bytes; /* FLOP of one run, and bytes of its operands and results; -1 unknown */
 } tm_gpu_work_of;
 
-/** State of a walk through a program: computations follow the computations that they call,
- * instructions follow their operands. */
+/** State while a program is gone through. A computation comes after the computations that it calls,
+ * an instruction after its operands. */
 typedef struct tm_gpu_work {
-    tm_keys ids;   /* int64_t: instructions of the current computation */
-    tm_vec arrays; /* of tm_hlo_array: the result of each */
-    tm_vec called; /* FLOP of earlier computations */
-    int64_t flop;  /* of the current computation's products, -1 none */
+    tm_keys ids;   /* of int64_t: ids of the instructions of the current computation */
+    tm_vec arrays; /* of tm_hlo_array: results of these instructions */
+    tm_vec called; /* FLOP of the computations before it */
+    int64_t flop;  /* FLOP of the products in the current computation, -1 none */
 } tm_gpu_work;
 
 tm_gpu_work tm_gpu_work_make(void);
@@ -24,9 +24,9 @@ void tm_gpu_work_free(tm_gpu_work *work);
 
 /**
  * Adds the next instruction and returns its work: of a dot, a call of cuBLAS or hipBLASLt, or a
- * fusion that contains one. A multiply-add counts as two; other operations on the product are not
- * counted (as in XLA's cost analysis of such calls). Bytes include whole operands and results, but
- * not a call's workspace.
+ * fusion that contains one. A multiply-add is two FLOP. Other operations on the product are not
+ * counted, as in XLA's cost analysis of such calls. Bytes are those of all operands and results,
+ * without the workspace of a call.
  * @return  false if out of memory
  */
 bool tm_gpu_work_add(tm_gpu_work *work, const tm_hlo_instruction *of,

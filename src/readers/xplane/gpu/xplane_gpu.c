@@ -11,18 +11,18 @@
 
 enum { OPERATIONS = 1 << 13 };
 
-/* Data shared by the events of a metadata entry, derived from its name. */
+/* What the name of a metadata entry says about its events. */
 typedef struct name_info {
-    uint32_t name;    /* name id + 1; 0: not set yet */
+    uint32_t name;    /* 1 + name id; 0: not set yet */
     uint8_t category; /* tm_category */
 } name_info;
 
-/* Cache of composed operator names, by module and name, to avoid composing the text again. */
+/* A cached operator name, which is composed of module and name. */
 typedef struct operation {
     uint32_t module, name, composed;
 } operation;
 
-/* State of reading a plane. */
+/* State while a plane is read. */
 typedef struct gpu {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -30,8 +30,8 @@ typedef struct gpu {
     tm_xstats stats;
     name_info *infos;      /* [plane->metadata.n] owned */
     operation *operations; /* [OPERATIONS] owned */
-    tm_vec details;        /* of tm_launch_shape: by text */
-    uint32_t *detail_at;   /* [plane->stat_names.n] index in details + 1; owned */
+    tm_vec details;        /* of tm_launch_shape: one for each text of details */
+    uint32_t *detail_at;   /* [plane->stat_names.n] 1 + index in details of each text; owned */
     tm_gpu_programs programs;
     int64_t multiprocessors;
     int32_t device; /* index in r->devices */
@@ -54,7 +54,7 @@ static tm_category category_of(tm_text name) {
     return copy ? TM_CAT_MEMCPY : TM_CAT_KERNEL;
 }
 
-/* Names a copy in Kineto's words, which the analyses know. */
+/* Names a copy as Kineto does, because the analyses know these names. */
 static const char *copy_word(tm_text name) {
     static const char *const words[][2] = {
         {"H2D", "HtoD"}, {"HtoD", "HtoD"}, {"HostToDevice", "HtoD"},
@@ -91,8 +91,9 @@ static name_info *info_of(gpu *g, int64_t id, const tm_xmeta **meta) {
     return info;
 }
 
-/* Returns the origin of a kernel: for XLA the operation's name in the source, or the operation in
- * its module; for TensorFlow the operation, which older versions wrote as the first annotation. */
+/* Returns what a kernel belongs to: with XLA the operation's name in the source, or the operation
+ * and its module; with TensorFlow the operation, which older versions wrote as the first
+ * annotation. */
 static uint32_t operation_of(gpu *g, const tm_xvalues *v) {
     tm_xread *r = g->r;
     if (tm_x_has(v, TM_X_NAME))
@@ -131,7 +132,7 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
     if (own)
         launch.operation = operation_of(g, v);
     if (g->r->devices.n == 1 && launch.operation == TM_NO_NAME)
-        return true; /* all calls belong to the only device, and there is no operator to record */
+        return true; /* with a single device, all calls belong to it; and there is no operator */
     return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 
@@ -148,7 +149,8 @@ static void set_load(int64_t multiprocessors, tm_launch_shape *shape) {
     }
 }
 
-/* Caches parsed details by the text's id, since there are few texts. */
+/* Returns the parsed details of a text. They are cached by the text's id, because there are few
+ * texts. */
 static bool details_of(gpu *g, const tm_xstat *stat, tm_launch_shape *out) {
     size_t at = stat->type == TM_X_REF ? tm_xplane_stat_index(g->stats.plane, stat->i) : SIZE_MAX;
     if (at != SIZE_MAX && g->detail_at[at] > 0) {
@@ -190,7 +192,7 @@ static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
 }
 
-/* XLA's "XlaModule:" is not an operator. */
+/* Whether an annotation is an operator: XLA's "XlaModule:" is not. */
 static bool names_operator(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_TF_OP) &&
            !tm_text_is(tm_xstat_text(g->stats.plane, &v->values[TM_X_TF_OP]), "XlaModule:");
@@ -347,7 +349,7 @@ static int by_correlation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->name, y->name);
 }
 
-/* Turns a kernel into a copy; neither it nor its call has the bytes. */
+/* Turns a kernel into a copy. Its size is unknown: neither the kernel nor its call has it. */
 static bool make_copy(tm_xread *r, const tm_kernel_attr *kernel, const tm_xcopy_call *call) {
     tm_raw_event *event = (tm_raw_event *)r->trace->events.data + kernel->event;
     tm_text api = tm_names_text(r->names, call->name);

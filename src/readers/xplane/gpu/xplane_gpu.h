@@ -7,8 +7,8 @@
 #include "readers/xplane/xplane_steps.h"
 
 /**
- * Reads all lines of the rank's device, and only correlation ids of the file's other devices.
- * @param launches  correlations that host calls look up; appended to
+ * Reads all lines of the rank's device. Of the file's other devices, reads only correlation ids.
+ * @param launches  receives the correlation ids, which host calls look up
  * @param steps     the markers of a `Steps` line are added
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -16,7 +16,8 @@ tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps,
                        tm_error *err) TM_MUST_CHECK;
 
 /**
- * Turns kernels launched by calls for copies and sets into these: ROCm records them as kernels.
+ * Turns kernels that calls for copies and sets launched into copies and sets, which ROCm records as
+ * kernels.
  * @param calls  [n] the calls' correlation ids and names, in any order; sorted
  * @return       TM_OK; TM_ERR_FAULT
  */

@@ -8,12 +8,12 @@
 
 enum { DIMENSIONS = 16, PAIRS_MAX = 4096 };
 
-/* Meaning of the numbers in a group. */
+/* What the numbers in a group stand for. */
 typedef enum mode {
-    REPLICAS, /* of the caller's partition */
-    PARTS,    /* of the caller's replica */
+    REPLICAS, /* replicas, of the partition that the device is in */
+    PARTS,    /* partitions, of the replica that the device is in */
     REPLICAS_OF_ALL_PARTS,
-    GLOBAL /* r * n_parts + p */
+    GLOBAL /* devices: r * n_parts + p */
 } mode;
 
 static bool is(tm_text text, const char *word) {
@@ -34,7 +34,7 @@ static mode mode_of(const tm_hlo *hlo) {
     return global ? GLOBAL : REPLICAS_OF_ALL_PARTS;
 }
 
-/* Reads a number; NULL if there is none or it is absurd. */
+/* Reads a number; NULL if there is none, or it is implausibly large. */
 static const char *number(const char *p, const char *end, int64_t *out) {
     const char *begin = p;
     *out = 0;
@@ -64,7 +64,8 @@ static bool skip(const char **p, const char *end, const char *word) {
     return true;
 }
 
-/* The numbers from 0 in shape `dims`, read in the order of transposed dimensions. */
+/* The numbers from 0 on in an array of shape `dims`, which is read after transposing its
+ * dimensions. */
 typedef struct iota {
     int64_t dims[DIMENSIONS], order[DIMENSIONS];
     size_t n;
@@ -214,7 +215,7 @@ static bool find_numbers(const tm_hlo *hlo, int64_t own, size_t n, tm_vec *out) 
     return groups.bytes[0] == '[' ? iota_group(groups, own, out) : listed_group(groups, own, out);
 }
 
-/* Adds the devices for a number of a group; returns false if out of memory. */
+/* Adds the devices that a number of a group stands for; returns false if out of memory. */
 static bool add_devices(const tm_assignment *a, mode m, int64_t value, size_t own_at, tm_vec *out) {
     size_t own_part = own_at % a->n_parts, own_replica = own_at / a->n_parts;
     size_t at = m == REPLICAS ? (size_t)value * a->n_parts + own_part

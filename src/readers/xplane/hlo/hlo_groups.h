@@ -4,7 +4,7 @@
 
 #include "hlo_text.h"
 
-/** A module's devices: partition p of replica r runs on devices[r * n_parts + p]. */
+/** The devices of a module. Partition p of replica r runs on devices[r * n_parts + p]. */
 typedef struct tm_assignment {
     const int64_t *devices; /* borrowed */
     size_t n_replicas, n_parts;
@@ -12,9 +12,10 @@ typedef struct tm_assignment {
 
 /**
  * Finds the devices of a collective's group from its text: replica_groups as "{{0,1},{2,3}}", as
- * "[4,2]<=[2,4]T(1,0)" (iota, reshaped, transposed, reshaped again) or none, which means all; for
- * source_target_pairs, the devices linked by a chain of pairs. The numbers stand for replicas,
- * partitions or both, depending on channel_id and use_global_device_ids as XLA defines it.
+ * "[4,2]<=[2,4]T(1,0)" (numbers from 0, reshaped, transposed, reshaped again), or missing, which
+ * means all. For source_target_pairs, the group is the devices that chains of pairs link. The
+ * numbers stand for replicas, partitions or both, depending on channel_id and use_global_device_ids
+ * as XLA defines it.
  *
  * @param own  the device whose group is wanted
  * @param out  of int64_t: ascending devices including @p own; empty if unknown
@@ -23,11 +24,11 @@ typedef struct tm_assignment {
 bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *assignment, int64_t own,
                   tm_vec *out) TM_MUST_CHECK;
 
-/** Roles of a device in a collective-permute: bits. */
+/** Roles of a device in a collective-permute, as bits. */
 enum { TM_HLO_SENDS = 1, TM_HLO_RECEIVES = 2 };
 
-/** Returns these bits for @p own from source_target_pairs; 0 if no pair contains it. A pair of a
- * device with itself does not count. */
+/** Returns the roles of @p own according to source_target_pairs; 0 if no pair contains it. A pair
+ * of a device with itself does not count. */
 int tm_hlo_ends(const tm_hlo *hlo, const tm_assignment *assignment, int64_t own);
 
 /** Returns all devices of a module, ascending. Returns false if out of memory. */
@@ -36,7 +37,7 @@ bool tm_assignment_all(const tm_assignment *assignment, tm_vec *out) TM_MUST_CHE
 /** Returns the name id of a group, the same on all of its members: "cores 0-3,8", "devices 0,1 of
  * node7". TM_NAME_FAILED if out of memory.
  * @param members  of int64_t, ascending
- * @param host     the host if the numbers are local to it; empty if they are the job's */
+ * @param host     the host if the numbers are those of its devices; empty if they are the job's */
 uint32_t tm_hlo_group_name(tm_names *names, const char *what, const tm_vec *members, tm_text host);
 
 #endif

@@ -1,4 +1,4 @@
-/* Parts of XLA's HloProto shared by several readers of programs. */
+/* Parts of XLA's HloProto that several readers of programs need. */
 #ifndef TMERGE_XPLANE_HLO_PROTO_H
 #define TMERGE_XPLANE_HLO_PROTO_H
 
@@ -19,11 +19,11 @@ typedef struct tm_hlo_instruction {
     tm_text name, opcode;
     tm_text fusion; /* its kind, "kLoop" */
     tm_text target; /* of a custom-call */
-    tm_text config; /* the backend's config, as JSON */
+    tm_text config; /* configuration for the backend, as JSON */
     tm_wire_message shape;
     tm_wire_message dot;     /* DotDimensionNumbers */
     tm_wire_message devices; /* CollectiveDeviceListProto */
-    bool channel;            /* has a channel id */
+    bool channel;            /* whether it has a channel id */
     bool global_ids;         /* use_global_device_ids */
 } tm_hlo_instruction;
 
@@ -31,9 +31,9 @@ tm_hlo_instruction tm_hlo_instruction_read(tm_wire_message message);
 
 enum { TM_HLO_DIMENSIONS = 16 };
 
-/** Size of an array, from its shape. */
+/** The size of an array, from its shape. */
 typedef struct tm_hlo_array {
-    int64_t elements, bytes; /* -1 if a number is absurd, or the type is smaller than a byte */
+    int64_t elements, bytes; /* -1 if a number is implausible, or the type is smaller than a byte */
     size_t n;
     int64_t sizes[TM_HLO_DIMENSIONS]; /* [n] sizes of its dimensions */
 } tm_hlo_array;
@@ -60,7 +60,8 @@ static inline tm_hlo_numbers tm_hlo_numbers_of(tm_wire_message message, uint32_t
 /** Takes the next number; false after the last, and if one is damaged. */
 bool tm_hlo_next_number(tm_hlo_numbers *numbers, int64_t *out);
 
-/** Returns the message in a field, the last if repeated; an empty one if absent. */
+/** Returns the message in a field, the last one if the field is repeated; an empty one if
+ * absent. */
 tm_wire_message tm_hlo_inner(tm_wire_message message, uint32_t number);
 
 #endif

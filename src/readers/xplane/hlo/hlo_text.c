@@ -121,7 +121,7 @@ static bool is_of_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* Returns the product of the dimensions "5,1024]"; -1 if it is absurd. */
+/* Returns the product of the dimensions "5,1024]"; -1 if it is implausible. */
 static int64_t product_of(const char *p, const char *end) {
     int64_t product = 1, number = 0;
     for (; p < end && *p != ']'; p++) {
@@ -130,7 +130,7 @@ static int64_t product_of(const char *p, const char *end) {
             number = 0;
         } else if (*p >= '0' && *p <= '9') {
             number = number * 10 + (*p - '0');
-        } else if (*p != '<' && *p != '=') { /* "<=8": an upper bound */
+        } else if (*p != '<' && *p != '=') { /* "<=8" is an upper bound of a dimension */
             return -1;
         }
         if (number > INT32_MAX || product > INT64_MAX / 64 / (number > 0 ? number : 1))
@@ -150,7 +150,7 @@ static void add_array(tm_hlo_size *sum, const element_type *type, int64_t elemen
     sum->dtype = first || (sum->dtype && strcmp(sum->dtype, type->torch) == 0) ? type->torch : NULL;
 }
 
-/* Returns the "[" of the next array outside layouts, with the type before it. */
+/* Returns the "[" of the next array that is not in a layout, and the type before it. */
 static const char *next_array(const char *p, const char *end, tm_text *type) {
     for (; p < end; p++) {
         if (*p == '{' && (p = closing(p, end)) == end)
@@ -199,7 +199,7 @@ int tm_hlo_memory(tm_text shape, int index) {
     return 0;
 }
 
-/* Cuts a name at "-start" or "-done"; returns the part that this is. */
+/* Cuts a name before "-start" or "-done". Returns which part of an asynchronous operation it is. */
 static tm_hlo_part part_of(tm_text *word) {
     static const char start[] = "-start", done[] = "-done";
     for (size_t i = 0; i + 5 <= word->size; i++) {
@@ -247,7 +247,7 @@ static const rule *rule_of(tm_text word) {
     return NULL;
 }
 
-/* A send is a start, and its send-done waits for it. */
+/* A send starts the operation, and its send-done waits for it. */
 static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opcode) {
     bool pair = found && (found->kind == TM_COLL_SEND || found->kind == TM_COLL_RECV ||
                           begins(opcode, "send") || begins(opcode, "recv"));
@@ -256,7 +256,7 @@ static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opc
 
 tm_hlo_kind tm_hlo_kind_of(const tm_hlo *hlo, tm_text category) {
     tm_text word = category.size > 0 ? category : hlo->opcode, opcode = hlo->opcode;
-    if (begins(word, "async-")) /* its name contains the wrapped operation */
+    if (begins(word, "async-")) /* the name contains that of the operation in the wrapper */
         word = hlo->name;
     tm_hlo_part part = part_of(&word), by_opcode = part_of(&opcode);
     part = part == TM_HLO_WHOLE ? by_opcode : part;

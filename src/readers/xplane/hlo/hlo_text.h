@@ -7,49 +7,51 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** Parts of the text, borrowed; empty if absent. */
+/** Parts of the text, which they point into; empty if absent. */
 typedef struct tm_hlo {
     tm_text name;       /* without the % */
-    tm_text shape;      /* of the result: "f32[8]{0}", or a parenthesised list of shapes */
+    tm_text shape;      /* shape of the result: "f32[8]{0}", or a list of shapes in parentheses */
     tm_text opcode;     /* "all-gather-start" */
-    tm_text operands;   /* between the parentheses after the opcode */
-    tm_text attributes; /* the text after the operands */
+    tm_text operands;   /* what is between the parentheses after the opcode */
+    tm_text attributes; /* the rest of the text, after the operands */
 } tm_hlo;
 
-/** Splits a text into its parts. A text of another form has only a name: all of it. */
+/** Splits a text into its parts. If it has another form, all of it is the name. */
 tm_hlo tm_hlo_parse(tm_text text);
 
-/** Returns the value of an attribute, such as "channel_id", up to the next comma; else empty. */
+/** Returns the value of an attribute, such as "channel_id", up to the next comma; empty if it is
+ * absent. */
 tm_text tm_hlo_attribute(const tm_hlo *hlo, const char *name);
 
 /** Returns the name of the first operand, without the %; empty if there is none. */
 tm_text tm_hlo_first_operand(const tm_hlo *hlo);
 
-/** Total size of all arrays in a shape or list of operands. */
+/** Total size of the arrays in a shape or in a list of operands. */
 typedef struct tm_hlo_size {
-    int64_t elements, bytes; /* -1 if there is none, or a number is absurd */
-    const char *dtype;       /* in torch's spelling; NULL if unknown or mixed */
+    int64_t elements, bytes; /* -1 if there is no array, or a number is implausible */
+    /* torch's name of the element type; NULL if unknown or if there are several */
+    const char *dtype;
 } tm_hlo_size;
 
 tm_hlo_size tm_hlo_size_of(tm_text shapes);
 
-/** Returns the memory of an array in a shape: the number in its layout's S(n); 0, the device's
- * memory, if not given; 5 is the host's memory.
+/** Returns the number of the memory that an array of a shape is in: the n of S(n) in its layout. 0
+ * is the device's memory, also if there is no S(n); 5 is the host's memory.
  * @param index  of the array, from 0 */
 int tm_hlo_memory(tm_text shape, int index);
 enum { TM_HLO_HOST_MEMORY = 5 };
 
-/** The kind of work of an operation on a TPU core. */
+/** What an operation does on the core of a TPU. */
 typedef enum tm_hlo_class {
     TM_HLO_COMPUTE,
-    TM_HLO_HOLDS,      /* contains other operations: while, call, conditional */
+    TM_HLO_HOLDS,      /* it contains other operations: while, call, conditional */
     TM_HLO_COLLECTIVE, /* kind says which */
-    TM_HLO_COPY,       /* within the device, or to or from the host, according to its shape */
-    TM_HLO_FROM_HOST,  /* infeed, and data sent by the host */
-    TM_HLO_TO_HOST     /* outfeed, and data received by the host */
+    TM_HLO_COPY,      /* a copy within the device, or to or from the host, depending on its shape */
+    TM_HLO_FROM_HOST, /* infeed, and receiving data from the host */
+    TM_HLO_TO_HOST    /* outfeed, and sending data to the host */
 } tm_hlo_class;
 
-/** Part of an operation: asynchronous ones have one that starts and one that waits. */
+/** An asynchronous operation has one part that starts it and one that waits for it. */
 typedef enum tm_hlo_part { TM_HLO_WHOLE, TM_HLO_START, TM_HLO_DONE } tm_hlo_part;
 
 typedef struct tm_hlo_kind {

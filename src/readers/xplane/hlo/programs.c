@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-/* State of a walk through one program. */
+/* State while one program is gone through. */
 typedef struct walk {
     const tm_xmeta *program;
     const uint32_t *path;

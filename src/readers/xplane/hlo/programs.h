@@ -1,13 +1,13 @@
-/* Walks the compiled programs of an XSpace: XLA's HLO in the plane /host:metadata. */
+/* Goes through the compiled programs of an XSpace: XLA's HLO in the plane /host:metadata. */
 #ifndef TMERGE_XPLANE_PROGRAMS_H
 #define TMERGE_XPLANE_PROGRAMS_H
 
 #include "readers/xplane/space.h"
 
 /**
- * Handles a field at the end of a path in a program. It may use the window: the walk continues
- * after the field.
- * @param field  its head was taken; tm_wire_take holds its bytes
+ * Handles a field at the end of a path in a program. It may use the window; reading continues after
+ * the field.
+ * @param field  tag and length were read; tm_wire_take returns the bytes
  * @return       TM_OK; TM_ERR_INPUT ends the walk of this program; TM_ERR_FAULT
  */
 typedef tm_status tm_program_take(void *context, const tm_xmeta *program, tm_wire *wire,
@@ -22,13 +22,13 @@ typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 /* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */
 #define TM_PROGRAM_MODULE 5, 6, 1
 
-/** Returns the id by which events refer to a program: 6 for "jit_f(6)", else the id of its metadata
- * (before JAX 0.9, which numbers programs separately). */
+/** Returns the id that events have for a program: 6 for "jit_f(6)", else the id of its metadata, as
+ * before JAX 0.9. */
 int64_t tm_program_id(const tm_xmeta *program);
 
 /**
- * Walks all programs, or one, without keeping them: HLO may be larger than the metadata that is
- * kept. Damage ends only the walk of its own program.
+ * Goes through all programs, or one, without keeping them in memory, because HLO may be very large.
+ * If a program is damaged, the rest of it is skipped.
  * @param id  tm_program_id of the program; TM_PROGRAMS_ALL
  * @return    TM_OK; TM_ERR_INPUT if the source cannot be read again; TM_ERR_FAULT
  */

@@ -8,7 +8,7 @@
 #include "readers/xplane/gpu/gpu_programs.h"
 #include "readers/xplane/hlo/hlo_text.h"
 
-/* Distance of XLA's device numbers between processes (kMaxCpuDevicesPerProcess in
+/* XLA numbers the devices of each process from a multiple of this (kMaxCpuDevicesPerProcess in
  * xla/pjrt/plugin/xla_cpu/cpu_topology_description). */
 enum { DEVICES_OF_PROCESS = 2048 };
 
@@ -18,15 +18,15 @@ int64_t tm_xcpu_rank(int64_t number, size_t n_of_process) {
 
 /* An operation of the rank's device. */
 typedef struct op {
-    int64_t begin_ps, end_ps; /* on a clock common to all lines */
+    int64_t begin_ps, end_ps; /* on a clock that all lines share */
     tm_xevent at;
     int64_t program, run;
-    int64_t flow;          /* flow of the mark of its end, 0 none */
-    uint32_t line;         /* index in the plane's lines */
+    int64_t flow;          /* flow that the mark of its end has, 0 none */
+    uint32_t line;         /* index of its line in the plane */
     uint32_t name, module; /* name ids, TM_NO_NAME for none */
 } op;
 
-/* The mark of an operation's end. */
+/* The mark that another thread writes at the end of an operation. */
 typedef struct mark {
     int64_t flow, ps;
 } mark;
@@ -34,8 +34,8 @@ typedef struct mark {
 typedef struct cpu {
     tm_xread *r;
     tm_xstats stats;
-    tm_vec ops, marks; /* of op, of mark */
-    tm_vec runs;       /* of int64_t: program run for each row of TM_ATTR_XLA, 0 unknown */
+    tm_vec ops, marks; /* ops: of op; marks: of mark */
+    tm_vec runs; /* of int64_t: id of the program run for each row of TM_ATTR_XLA, 0 unknown */
     tm_gpu_programs programs;
 } cpu;
 
@@ -65,7 +65,7 @@ static bool add_device(const tm_xdevice *device, tm_vec *out) {
     return i > 0 || tm_vec_append(out, device, 1);
 }
 
-/* Takes the next event of a line that is an operation of any device. */
+/* Finds the next event of a line that is an operation, of any device. */
 static tm_status next_op(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
                          bool *more, tm_error *err) {
     do {
@@ -112,7 +112,7 @@ static int64_t within(int64_t value, int64_t most) {
     return value > most ? most : value < -most ? -most : value;
 }
 
-/* Returns the start on the common clock; clamps absurd times, which are dropped later. */
+/* Returns the start on the common clock. Limits implausible times, which are dropped later. */
 static int64_t begin_of(const cpu *c, uint32_t line, const tm_xevent *at) {
     const tm_xline *lines = c->stats.plane->lines.data;
     const int64_t most = INT64_MAX / 8;
@@ -190,9 +190,9 @@ static bool begins_before(const void *element, const void *key) {
     return ((const op *)element)->begin_ps < *(const int64_t *)key;
 }
 
-/* Extends operations that other threads finish beyond their event, up to the mark of their end. The
- * thread may write the mark after further work, so an operation ends at the latest when the
- * device's next one starts. */
+/* Some operations are finished by another thread after their event has ended. Extends them to the
+ * mark of their end. That thread may write the mark late, so an operation ends at the latest when
+ * the device's next one starts. */
 static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;
@@ -239,7 +239,7 @@ static tm_status emit(cpu *c, const op *o, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a collective whose group the program does not give. */
+/* Adds a collective, if the program does not give its group. */
 static bool add_bare(tm_xread *r, const tm_xla_attr *of, const tm_hlo_kind *kind) {
     tm_collective_attr attr = tm_collective_bare(of->event);
     attr.name = of->category != TM_NO_NAME ? of->category : of->hlo;
@@ -247,13 +247,13 @@ static bool add_bare(tm_xread *r, const tm_xla_attr *of, const tm_hlo_kind *kind
     return tm_vec_append(&r->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
-/* A collective in a program run; a loop runs it several times. */
+/* A collective in a run of a program. A loop may run it several times. */
 typedef struct meeting {
     int64_t run, operation;
 } meeting;
 
-/* XLA numbers the runs of a program alike in all processes, so a collective is identified by run,
- * operation and occurrence index within the run. */
+/* All processes number the runs of a program in the same way, so a collective is identified by the
+ * run, the operation, and how often the run had run it before. */
 static bool set_run(tm_keys *meetings, tm_vec *counts, int64_t run, tm_collective_attr *attr) {
     const meeting at = {run, attr->comms_id};
     int64_t *n = run != 0 ? tm_keys_value(meetings, counts, &at) : NULL;
@@ -292,7 +292,7 @@ static uint32_t told_event(const tm_vec *collectives, size_t i) {
     return ((const tm_collective_attr *)collectives->data)[i].event;
 }
 
-/* Classifies the operations; those that contain others are not work themselves. */
+/* Classifies the operations. Those that contain others do not count as work. */
 static bool sort_out(tm_xread *r) {
     const tm_xla_attr *v = r->trace->attrs[TM_ATTR_XLA].data;
     tm_vec *collectives = &r->trace->attrs[TM_ATTR_COLLECTIVE];

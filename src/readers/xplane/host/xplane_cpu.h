@@ -1,5 +1,5 @@
-/* XLA on CPUs: host threads run a program's operations, and each operation has the device it
- * belongs to. */
+/* XLA on CPUs: host threads run the operations of a program, and each event has the device that its
+ * operation belongs to. */
 #ifndef TMERGE_XPLANE_CPU_H
 #define TMERGE_XPLANE_CPU_H
 

@@ -6,16 +6,16 @@
 #include "readers/xplane/tpu/tpu.h"
 #include "xplane_cpu.h"
 
-/* Kind of an event, by its name. */
+/* The kind of an event, which follows from its name. */
 typedef enum host_kind { ANNOTATION, PYTHON, OPERATOR, ALLOCATION, RELEASE, NEXT_BATCH } host_kind;
 
 typedef struct name_info {
-    uint32_t name; /* name id + 1; 0: not set yet */
+    uint32_t name; /* 1 + name id; 0: not set yet */
     uint8_t kind;  /* host_kind */
     bool copies;   /* calls of this name copy or set */
 } name_info;
 
-/* An event being added to the trace. */
+/* An event that is being added to the trace. */
 typedef struct taken {
     const tm_xline *line;
     const tm_xevent *at;
@@ -25,10 +25,11 @@ typedef struct taken {
     host_kind kind;
 } taken;
 
-/* Owner of an event; kept in `launch` of the raw event until the thread is read. */
+/* What an event belongs to: this rank, another rank, its thread, all ranks; or it may be a wait.
+ * Kept in `launch` of the raw event until the thread has been read. */
 typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS, WAITS } owner;
 
-/* State of reading a plane. */
+/* State while a plane is read. */
 typedef struct host {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -38,15 +39,15 @@ typedef struct host {
     name_info *infos;        /* [plane->metadata.n] owned */
     uint32_t memory_name;    /* name id of "[memory]" */
     tm_vec allocators;       /* of uint32_t: name ids of allocators of host memory */
-    int32_t thread_device;   /* device of all calls of the thread; -1 none, -2 several */
-    int64_t operator_end_ns; /* latest end of an operator on the thread */
-    int64_t stage_end_ns;    /* latest end of an input stage */
-    bool marks_steps, waits; /* whether the thread has such events */
+    int32_t thread_device;   /* device that all calls of the thread are for; -1 none, -2 several */
+    int64_t operator_end_ns; /* latest end of an operator on the thread so far */
+    int64_t stage_end_ns;    /* latest end of a stage of the input pipeline so far */
+    bool marks_steps, waits; /* whether the thread has marks of steps, and waits for input */
 } host;
 
 enum { NO_DEVICE = -1, SEVERAL = -2 };
 
-/* In "scope/MatMul:MatMul" the type of a TensorFlow operation follows the colon. */
+/* Returns the type of a TensorFlow operation: the part after the colon in "scope/MatMul:MatMul". */
 static bool is_operation(tm_text name) {
     size_t at = name.size;
     while (at > 0 &&
@@ -79,7 +80,8 @@ static host_kind kind_of(tm_text name) {
     return is_operation(name) ? OPERATOR : ANNOTATION;
 }
 
-/* HIP calls: ROCm records copies as kernels, CUDA as copies. */
+/* Whether a call of HIP copies or sets memory. (ROCm records what such calls launch as kernels,
+ * CUDA as copies.) */
 static bool names_copy(tm_text name) {
     return tm_text_begins(name, "hipMemcpy") || tm_text_begins(name, "hipMemset");
 }
@@ -98,7 +100,8 @@ static const name_info *info_of(host *h, int64_t id) {
     return info;
 }
 
-/* Returns the number in "GPU_4_bfc"; -1 if there is none: the allocator is for host memory. */
+/* Returns the number in "GPU_4_bfc"; -1 if there is none, because the allocator is for host
+ * memory. */
 static int64_t device_of_allocator(tm_text name) {
     int64_t number = 0;
     size_t at = 4;
@@ -109,7 +112,7 @@ static int64_t device_of_allocator(tm_text name) {
     return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
 }
 
-/* Returns the device of an allocation; events of a TPU have its number. */
+/* Returns the device of an allocation. If it is a TPU, the event has its number. */
 static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_ALLOCATOR)
                ? device_of_allocator(tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]))
@@ -190,7 +193,8 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
         return tm_fail_memory(err);
     int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
     bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
-    /* How much of its limit a pool holds is unknown; reserved bytes are the programs' stack. */
+    /* How much memory the pool has obtained is unknown. Reserved bytes are the stack of
+     * programs. */
     const tm_memory_attr attr = {.event = row,
                                  .address = tm_x_int(v, TM_X_ADDRESS, -1),
                                  .bytes = t->kind == RELEASE && bytes > INT64_MIN ? -bytes : bytes,
@@ -217,8 +221,8 @@ static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     return devices + launch->device == h->r->device ? OWN : OTHERS;
 }
 
-/* Inserts the operator of a call before it, if no operator event encloses the call: XLA gives it
- * only with the call. */
+/* Inserts an event for the operator of a call, if no operator's event contains the call: with XLA
+ * only the call has the operator. */
 static bool add_operator(host *h, uint32_t *row, const tm_xlaunch *launch) {
     tm_vec *events = &h->r->trace->events;
     tm_raw_event *operator_event = (tm_raw_event *)events->data + *row, call = *operator_event;
@@ -268,8 +272,8 @@ static bool is_word(tm_text text, const char *word) {
     return i == text.size && !word[i];
 }
 
-/* Names an input stage of libraries other than tf.data (Grain) "Input::Read::Name", so that the
- * pipeline analysis treats it like stages of tf.data. */
+/* Gives a stage of an input pipeline of another library than tf.data, such as Grain, a name like
+ * "Input::Read::Name", so that the pipeline analysis treats it like a stage of tf.data. */
 static uint32_t name_stage(host *h, const taken *t) {
     static const char *const categories[] = {"Enqueue", "Read", "Preprocessing"};
     tm_xread *r = h->r;
@@ -289,8 +293,8 @@ static uint32_t name_stage(host *h, const taken *t) {
     return t->info ? t->info->name - 1 : TM_NO_NAME;
 }
 
-/* Adds a wait for input around an outermost stage. It is kept only if the thread runs the steps: a
- * prefetching thread delays no one. */
+/* Adds a wait for input around an outermost stage. It is kept only if the thread runs the steps,
+ * because a thread that prefetches delays nothing. */
 static bool add_wait(host *h, uint32_t *row) {
     tm_vec *events = &h->r->trace->events;
     tm_raw_event *wait = (tm_raw_event *)events->data + *row, stage = *wait;
@@ -331,15 +335,16 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
         ok = !tm_x_has(t->v, TM_X_SHAPE) || add_shapes(h, row, t->v);
     }
     ok = ok && (t->v->present == 0 || tm_xsteps_take(h->steps, added, t->v));
-    /* Steps have their own track; next to their calls they would count as work. */
+    /* Steps are put on a track of their own. On the track of their calls they would count as
+     * work. */
     if (ok && event.category == TM_CAT_USER_ANNOTATION && tm_x_has(t->v, TM_X_STEP) &&
         !h->steps->of_device)
         h->r->trace->events.n = row;
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the call that launches a TPU program by its flow. Without flows it is found by name,
- * because calls after a program's run have the same run id. */
+/* Returns the flow by which a call launches a TPU program. If there are no flows, the call is
+ * recognised by its name, because calls after the run have the same run id. */
 static void find_flow(const host *h, const taken *t) {
     static const char launch[] = "DoEnqueueProgram";
     tm_xvalues *v = t->v;
@@ -372,7 +377,7 @@ static tm_status take_event(host *h, taken *t, tm_error *err) {
     return take_span(h, t, event, err);
 }
 
-/* Drops attribute rows of removed events and renumbers the others. */
+/* Removes the attribute rows of removed events, and adjusts the event indices of the others. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, size_t first, const uint32_t *rows,
                        size_t first_row) {
     tm_vec *vec = &trace->attrs[attr];
@@ -407,7 +412,8 @@ static place place_of(const tm_trace *trace) {
     return at;
 }
 
-/* Whether an event is kept. All devices wait for input fetched by a thread of no single device. */
+/* Whether an event is kept. If a thread that fetches input belongs to no single device, all devices
+ * wait for it. */
 static bool stays(const host *h, owner whose, bool own_thread) {
     if (whose == WAITS && !h->marks_steps)
         return false;
@@ -415,7 +421,7 @@ static bool stays(const host *h, owner whose, bool own_thread) {
     return own_thread || whose == OWN || all_wait;
 }
 
-/* Removes the events of a thread that belongs to another rank, and waits that are not real. */
+/* Removes the events of a thread that belong to another rank, and waits that delay nothing. */
 static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_error *err) {
     tm_trace *trace = h->r->trace;
     tm_raw_event *events = trace->events.data;
@@ -440,8 +446,8 @@ static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_er
     return TM_OK;
 }
 
-/* Whether the thread belongs to this rank: it calls only for its device, or for none or several and
- * this is the first rank. */
+/* Whether the thread belongs to this rank: all of its calls are for the rank's device; or they are
+ * for none or several, and this is the first rank. */
 static bool is_own_thread(const host *h) {
     const tm_xdevice *devices = h->r->devices.data;
     return h->thread_device >= 0 ? devices + h->thread_device == h->r->device : h->r->is_first;

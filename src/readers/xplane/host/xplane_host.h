@@ -12,7 +12,7 @@
  * belong to that rank, too; else they are added once, to the file's first rank. Steps are added to
  * every rank.
  *
- * @param launches  from the GPU events: the devices of calls
+ * @param launches  has the devices of calls, from the GPU events
  * @param copies    of tm_xcopy_call: calls that copy or set are appended
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "tpu_core.h"
 
-/* Adds the launches of another device's program runs. */
+/* Records which runs of programs another device launched. */
 static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *stats,
                             size_t device, tm_xlaunches *launches, tm_error *err) {
     const tm_xdevice *devices = r->devices.data;
@@ -40,7 +40,7 @@ static tm_status read_launches(tm_xread *r, tm_xlaunches *launches, tm_error *er
     return status;
 }
 
-/* Cuts the fingerprint: "jit_f" from "jit_f(12190760917235803885)". */
+/* Returns a name without its fingerprint: "jit_f" for "jit_f(12190760917235803885)". */
 static tm_text without_fingerprint(tm_text name) {
     const char *bracket = memchr(name.bytes, '(', name.size);
     return (tm_text){name.bytes, bracket ? (size_t)(bracket - name.bytes) : name.size};
@@ -116,7 +116,7 @@ tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_
     return status == TM_OK ? read_sparse(r, err) : status;
 }
 
-/* A launching call on the host. */
+/* A call of the host that launched a run. */
 typedef struct call {
     int64_t correlation, begin_ns, end_ns;
 } call;
@@ -146,14 +146,14 @@ static bool is_before(const void *element, const void *key) {
     return ((const call *)element)->correlation < *(const int64_t *)key;
 }
 
-/* Returns the launching call of a run; NULL if it was not recorded. */
+/* Returns the call that launched a run; NULL if it was not recorded. */
 static const call *call_of(const tm_vec *calls, const tm_tpu_span *run) {
     const call *v = calls->data;
     size_t i = tm_bisect(v, calls->n, sizeof *v, &run->launch, is_before);
     return run->launch != 0 && i < calls->n && v[i].correlation == run->launch ? &v[i] : NULL;
 }
 
-/* Sets the calls of each step marker: those that launched the runs in it. */
+/* Sets the calls of each step: those that launched the runs during the step's marker. */
 static void join_markers(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     tm_xstep *step = steps->steps.data;
@@ -173,8 +173,8 @@ typedef struct total {
     int64_t ns, n;
 } total;
 
-/* Finds the program with the most total time, the first of equals; TM_NO_NAME if it ran only once.
- * Returns false if out of memory. */
+/* Finds the program with the most total time, the first one of several; TM_NO_NAME if it ran only
+ * once. Returns false if out of memory. */
 static bool main_program(const tm_vec *runs, uint32_t *out) {
     const tm_tpu_span *v = runs->data;
     tm_keys names = TM_KEYS(uint32_t);
@@ -201,8 +201,8 @@ static bool main_program(const tm_vec *runs, uint32_t *out) {
     return ok;
 }
 
-/* Makes a step of each run of the main program, from its launch to the launch of the next run: the
- * core's work on the run then belongs to that step. */
+/* Makes a step from each run of the main program, from its launch to the launch of the next run. So
+ * the core's work for the run belongs to that step. */
 static bool make_steps(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     size_t first = steps->steps.n;
@@ -241,7 +241,8 @@ tm_status tm_tpu_find_steps(const tm_xread *r, const tm_vec *runs, tm_xsteps *st
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A row of the memory table, for sorting by time: the table is in the order of threads. */
+/* A row of the memory table. Rows must be sorted by time, because the table has one thread after
+ * another. */
 typedef struct record {
     int64_t at_ns;
     uint32_t row;
@@ -253,7 +254,8 @@ static int by_time(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Remembers the size of an allocation by address, or sets the size of a release. */
+/* Remembers the size of an allocation by its address; of a release, sets the size to the one
+ * remembered. */
 static bool take(tm_memory_attr *attr, tm_keys *addresses, tm_vec *sizes) {
     const int64_t key[2] = {attr->device, attr->address};
     int64_t *size = tm_keys_value(addresses, sizes, key);

@@ -1,4 +1,5 @@
-/* Reads planes of TPUs: a core's operations on the host's clock, collectives, launches, steps. */
+/* Reads planes of TPUs: a core's operations (converted to the host's clock), collectives, launches
+ * and steps. */
 #ifndef TMERGE_XPLANE_TPU_H
 #define TMERGE_XPLANE_TPU_H
 
@@ -6,15 +7,16 @@
 #include "readers/xplane/xplane_read.h"
 #include "readers/xplane/xplane_steps.h"
 
-/** Returns the id of the flow that starts at a host event (@p host) or ends at an event of a core
- * of @p device; without a flow, the id of the run in the device's queue; 0 if neither is given. */
+/** Returns the id of the flow that starts at a host event (@p host), or ends at an event of a core
+ * of @p device. If there is no flow, returns an id made of the run's id in the device's queue; 0 if
+ * there is none either. */
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device);
 
-/** A run of a program on the rank's core, as used for steps. */
+/** A run of a program on the rank's core, from which steps may be made. */
 typedef struct tm_tpu_span {
     int64_t begin_ns, end_ns;
-    int64_t launch; /* correlation with the host call, 0 none */
-    uint32_t name;  /* name id of the program without its fingerprint */
+    int64_t launch; /* correlation id that the host's call also has, 0 none */
+    uint32_t name;  /* id of the program's name without its fingerprint */
 } tm_tpu_span;
 
 /**
@@ -28,14 +30,15 @@ tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_
                       tm_error *err) TM_MUST_CHECK;
 
 /**
- * Completes the steps after the host was read. Markers of the core get the calls that launched the
- * programs run in them. Without markers, each run of the program with the most time is a step, if
- * it ran at least twice.
+ * Completes the steps after the host was read. The steps of markers get the calls that launched the
+ * programs which ran during them. If there are no markers, each run of the program with the most
+ * time is a step, if the program ran at least twice.
  */
 tm_status tm_tpu_find_steps(const tm_xread *r, const tm_vec *runs, tm_xsteps *steps,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sets the bytes of releases to those allocated at their address. TM_OK; TM_ERR_FAULT. */
+/** Sets the bytes of each release to those that were allocated at its address. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_tpu_complete_memory(const tm_xread *r, tm_error *err) TM_MUST_CHECK;
 
 #endif

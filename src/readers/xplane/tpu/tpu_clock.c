@@ -7,19 +7,21 @@
 #include "base/sorted.h"
 
 enum {
-    SAMPLES = 512,    /* operations that the line is fitted to */
-    FITS = 6,         /* iterations of least squares, each over the points near the previous line */
-    LEAST_SAMPLES = 8 /* minimum for fitting a drift */
+    SAMPLES = 512, /* number of operations that the line is fitted to */
+    /* iterations of least squares, each with the points near the line of the previous one */
+    FITS = 6,
+    LEAST_SAMPLES = 8 /* minimum number of points for fitting a drift */
 };
 
-static const double near_ps = 20e6; /* the file's steps are 15.2 us */
+/* points are near the line within this; the file's times change in steps of 15.2 us */
+static const double near_ps = 20e6;
 static const double slope_window =
-    1e-6; /* error of a slope over a quarter of a long trace due to those steps */
+    1e-6; /* error that these steps cause in a slope over a quarter of a long trace */
 static const double most_drift = 1e-3;
 static const int64_t least_span_ps =
-    INT64_C(2000000000000); /* over shorter times, drift is below a step */
+    INT64_C(2000000000000); /* in shorter traces, the drift changes less than a step */
 
-/* Shift of the host's clock against the core's, at a core time relative to clock->middle_ps. */
+/* The host's clock minus the core's, at a time of the core relative to clock->middle_ps. */
 typedef struct point {
     double at_ps, shift_ps;
 } point;
@@ -35,7 +37,8 @@ static int by_file(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->device_ps, y->device_ps);
 }
 
-/* Returns the middle of the window with the most values. Sorts them; needs at least one. */
+/* Finds the window that has the most values, and returns its middle. Sorts the values, of which
+ * there must be at least one. */
 static double densest(double *values, size_t n, double window) {
     size_t most = 0, from = 0;
     double middle = 0;
@@ -51,7 +54,8 @@ static double densest(double *values, size_t n, double window) {
     return middle;
 }
 
-/* Finds the slope shared by most pairs of distant points: pairs of correct points agree. */
+/* Finds the slope that most pairs of distant points have, because pairs of correct points agree on
+ * it. */
 static bool find_slope(const point *points, size_t n, double *out) {
     double span = points[n - 1].at_ps - points[0].at_ps;
     double *slopes = malloc(n * n / 2 * sizeof *slopes);
@@ -70,7 +74,7 @@ static bool find_slope(const point *points, size_t n, double *out) {
     return true;
 }
 
-/* Refines the line by least squares over the points near it. */
+/* Fits the line again by least squares, to the points near it. */
 static void refine(const point *points, size_t n, bool drifts, double *shift, double *slope) {
     double near = 0, at = 0, by = 0, above = 0, below = 0;
     for (size_t i = 0; i < n; i++)
@@ -93,7 +97,7 @@ static void refine(const point *points, size_t n, bool drifts, double *shift, do
     *shift = by - *slope * at;
 }
 
-/* Fits a line through the densest part of the points, which ascend in time. */
+/* Fits a line to the points, which are sorted by time: it goes through where they are densest. */
 static bool fit_line(const point *points, size_t n, double *shift, double *slope) {
     double rest[SAMPLES];
     bool drifts =
@@ -193,7 +197,7 @@ void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *en
     if (!next && !last)
         return;
     if (!next || !last || next->file_ps >= *end_ps || last->file_ps <= *begin_ps) {
-        /* none inside: `last` ends before the start, `next` starts after the end */
+        /* no operation is inside: `last` ends before the start, `next` starts after the end */
         bool ahead = next && (!last || next->file_ps - *end_ps < *begin_ps - last->file_ps);
         next = last = ahead ? next : last;
     }

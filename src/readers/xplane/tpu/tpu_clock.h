@@ -9,26 +9,27 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** An operation on both clocks [ps]: on the host's as given by the file, and on the core's own. */
+/** The times of an operation on two clocks [ps]: on the host's, as the file gives them, and on the
+ * core's. */
 typedef struct tm_tpu_times {
     int64_t file_ps, file_duration_ps;
     int64_t device_ps, device_duration_ps;
 } tm_tpu_times;
 
 /**
- * The file's mapping of the core's clock to the host's changes in steps and is wrong by up to 0.2 s
- * during stretches of up to 0.2 s; the core's clock itself is right. So a single line, fitted to
- * most operations, maps it to the host's clock. Without operations that have both times, the file's
- * times are used.
+ * How the core's clock maps to the host's. In the file, this mapping changes in steps, and is wrong
+ * by up to 0.2 s for up to 0.2 s at a time. The core's clock itself is right. So a single line that
+ * fits most operations is used instead. Without operations that have both times, the file's times
+ * are used.
  */
 typedef struct tm_tpu_clock {
     tm_vec begins, ends; /* of tm_tpu_edge: starts and ends of operations, ascending by file time */
-    int64_t middle_ps;   /* reference time on the core's clock */
+    int64_t middle_ps;   /* time on the core's clock at which shift_ps applies */
     int64_t shift_ps;    /* host's minus core's clock at middle_ps */
-    double drift;        /* change of the shift per core time */
+    double drift;        /* change of the shift per time on the core's clock */
 } tm_tpu_clock;
 
-/** Begin or end of an operation on both clocks. */
+/** The begin or end of an operation on both clocks. */
 typedef struct tm_tpu_edge {
     int64_t file_ps, device_ps;
 } tm_tpu_edge;
@@ -36,7 +37,7 @@ typedef struct tm_tpu_edge {
 /**
  * Fits the line.
  * @param times  [n] in any order
- * @param out    owns its edges: tm_tpu_clock_free; set only on TM_OK
+ * @param out    set only on TM_OK; free it with tm_tpu_clock_free
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_tpu_clock_fit(const tm_tpu_times *times, size_t n, tm_tpu_clock *out,
@@ -48,8 +49,8 @@ int64_t tm_tpu_clock_host(const tm_tpu_clock *clock, int64_t device_ps);
 
 /**
  * Corrects a span that has only the file's times, such as the run of a module. If operations are
- * inside, its start moves with the first one's begin and its end with the last one's end; otherwise
- * both move with the nearest begin or end of an operation.
+ * inside, its start is corrected like the begin of the first one, its end like the end of the last
+ * one. Otherwise both are corrected like the nearest begin or end of an operation.
  */
 void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *end_ps);
 

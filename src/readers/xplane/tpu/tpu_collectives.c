@@ -1,4 +1,4 @@
-/* Records a core's participation in collectives: program, operation and group. */
+/* Records in which collectives a core takes part: program, operation and group. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@ static tm_text name_of(const tm_tpu_core *core, uint32_t meta) {
     return ((const tm_xmeta *)core->plane->metadata.data)[meta].name;
 }
 
-/* Finds the group of a collective in a program; for a barrier all devices of the program. */
+/* Finds the group of a collective in a program. For a barrier it is all devices of the program. */
 static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     const tm_assignment assignment = tm_xassignments_find(&core->programs, name_of(core, program));
     tm_vec members = TM_VEC(int64_t);
@@ -37,7 +37,8 @@ static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     return ok;
 }
 
-/* Sets the input size, and the output size if one is a part of the other. */
+/* Sets the size of the input, and that of the output if one of the two is a multiple of the
+ * other. */
 static void set_size(const tm_tpu_meta *m, tm_names *names, tm_collective_attr *attr) {
     tm_hlo_size size = tm_hlo_size_of(m->hlo.operands);
     if (size.elements < 0)
@@ -52,7 +53,8 @@ static void set_size(const tm_tpu_meta *m, tm_names *names, tm_collective_attr *
         attr->out_elements = elements / m->n_members;
 }
 
-/* Returns the name of the operation without its part: "all-gather" for "all-gather-start". */
+/* Returns the name of an operation without "-start" or "-done": "all-gather" for
+ * "all-gather-start". */
 static tm_text word_of(const tm_tpu_meta *m) {
     static const char *const words[TM_N_COLLECTIVE_KINDS] = {
         [TM_COLL_ALLREDUCE] = "all-reduce",

@@ -6,14 +6,14 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Maximum distance of times within a trace: 26 days in picoseconds. */
+/* Times within a trace are at most this far apart: 26 days in picoseconds. */
 static const int64_t far_ps = INT64_C(1) << 61;
 
-/* An event as given by the file. */
+/* An event with the times in the file. */
 typedef struct taken {
     tm_tpu_times times;
     uint32_t meta;
-    bool timed; /* it also has times on the core's clock */
+    bool timed; /* it has times on the core's clock, too */
 } taken;
 
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device) {
@@ -36,7 +36,8 @@ static bool is_near(int64_t ps) {
     return ps < far_ps && ps > -far_ps;
 }
 
-/* Core 0 has no number in XLA's message, because protobuf does not write a 0. */
+/* Reads a core's number from XLA's message. Core 0 has none there, because protobuf does not write
+ * a 0. */
 static int64_t core_of(const tm_xplane *plane) {
     enum { GLOBAL_CORE = 6 };
     tm_xstat details;
@@ -60,8 +61,8 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
     return NULL;
 }
 
-/* Returns the bytes accessed in the device's main memory, excluding on-chip memory if the compiler
- * distinguishes the memories. */
+/* Returns the bytes accessed in the device's main memory, without on-chip memory if the compiler
+ * counts the memories separately. */
 static int64_t main_memory_bytes(const tm_xvalues *v) {
     enum { ACCESS = 1, MEMORY = 2, BYTES = 3, MAIN = 1 };
     int64_t all = tm_x_int(v, TM_X_BYTES_ACCESSED, -1), sum = 0;
@@ -86,7 +87,8 @@ static int64_t main_memory_bytes(const tm_xvalues *v) {
     return tm_wire_damaged(&message) ? all : sum;
 }
 
-/* Records the compiler's data about an operation; the program is set later, by the run. */
+/* Sets the compiler's data about an operation, except for the program, which follows from the
+ * run. */
 static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) {
     tm_xread *r = core->r;
     tm_xla_attr *facts = &m->facts;
@@ -106,7 +108,7 @@ static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) 
            facts->shape != TM_NAME_FAILED;
 }
 
-/* Classifies the events of a metadata entry, by the entry and by one of its events. */
+/* Classifies the events of a metadata entry, from the entry and from one of the events. */
 static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     const tm_xmeta *meta = (const tm_xmeta *)core->plane->metadata.data + index;
     tm_tpu_meta *m = &core->metas[index];
@@ -124,7 +126,8 @@ static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     return m->name != TM_NAME_FAILED && m->awaited != TM_NAME_FAILED && learn_facts(core, m, v);
 }
 
-/* Sets an event's times relative to the base of the operations' line; false if it has none. */
+/* Sets an event's times, relative to the base of the line of operations; false if it has no
+ * times. */
 static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_xevent *event,
                        const tm_xvalues *v, taken *out) {
     int64_t apart_ns = line->timestamp_ns - core->line->timestamp_ns;
@@ -140,8 +143,8 @@ static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_x
     return true;
 }
 
-/* Reads the stats of an event, and of its metadata if new. Returns the position of a damaged one,
- * else NULL. */
+/* Reads the stats of an event, and those of its metadata if it is the first of them. Returns the
+ * position of a damaged stat, else NULL. */
 static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const tm_xevent *event,
                                  tm_xvalues *out) {
     const uint8_t *damaged = NULL;
@@ -193,7 +196,7 @@ static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v
     return tm_vec_append(out, event, 1) != NULL;
 }
 
-/* Adds a run, still with the file's times; `out` keeps the times for placing it later. */
+/* Adds a run with the file's times. They are also kept in `out`, to be corrected later. */
 static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
     const tm_tpu_run run = {.meta = event->meta,
                             .launch = tm_tpu_flow_of(v, false, core->r->device->number)};
@@ -225,7 +228,8 @@ static tm_status fit_clock(const tm_vec *ops, tm_tpu_clock *out, tm_error *err) 
     return status;
 }
 
-/* Elements start with begin and end. For equal starts the longer, enclosing one comes first. */
+/* Orders by begin. If begins are equal, the longer element, which encloses the other, comes first.
+ * Begin and end are the first members of the elements. */
 static int by_begin(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);
@@ -286,7 +290,7 @@ static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec
     return true;
 }
 
-/* Events read from the core's lines. */
+/* What was read from the lines of a core. */
 typedef struct lines {
     tm_vec ops, runs, notes, steps; /* of taken */
 } lines;

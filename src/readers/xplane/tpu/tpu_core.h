@@ -1,4 +1,4 @@
-/* State of a TPU core while its rank is read. Private to the reader of XSpaces. */
+/* The data of a TPU core, while its rank is read. Private to the reader of XSpaces. */
 #ifndef TMERGE_XPLANE_TPU_CORE_H
 #define TMERGE_XPLANE_TPU_CORE_H
 
@@ -6,36 +6,36 @@
 #include "tpu.h"
 #include "tpu_clock.h"
 
-/** Data shared by the events of a metadata entry; indexed like the plane's metadata. */
+/** What all events of a metadata entry have in common. Has the same index as the entry in the
+ * plane. */
 typedef struct tm_tpu_meta {
     tm_hlo hlo;
     tm_hlo_kind kind;
-    bool known;       /* the other members are set */
-    uint32_t name;    /* name id of the operation: "fusion.2" */
-    uint32_t awaited; /* for a waiting operation: name id of the one that starts it */
-    uint32_t shown;   /* name id of its events; 0 not made yet */
-    uint32_t
-        group; /* for a collective in the program below: name id of the group, TM_NO_NAME unknown */
+    bool known;        /* whether the other members are set */
+    uint32_t name;     /* id of the operation's name: "fusion.2" */
+    uint32_t awaited;  /* for an operation that waits: name id of the operation that it waits for */
+    uint32_t shown;    /* name id that its events get; 0 not made yet */
+    uint32_t group;    /* for a collective: name id of its group in `program`, TM_NO_NAME unknown */
     int32_t n_members; /* and its size */
-    uint32_t program;  /* index of metadata + 1; 0 none yet */
-    tm_xla_attr facts; /* all but the event */
+    uint32_t program;  /* 1 + index of the program's metadata; 0 none yet */
+    tm_xla_attr facts; /* the attributes of its events, except for the event */
 } tm_tpu_meta;
 
 /** An operation, in host time. */
 typedef struct tm_tpu_op {
     int64_t begin_ps, end_ps;
     uint32_t meta;
-    uint32_t run; /* index of the enclosing program run, TM_NO_EVENT none */
+    uint32_t run; /* index of the program run that contains it, TM_NO_EVENT none */
 } tm_tpu_op;
 
 /** A run of a program. */
 typedef struct tm_tpu_run {
     int64_t begin_ps, end_ps;
-    int64_t launch; /* correlation with the host call, 0 none */
+    int64_t launch; /* correlation id that the host's call also has, 0 none */
     uint32_t meta;
 } tm_tpu_run;
 
-/** An event of the core other than an operation. */
+/** An event of the core that is no operation. */
 typedef struct tm_tpu_note {
     int64_t begin_ps, end_ps;
     uint32_t meta;
@@ -44,13 +44,13 @@ typedef struct tm_tpu_note {
 typedef struct tm_tpu_core {
     tm_xread *r;
     const tm_xplane *plane;
-    int sparse;           /* 0; for a SparseCore its number + 1 */
-    const tm_xline *line; /* of its operations: the base of times */
+    int sparse;           /* 0 for the core itself; 1 + number for a SparseCore */
+    const tm_xline *line; /* line of its operations; times are relative to its base */
     tm_xstats stats;
     tm_xassignments programs;
     tm_tpu_meta *metas; /* [plane->metadata.n] owned */
-    int64_t id;         /* global core number in the job, -1 unknown */
-    tm_vec ops;         /* of tm_tpu_op, ascending by begin, longer first */
+    int64_t id;         /* number of the core in the job, -1 unknown */
+    tm_vec ops;         /* of tm_tpu_op, ascending by begin; if equal, the longer one first */
     tm_vec runs;        /* of tm_tpu_run, ascending by begin */
     tm_vec notes;       /* of tm_tpu_note, ascending by begin */
     tm_vec steps;       /* of tm_tpu_note: step markers */
@@ -68,13 +68,13 @@ uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps);
 /** Returns the line of a name, NULL if the plane has none. */
 const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name);
 
-/** Adds events for everything read. TM_OK; TM_ERR_FAULT. */
+/** Adds events for everything that was read. TM_OK; TM_ERR_FAULT. */
 tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Marks an event as the core's participation in a collective.
- * @param meta  of the whole operation or of its start; for a barrier its own
- * @param run   the enclosing program run, NULL unknown
+ * Records that in an event the core takes part in a collective.
+ * @param meta  of the operation that is or starts the collective; for a barrier of the event
+ * @param run  the program run that contains it, NULL unknown
  * @return      false if out of memory
  */
 bool tm_tpu_add_collective(tm_tpu_core *core, uint32_t meta, const tm_tpu_run *run, uint32_t row);

@@ -5,25 +5,27 @@
 #include "tpu_core.h"
 
 enum {
-    LANE = 1000,     /* stream number of the first sub-track for asynchronous operations */
-    SPARSE = 100000, /* offset of stream numbers of a SparseCore */
-    LEAST_PS =
-        100000 /* minimum gap between a loop's operations that counts as its own work: 100 ns */
+    LANE = 1000,     /* number of the first stream for asynchronous operations, which may overlap */
+    SPARSE = 100000, /* added to the stream numbers of each SparseCore */
+    /* shorter gaps between the operations of a loop (100 ns) do not count as its own work */
+    LEAST_PS = 100000
 };
 
-/* An open operation that contains others. */
+/* An operation that contains others and has not ended yet. */
 typedef struct holder {
     uint32_t op;
-    int64_t from_ps; /* end of its last inner operation */
+    int64_t from_ps; /* end of the last operation in it so far */
 } holder;
 
 typedef struct emitter {
     tm_tpu_core *core;
     tm_xread *r;
-    uint32_t track;   /* of operations */
-    tm_vec holders;   /* of holder */
-    tm_vec started;   /* of uint32_t: operations started in this run and not awaited yet */
-    tm_vec lane_ends; /* of int64_t: end of the last operation of each sub-track */
+    uint32_t track; /* of operations */
+    tm_vec holders; /* of holder */
+    /* of uint32_t: operations started in this run for which no other has waited yet */
+    tm_vec started;
+    tm_vec lane_ends; /* of int64_t: end of the last operation on each stream for asynchronous
+                         operations */
     uint32_t run;
     uint32_t program, program_meta; /* name id of the last program, and its metadata */
 } emitter;
@@ -40,8 +42,8 @@ static const tm_tpu_run *run_of(const emitter *e, const tm_tpu_op *op) {
     return op->run == TM_NO_EVENT ? NULL : (const tm_tpu_run *)e->core->runs.data + op->run;
 }
 
-/* Adds a track of the core without a line in the file, or of a SparseCore, whose lines have the
- * same numbers as the core's. */
+/* Adds a track for which the file has no line, or a track of a SparseCore, whose lines have the
+ * same numbers as those of the core. */
 static uint32_t own_track(emitter *e, int64_t id, const char *name, bool counts) {
     char text[80];
     int sparse = e->core->sparse;
@@ -86,7 +88,7 @@ static bool add_facts(emitter *e, uint32_t op, uint32_t row) {
            tm_vec_append(&e->r->trace->attrs[TM_ATTR_XLA], &facts, 1);
 }
 
-/* Adds a kernel: an operation, a loop's own work, or a collective from its start. */
+/* Adds a kernel: an operation, a loop's own work, or a collective, which lasts from its start. */
 static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                             bool collective, tm_error *err) {
     const tm_tpu_run *run = run_of(e, op_at(e, op));
@@ -100,8 +102,8 @@ static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uin
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the memories of a copy from its text. A copy-start makes (to, from, context), other starts
- * make ((from), to, context); a -done has this as its operand. */
+/* Finds the memories of a copy from its text. The result of a copy-start is (to, from, context),
+ * that of other starts ((from), to, context). A -done operation has it as operand. */
 static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
     bool plain = m->hlo.opcode.size >= 5 && memcmp(m->hlo.opcode.bytes, "copy-", 5) == 0;
     bool done = m->kind.part == TM_HLO_DONE;
@@ -109,8 +111,8 @@ static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
     *to = tm_hlo_memory(m->hlo.shape, done || plain ? 0 : 1);
 }
 
-/* Returns the direction of a copy in the words of other profilers. Host memory that XLA itself
- * copies is pinned. */
+/* Returns the direction of a copy in the words of other profilers. Host memory that XLA copies by
+ * itself is pinned. */
 static const char *direction(const tm_tpu_meta *m) {
     int from, to;
     if (m->kind.class != TM_HLO_COPY)
@@ -131,7 +133,9 @@ static uint32_t copy_name(emitter *e, tm_tpu_meta *m) {
     return m->shown;
 }
 
-/* @param done  the waiting operation, whose result is the copied data; else the operation itself */
+/* Adds a copy.
+ * @param done  the operation that waits for the copy and has the copied data as its result; else
+ * the copy itself */
 static tm_status add_copy(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                           uint32_t done, tm_error *err) {
     const tm_raw_event event = {
@@ -152,7 +156,7 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
     return row == TM_NO_EVENT || add_facts(e, op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Takes the first free sub-track: asynchronous operations overlap. */
+/* Returns the first free stream for an asynchronous operation, because these may overlap. */
 static tm_status take_lane(emitter *e, const int64_t at[2], uint32_t *track, tm_error *err) {
     int64_t *ends = e->lane_ends.data;
     size_t lane = 0;
@@ -171,14 +175,14 @@ static bool is_of_kind(const tm_tpu_meta *a, const tm_tpu_meta *b) {
     return a->kind.class == b->kind.class && a->kind.kind == b->kind.kind;
 }
 
-/* Whether a name is that of a starting operation. */
+/* Whether a name is that of an operation that starts another. */
 static bool names_start(tm_text name) {
     const tm_hlo hlo = {.opcode = name};
     return tm_hlo_kind_of(&hlo, (tm_text){"", 0}).part == TM_HLO_START;
 }
 
-/* Finds the start of an awaited operation: by name, or, if a loop passed it on under another name,
- * the oldest of its kind. */
+/* Finds the operation that started what another waits for: by its name; if a loop passed it on
+ * under another name, the oldest of its kind. */
 static uint32_t find_start(emitter *e, uint32_t done) {
     uint32_t *v = e->started.data;
     const tm_tpu_meta *waits = meta_of(e, done);
@@ -195,8 +199,8 @@ static uint32_t find_start(emitter *e, uint32_t done) {
     return start;
 }
 
-/* Emits an awaited operation from its start to the end of the wait; the wait is not work itself.
- * Without a start only the wait is emitted. */
+/* Adds an asynchronous operation, from its start to the end of the wait for it. The wait itself is
+ * no work. If the start is unknown, only the wait is added. */
 static tm_status end_started(emitter *e, uint32_t done, tm_error *err) {
     uint32_t op = find_start(e, done), track = e->track;
     const tm_tpu_op *wait = op_at(e, done);
@@ -220,7 +224,7 @@ static tm_status start(emitter *e, uint32_t op, tm_error *err) {
     return add_note(e, op, err);
 }
 
-/* Emits a loop's own work until a time. */
+/* Adds a loop's own work up to a time. */
 static tm_status add_own(emitter *e, const holder *h, int64_t until_ps, tm_error *err) {
     const int64_t at[2] = {h->from_ps, until_ps};
     if (at[1] - at[0] < LEAST_PS)
@@ -257,7 +261,7 @@ static tm_status emit_op(emitter *e, uint32_t i, tm_error *err) {
         TM_TRY(add_own(e, h, op->begin_ps, err));
         h->from_ps = op->end_ps > h->from_ps ? op->end_ps : h->from_ps;
     }
-    if (op->run != e->run) /* a run does not await operations of another */
+    if (op->run != e->run) /* a run does not wait for operations of another run */
         e->started.n = 0;
     e->run = op->run;
     if (kind.class == TM_HLO_HOLDS)
@@ -271,7 +275,7 @@ static tm_status emit_op(emitter *e, uint32_t i, tm_error *err) {
     return add_copy(e, at, e->track, i, i, err);
 }
 
-/* Program runs are not work themselves. */
+/* Program runs do not count as work. */
 static tm_status emit_runs(emitter *e, tm_error *err) {
     const tm_tpu_run *runs = e->core->runs.data;
     const tm_xmeta *metas = e->core->plane->metadata.data;
@@ -285,8 +289,8 @@ static tm_status emit_runs(emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-/* A core's arrival at a program's barrier is the start of the barrier event: a collective of all
- * devices of the program that lasts until the last arrival. Other notes are not work. */
+/* An event of a program's barrier starts when the core arrives. It is a collective of all devices
+ * of the program, which ends when the last one has arrived. Other notes are not work. */
 static tm_status emit_note(emitter *e, const tm_tpu_note *note, tm_error *err) {
     tm_tpu_meta *m = &e->core->metas[note->meta];
     const tm_xmeta *meta = (const tm_xmeta *)e->core->plane->metadata.data + note->meta;
