@@ -8,11 +8,11 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* A waiting call's own work. */
+/* Usual time of a waiting call after the event that it waited for has ended. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* Tolerance for calls that end before the awaited event, and their minimum length. Device and host
- * clocks differ by microseconds, and a call returns once the last part of pageable memory is
- * staged. */
+/* A call may end this long before the event that it waited for, if the call has at least this
+ * length. Device and host clocks differ by microseconds, and a call returns once the last part of
+ * pageable memory is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
 /* A launch longer than this that ends after its own event waited for it (pageable memory). */
 static const int64_t PAGEABLE_NS = 20000;
@@ -29,10 +29,10 @@ static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
 static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
-    uint32_t last_call; /* latest call so far, or TM_NO_PART */
-    uint32_t row;       /* first row not yet scanned for dark stretches */
-    int64_t reach_ns;   /* latest end of the rows before `row` */
-    size_t span;        /* index of the first span that may end after last_call */
+    uint32_t last_call; /* latest call of the thread so far, or TM_NO_PART */
+    uint32_t row; /* first row of the thread that was not yet searched for times without events */
+    int64_t reach_ns; /* latest end of the rows before `row` */
+    size_t span;      /* index of the first span that may end after last_call */
 } thread;
 
 typedef struct host_walk {
@@ -41,17 +41,20 @@ typedef struct host_walk {
     const tm_part_call *calls;
     thread *threads;       /* owned; by track */
     uint32_t *last_event;  /* owned; by track: latest event launched so far, or TM_NO_PART */
-    uint32_t latest_event; /* latest event of all streams */
-    uint32_t *by_end;      /* owned; calls ascending in end */
-    uint32_t *ended;       /* owned; events ascending in end; NULL until needed */
+    uint32_t latest_event; /* latest event launched so far on any stream */
+    uint32_t *by_end;      /* owned; indices of calls, sorted by end */
+    uint32_t *ended;       /* owned; indices of events, sorted by end; NULL until needed */
     bool failed;           /* out of memory while making `ended`, `ahead` or `usual` */
-    uint32_t *ahead; /* owned; by call: launches ahead of the GPU at its end; NULL until needed */
+    uint32_t *ahead; /* owned; by call: launches whose work had not ended at the call's end; NULL
+                        until needed */
     uint32_t most_ahead;  /* maximum of ahead */
-    uint32_t *n_launches; /* in ahead's memory; by call: launches that had ended by its end */
-    tm_keys usual_names;  /* of uint32_t: name ids, parallel to `usual` */
-    tm_vec usual;         /* of int64_t: length of calls of this name that do not wait */
-    bool of_cpu; /* a CPU rank: its thread only waits for communication, whose ends are recorded */
-    size_t n_ended; /* calls of by_end that ended by the start of the current call */
+    uint32_t *n_launches; /* part of the memory of `ahead`; by call: launches that had ended by the
+                             call's end */
+    tm_keys usual_names;  /* of uint32_t: name ids, in the order of `usual` */
+    tm_vec usual;         /* of int64_t: length of calls of each name if they do not wait */
+    bool of_cpu;    /* the rank's device is the CPU: threads wait only for communication, whose ends
+                       are recorded */
+    size_t n_ended; /* number of calls in by_end that had ended when the current call started */
 } host_walk;
 
 static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
@@ -73,7 +76,8 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->index, y->index);
 }
 
-/* Returns indices sorted by the end, at @p offset of an element; NULL when out of memory. */
+/* Returns the indices of elements, sorted by their ends, which are at @p offset in each element;
+ * NULL when out of memory. */
 static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     ending *ends = malloc((parts->n + 1) * sizeof *ends);
     uint32_t *out = malloc((parts->n + 1) * sizeof *out);
@@ -117,8 +121,8 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* Adds a cause of the call's end: the latest event on the stream of `event`, up to `event`, that
- * started before that end. */
+/* For a call that ended before `event` did: adds as cause of the call's end the latest event on
+ * this stream, up to `event`, that started before the call's end. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -164,8 +168,7 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
     return *usual;
 }
 
-/* Counts the launches ahead of the GPU at the end of each call: earlier ones whose work was not
- * done. */
+/* Counts for each call how many earlier launches had work that was not done when the call ended. */
 static bool count_ahead(host_walk *w) {
     const size_t n = w->m->draft->calls.n;
     ending *ends = malloc((n + 1) * sizeof *ends);
@@ -286,8 +289,8 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* Returns the spans on a call's thread that started before it, from the first that outlasts the
- * start of the previous call. */
+/* Returns the spans on a call's thread that started before it, leaving out those that had ended
+ * when the previous call started. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
     thread *at = &w->threads[call->thread];
@@ -302,7 +305,7 @@ static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *
     return spans + i;
 }
 
-/* Returns the last event to end of all launched so far, or TM_NO_PART. */
+/* Returns the event that ends last among all that were launched so far, or TM_NO_PART. */
 static uint32_t last_to_end(const host_walk *w) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++) {
@@ -346,7 +349,7 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
 
 /* Returns the flags of activities that take up at least half of the @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
-    int64_t in[2] = {0}, reach[2] = {since, since}; /* data loading, garbage collection */
+    int64_t in[2] = {0}, reach[2] = {since, since}; /* loading data, garbage collection */
     size_t n;
     const tm_part_span *spans = spans_before(w, call, &n);
     for (size_t i = 0; i < n; i++) {
@@ -365,8 +368,8 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
 /* Length from which the time between two calls may be a wait that was not recorded. */
 static const int64_t BLOCKED_NS = 50000;
 
-/* Counts the time between two calls if the device ran for most of it and then had no work left. If
- * no waits are recorded, the host may have worked or waited for the device. */
+/* Adds the time between two calls to blocked_ns, if the device ran for most of it and then had no
+ * work left. As no waits are recorded, the host may have worked in it, or waited for the device. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
@@ -384,7 +387,7 @@ static bool is_prompt(int64_t gap_ns, int64_t after_ns) {
     return after_ns * PROMPT_TIMES <= gap_ns;
 }
 
-/* Adds the edge from another call to the start of this one. */
+/* Adds the edge from another call (@p source) to the start of call @p c. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
     bool inside = before->end_ns > call->begin_ns ||
@@ -398,7 +401,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const bool known = last != TM_NO_PART;
     if (!known && !w->of_cpu && !w->m->draft->syncs)
         count_blocked(w, call, since);
-    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* the time between operators is not work */
+    /* on a CPU rank the time between operators is not work */
+    if (!known && w->of_cpu && edge.ns > DARK_NS) {
         dark = since;
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)

@@ -5,10 +5,12 @@
 
 #include "base/median.h"
 
-/* If an operation lacks a kernel, an event may have waited for it: its start is unexplained by more
- * than MISSING_LAG_NS and is at most MISSING_BEHIND_NS after the end of the other members. */
+/* If the rank's kernel of an operation is missing in the trace, an event may have waited for that
+ * kernel. This is assumed if more than MISSING_LAG_NS before its start are unexplained, and the
+ * other members ended at most MISSING_BEHIND_NS before it. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
-/* Usual lags of launches and gaps if the trace allows no measurement, and of a wait. */
+/* Usual lags after a launch, in gaps of a stream and after a wait. Those of launches and gaps are
+ * used only if the trace does not allow to measure them. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
 /* Cap on the lag from the end of a launch to its event when the usual lag is measured, for traces
  * in which most lags are longer, as on a GPU shared with another process: 2.3 ms on rank 0 of the
@@ -17,8 +19,8 @@ static const int64_t LATE_NS = 100000;
 /* The same cap on gaps of a stream, for kernels queued behind another process. The medians of the
  * sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap counts as the stream's own only if the previous event ended at least this long after the
- * launch of the next one started, and the launch was not what the event waited for. */
+/* A gap is used for this measurement only if the next event was launched at least this long before
+ * the previous one ended, so that the event did not wait for its launch. */
 static const int64_t EARLY_NS = 20000;
 
 /* Measures the usual lags of launches and gaps. Excludes events that waited for others, and
@@ -94,12 +96,13 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
     return cause.from_ns > ns || tm_maker_cause(m, &cause);
 }
 
-/* Adds causes for an unexplained start shortly after an operation whose kernel the trace lacks. */
+/* If an event's start is unexplained and shortly after an operation whose kernel the trace lacks,
+ * adds the operation as a cause. */
 static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < behind) { /* first with an end this recent */
+    while (v < behind) { /* first operation that ended recently enough */
         size_t middle = v + (behind - v) / 2;
         if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;

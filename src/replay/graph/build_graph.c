@@ -50,8 +50,8 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sorts the participations. Returns the new index of each by its old one, with which `node` is
- * overwritten. *moved: whether any moved. NULL when out of memory. */
+/* Sorts the participations. Overwrites `node` of each with its old index, and returns the new index
+ * by old index; NULL when out of memory. Sets *moved to whether the order changed. */
 static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
     uint32_t *place = malloc((visits->n + 1) * sizeof *place);
     tm_graph_visit *v = visits->data;
@@ -143,7 +143,8 @@ static bool add_warm_up(tm_maker *m, uint32_t part) {
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
-    size_t *behind = calloc(t->n_steps + 2, sizeof *behind); /* end index of each step's edges */
+    /* for each step, index after its last edge */
+    size_t *behind = calloc(t->n_steps + 2, sizeof *behind);
     bool ok = behind && add_ends(m, behind, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
         const tm_graph_step step = {t->steps[k].number, parts + (uint32_t)k};
@@ -157,7 +158,8 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
-/* Returns the start or end of a call. @param part  counted from the first call's start */
+/* Returns the time of the start or end of a call.
+ * @param part  counted from the start of the first call */
 static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
 }
@@ -168,9 +170,9 @@ static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
 }
 
-/* Shortens edges that cross the root to their part after it, with the root as source. Work before
- * the root is in no step, so no scenario may remove it from one. No GPU event starts before the
- * root. */
+/* Edges that start before the root keep only their part after it, and get the root as source. Work
+ * before the root belongs to no step, so no scenario may remove it from a step. No GPU event starts
+ * before the root. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);

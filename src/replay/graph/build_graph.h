@@ -5,13 +5,14 @@
 #include "graph.h"
 #include "recorded.h"
 
-/** A rank's participation in an operation, from its owner to the rank's process. Sent as bytes. */
+/** A rank's participation in an operation. It is sent by the process that owns the operation's
+ * group to the process that holds the rank. Sent as bytes. */
 typedef struct tm_replay_visit {
     int64_t rank;
-    int64_t last_ns;    /* L: arrival of the last rank, since the root */
-    int64_t usual_ns;   /* median of end - L over operations of its kind, group and size */
-    uint64_t operation; /* unique in the job, equal on all members */
-    int64_t end_ns;     /* only if the rank's kernel is missing: median end of the others */
+    int64_t last_ns;    /* L: time when the last rank arrived, since the root */
+    int64_t usual_ns;   /* median of end - L over the operations of the same kind, group and size */
+    uint64_t operation; /* id of the operation: unique in the job, equal on all members */
+    int64_t end_ns;     /* only if the rank's kernel is missing: median end of the other members */
     uint32_t event;     /* row of the rank's kernel, TM_NO_EVENT if it is missing */
     int32_t origin;     /* process that holds the rank */
 } tm_replay_visit;

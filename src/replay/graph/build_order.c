@@ -7,7 +7,7 @@
 
 #include "order.h"
 
-/* Stable radix sort by key with digits of 11 bits; the result is in *keys. */
+/* Sorts by key (stable radix sort with digits of 11 bits); the result is in *keys. */
 static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
     uint64_t all = 0;
     for (size_t i = 0; i < n; i++)
@@ -59,7 +59,7 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     }
 }
 
-/* Fills the keys of all nodes; those of step ends are last. */
+/* Sets the sort keys of all nodes. The ends of steps come last. */
 static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key *keys) {
     const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
     const tm_graph_step *steps = m->graph->steps.data;
@@ -81,7 +81,8 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key 
     }
 }
 
-/* Sorts the nodes and writes their times and parts; *place [parts]: node of each part. */
+/* Sorts the nodes, and sets their times and parts in the graph. Sets *place [parts] to the node of
+ * each part. */
 static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
     const size_t n_steps = ends_of(m), n = 2 * parts + m->graph->steps.n;
@@ -138,8 +139,9 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges [first, behind) into a node from index n on, except those that lead back;
- * returns the new n. If no edge reaches the node's recorded time, adds one from the root. */
+/* Copies the edges [first, behind) into a node from index n on, except those from a later node to
+ * an earlier one. Returns the index after the last one. If no edge reaches the node's recorded
+ * time, adds one from the root. */
 static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                          const uint32_t *place, size_t n) {
     const tm_loose_edge *edges = m->edges.data;

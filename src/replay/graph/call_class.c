@@ -7,11 +7,11 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* only the suffix of an API version may follow */
+    bool whole; /* only an API version (_v2) may follow the word */
     tm_call_class_kind kind;
 } rule;
 
-/* Matched after the library's prefix; the first match counts. */
+/* Compared with the name after the library's prefix. The first one that matches is used. */
 static const rule rules[] = {
     {"StreamWaitEvent", false, TM_CALL_STREAM_WAITS},
     {"DeviceSynchronize", false, TM_CALL_WAITS_DEVICE},
@@ -19,7 +19,8 @@ static const rule rules[] = {
     {"ThreadSynchronize", false, TM_CALL_WAITS_DEVICE},
     {"StreamSynchronize", false, TM_CALL_WAITS_STREAM},
     {"EventSynchronize", false, TM_CALL_WAITS_EVENT},
-    {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE}, /* these three: Ascend's runtime */
+    /* this and the next two are of Ascend's runtime */
+    {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE},
     {"SynchronizeStream", false, TM_CALL_WAITS_STREAM},
     {"SynchronizeEvent", false, TM_CALL_WAITS_EVENT},
     {"Memcpy", true, TM_CALL_WAITS_OWN},
@@ -57,13 +58,14 @@ static const char *behind_library(const char *name) {
 
 tm_call_class_kind tm_call_class_of(tm_text name) {
     if (strncmp(name.bytes, "MPI_Wait", strlen("MPI_Wait")) == 0)
-        return TM_CALL_WAITS_DEVICE; /* for transfers: the latest on each track of requests */
+        return TM_CALL_WAITS_DEVICE; /* waits for transfers: for the latest on each track of
+                                        requests */
     const char *word = behind_library(name.bytes);
     for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);
         bool begins = strncmp(word, rules[i].word, size) == 0;
         if (begins && (!rules[i].whole || word[size] == 0 || word[size] == '_'))
-            /* stream-ordered: does not wait */
+            /* a stream-ordered call does not wait */
             return rules[i].kind == TM_CALL_MAY_WAIT && strstr(word, "Async") ? TM_CALL_OTHER
                                                                               : rules[i].kind;
     }

@@ -6,13 +6,13 @@
 
 typedef enum tm_call_class_kind {
     TM_CALL_OTHER,
-    TM_CALL_WAITS_DEVICE, /* for everything launched: cudaDeviceSynchronize */
-    TM_CALL_MAY_WAIT, /* for everything launched, before work of its own (memory allocation, loading
-                         of code): cudaFree, cuModuleLoad */
-    TM_CALL_WAITS_STREAM, /* for one stream: cudaStreamSynchronize */
-    TM_CALL_WAITS_EVENT,  /* for a recorded event: cudaEventSynchronize */
-    TM_CALL_WAITS_OWN,    /* for its own launch: cudaMemcpy */
-    TM_CALL_STREAM_WAITS  /* makes a stream wait, not the host: cudaStreamWaitEvent */
+    TM_CALL_WAITS_DEVICE, /* waits for everything launched: cudaDeviceSynchronize */
+    TM_CALL_MAY_WAIT, /* waits for everything launched, then works itself (allocates memory, loads
+                         code): cudaFree, cuModuleLoad */
+    TM_CALL_WAITS_STREAM, /* waits for one stream: cudaStreamSynchronize */
+    TM_CALL_WAITS_EVENT,  /* waits for a recorded event: cudaEventSynchronize */
+    TM_CALL_WAITS_OWN,    /* waits for what it launched: cudaMemcpy */
+    TM_CALL_STREAM_WAITS  /* does not wait, but makes a stream wait: cudaStreamWaitEvent */
 } tm_call_class_kind;
 
 /** Classifies a call by its name, ignoring the suffix of an API version. */

@@ -1,16 +1,16 @@
 /* A rank's recording as a graph of causes: which event had to wait for which other. Evaluating it
- * with other weights predicts the time of every event if something had been faster.
+ * with other weights predicts when every event would have happened if something had been faster.
  *
  * A node is the start (S) or the end (E) of a GPU event, or of a host call that launched or waited
  * for one. Its time is the maximum of (time of the source + weight) over its in-edges. With the
  * recorded weights every node has exactly its recorded time.
  *
  * The root is the start of the job's first GPU event. Earlier work belongs to no step and stays as
- * recorded: an edge across the root leads from the root, with only its part after it.
+ * recorded: an edge that starts before the root is replaced by its part after the root.
  *
  * Ranks synchronise in operations: each member's start leads to the operation, whose time is the
- * arrival of the last one (L), and from there edges lead to the ends of its members. So a rank's
- * graph can be evaluated by itself: it starts at the root and at operations, and leads to
+ * arrival of the last one (L), and from there edges lead to the ends of its members. So each rank's
+ * graph can be evaluated separately: it starts at the root and at operations, and leads to
  * operations and to the ends of steps. */
 #ifndef TMERGE_REPLAY_GRAPH_H
 #define TMERGE_REPLAY_GRAPH_H
@@ -18,12 +18,12 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Kinds of edges: word, from -> to. BEFORE cannot change; it has weight 0 into the end of a step
- * or of the warm-up. */
+/** Kinds of edges: the word for each, and which nodes it leads from and to. The weight of BEFORE
+ * never changes. Into the end of a step or of the warm-up it is 0. */
 #define TM_EDGE_LIST(X)                                                                            \
     X(COMPUTE, "compute")   /* S -> E of a compute kernel */                                       \
     X(COPY, "copy")         /* S -> E of a copy or a set */                                        \
-    X(COMM, "comm")         /* S -> E of a communication kernel that joins no ranks */             \
+    X(COMM, "comm")         /* S -> E of a communication kernel whose operation joins no ranks */  \
     X(TRANSFER, "transfer") /* operation -> E of a member */                                       \
     X(LAUNCH, "launch")     /* S of the call -> S of the event */                                  \
     X(GAP, "gap")           /* E of the previous event on the stream -> S of the event */          \
@@ -42,49 +42,53 @@ typedef enum tm_edge_kind {
 
 /** Flags of an edge. */
 enum {
-    TM_EDGE_INPUT = 1,   /* host: inside the loader of the next batch */
-    TM_EDGE_GC = 2,      /* host: inside Python's garbage collection */
-    TM_EDGE_STALL = 4,   /* host or call: far longer than on the other ranks at this place */
-    TM_EDGE_MISSING = 8, /* no other rank has this place: peer_ns is the rank's own */
-    TM_EDGE_PAIR = 16,  /* only one other rank has this place: unclear which of the two is normal */
-    TM_EDGE_OVER = 32,  /* part of its weight has no recorded explanation (over_ns) */
-    TM_EDGE_UNSEEN = 64 /* host: from one step to the next, with a long time without recorded
-                           events, on a rank without recorded waits. That time stays as recorded on
-                           all ranks; peer_ns holds it until ranks are compared */
+    TM_EDGE_INPUT = 1, /* host time while the next batch is loaded */
+    TM_EDGE_GC = 2,    /* host time in Python's garbage collection */
+    /* host time or a call that is far longer than on the other ranks at this place */
+    TM_EDGE_STALL = 4,
+    TM_EDGE_MISSING = 8, /* no other rank has this place, so peer_ns is the rank's own time */
+    /* only one other rank has this place, so it is unclear which of the two is normal */
+    TM_EDGE_PAIR = 16,
+    TM_EDGE_OVER = 32,  /* part of its weight, over_ns, has no recorded explanation */
+    TM_EDGE_UNSEEN = 64 /* host time between two steps with a long time without recorded events, on
+                           a rank without recorded waits. That time stays as recorded on all ranks.
+                           Until ranks are compared, it is in peer_ns */
 };
 
 /** Sources that are not nodes: the root, and participation (from & ~TM_FROM_VISIT). */
 #define TM_FROM_ROOT UINT32_MAX
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 
-/** Pseudo step for the warm-up: GPU work before the first marked step that had ended when the step
- * started, such as loading a model. The first step then counts from the time when the last rank
- * started it, instead of from the job's first GPU event. The warm-up precedes all steps in graphs
- * and on paths; no row belongs to it. */
+/** Number of a pseudo step for the warm-up: GPU work before the first marked step, such as loading
+ * a model, that had ended when the step started. The first step then counts from the time when the
+ * last rank started it, instead of from the job's first GPU event. The warm-up precedes all steps
+ * in graphs and on paths; no row belongs to it. */
 #define TM_STEP_LEAD_IN (INT64_MIN + 1)
 
-/** No node: the participation's kernel is missing, so the rank only continues from there. */
+/** Stands for no node. The rank's kernel is missing, so the rank does not arrive at the operation
+ * but only continues after it. */
 #define TM_NO_NODE UINT32_MAX
 
 typedef struct tm_edge {
     int64_t ns;      /* recorded */
-    int64_t peer_ns; /* time of the other ranks of its role at this place */
+    int64_t peer_ns; /* time of the other ranks of its role at the same place */
     uint32_t from;   /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
     uint8_t kind;    /* tm_edge_kind */
     uint8_t flags;
-    uint8_t part; /* part of the user's scenario that applies to it, from 1; 0 for none */
+    /* number of the part of the user's scenario that applies to it, from 1; 0 for none */
+    uint8_t part;
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */
 typedef struct tm_graph_visit {
-    uint64_t operation; /* equal on all members, unique in the job */
+    uint64_t operation; /* id of the operation: equal on all members, unique in the job */
     int64_t last_ns;    /* L in replay time; operations are ordered by (last_ns, operation) */
     uint32_t node;      /* S of the rank's kernel, which leads to the operation, or TM_NO_NODE */
     uint32_t event;     /* row of the kernel, or TM_NO_EVENT */
 } tm_graph_visit;
 
-/** End of a step on the rank: the node at its latest GPU end in the step; for TM_STEP_LEAD_IN,
- * where the first step starts to count. */
+/** The end of a step on the rank: a node at the rank's latest end of a GPU event in the step. For
+ * TM_STEP_LEAD_IN, the node from which the first step counts. */
 typedef struct tm_graph_step {
     int64_t number;
     uint32_t node; /* has no event; its in-edges have weight 0 */
@@ -93,32 +97,34 @@ typedef struct tm_graph_step {
 typedef struct tm_graph {
     int64_t rank;
     size_t n_nodes;
-    int64_t *ns;        /* [n_nodes] recorded time since the root, on the job's clock */
-    uint32_t *event;    /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
-    uint32_t *parts;    /* [n_nodes] 2 x index of the item, + 1 for its end; items are the events of
-                           tm_draft, its calls, then steps; NULL once ranks are compared */
+    int64_t *ns;     /* [n_nodes] recorded time since the root, on the job's clock */
+    uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
+    /* [n_nodes] 2 x index of the item, + 1 if the node is its end. Items are the events of
+     * tm_draft, then its calls, then steps. NULL after ranks were compared */
+    uint32_t *parts;
     uint32_t *first;    /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
-    tm_edge *edges;     /* an edge leads from an earlier node to a later one */
-    int64_t *over_ns;   /* [n_nodes] unexplained part of each edge into the node that has
-                           TM_EDGE_OVER; else 0. Not reduced for an edge cut at the root, so that it
-                           compares with other ranks */
+    tm_edge *edges;     /* each edge leads from an earlier node to a later one */
+    int64_t *over_ns;   /* [n_nodes] unexplained part of the edges into the node that have
+                           TM_EDGE_OVER; else 0. If an edge is cut at the root it is not reduced, so
+                           that it can be compared with other ranks */
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;       /* of tm_graph_step, ascending in number */
-    int64_t n_inferred; /* wait edges that were inferred, not recorded */
-    int64_t blocked_ns; /* host time in which the device ran, though no waits for it are recorded:
-                           work, or a wait */
-    bool in_batch;      /* empty: the rank is replayed in a batch */
+    int64_t n_inferred; /* number of wait edges that were inferred, not recorded */
+    int64_t blocked_ns; /* host time during which the device ran, if waits for the device are not
+                           recorded: it may be work or a wait */
+    bool in_batch;      /* the graph is empty because the rank is replayed in a batch */
 } tm_graph;
 
 void tm_graph_free(tm_graph *graph);
 
-/** Returns the usual weight at its place. If only two ranks can be compared, this is the smaller
- * one: swapping the two would change nothing. */
+/** Returns the usual weight at the edge's place. If only two ranks can be compared, it is the
+ * smaller weight, because nothing else distinguishes the two. */
 static inline int64_t tm_edge_usual_ns(const tm_edge *edge) {
     return (edge->flags & TM_EDGE_PAIR) && edge->ns < edge->peer_ns ? edge->ns : edge->peer_ns;
 }
 
-/** Returns the unexplained part [ns] of an edge's recorded weight. @param node  its target */
+/** Returns the unexplained part [ns] of an edge's recorded weight.
+ * @param node  the edge's target */
 static inline int64_t tm_graph_over_ns(const tm_graph *graph, uint32_t node, const tm_edge *edge) {
     return edge->flags & TM_EDGE_OVER ? graph->over_ns[node] : 0;
 }
@@ -133,7 +139,8 @@ static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *e
 }
 
 /** Returns the event or call that the time of an edge into a node belongs to. For work and
- * transfers it is the event that works or transfers, for other edges the node's own. */
+ * transfers it is the event that works or transfers, for other edges the event or call of the
+ * node. */
 static inline uint32_t tm_graph_event_of(const tm_graph *graph, uint32_t node,
                                          const tm_edge *edge) {
     const bool visits = edge->from & TM_FROM_VISIT, root = edge->from == TM_FROM_ROOT;

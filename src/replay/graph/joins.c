@@ -39,7 +39,7 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Transfer time of an operation; times with equal keys should be equal. */
+/* The transfer time of an operation. Operations with equal keys should take equally long. */
 typedef struct timed {
     uint64_t group;
     int64_t bytes, ns;
@@ -121,7 +121,8 @@ static bool find_median_end(const tm_join_member *members, size_t n, int64_t *ou
     return true;
 }
 
-/* Appends a participation for each rank without a kernel in the operation of [n] members. */
+/* Appends a participation for each rank that has no kernel in an operation. @p members [n] are the
+ * kernels that it has. */
 static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *clusters,
                         tm_vec *visits) {
     const cluster *v = clusters->data;

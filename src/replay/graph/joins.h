@@ -1,22 +1,23 @@
-/* Collects the operations that join ranks, for the processes that hold their members. */
+/* Collects operations in which ranks wait for one another, and makes participations for the
+ * processes that hold the ranks. */
 #ifndef TMERGE_REPLAY_JOINS_H
 #define TMERGE_REPLAY_JOINS_H
 
 #include "build_graph.h"
 #include "timeline/collectives.h"
 
-/** A member of an operation that joins ranks. All members of a group are collected on one process,
- * whichever process matched them. Sent as bytes. */
+/** A member of an operation that joins ranks. One process collects all members of a group, also
+ * those of operations that other processes matched. Sent as bytes. */
 typedef struct tm_join_member {
     uint64_t group;
     uint64_t operation; /* as in tm_replay_visit */
-    int64_t bytes;      /* of the operation's first member */
+    int64_t bytes;      /* event of the operation's first member */
     int64_t rank;
     int64_t last_ns, end_ns; /* since the root */
     uint32_t event;
     int32_t origin;
     uint8_t kind;
-    bool incomplete; /* the operation lacks ranks */
+    bool incomplete; /* the operation lacks kernels of some ranks */
 } tm_join_member;
 
 /**
@@ -29,8 +30,8 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
                            tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends a tm_replay_visit for each member, and for each rank of the group missing in an
- * operation. The usual time of a transfer is the median over operations of its kind, group and
+ * Appends a tm_replay_visit for each member, and for each rank of the group that has no kernel in
+ * an operation. The usual time of a transfer is the median over operations of its kind, group and
  * size.
  *
  * @param members  of tm_join_member, complete for each group; sorted
@@ -38,7 +39,8 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
  */
 tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts by rank and event; those without an event are last, by the end of the others. */
+/** Sorts by rank and event. Participations without an event come last, by the median end of the
+ * other members. */
 void tm_joins_sort(tm_vec *visits);
 
 #endif

@@ -84,7 +84,7 @@ tm_labels *tm_labels_longer(tm_label_pool *pool, const tm_labels *labels,
     return longer;
 }
 
-/* Copies way i to index k of other ways, or of the same. */
+/* Copies way i to index k of @p to, which may be the same ways. */
 static void move_way(const tm_label_pool *pool, const tm_ways *from, size_t i, tm_ways *to,
                      size_t k) {
     const size_t width = pool->width;
@@ -95,7 +95,7 @@ static void move_way(const tm_label_pool *pool, const tm_ways *from, size_t i, t
     memcpy(to->ns + k * width, from->ns + i * width, width * sizeof *to->ns);
 }
 
-/* Counts the ways of b whose source a lacks. */
+/* Counts the ways of b from sources from which a has none. */
 static size_t count_missing(const tm_ways *a, const tm_ways *b) {
     size_t n = 0;
     for (size_t i = 0, k = 0; k < b->n; k++) {
@@ -126,7 +126,7 @@ static tm_ways *own_ways(tm_label_pool *pool, tm_labels *labels, size_t more) {
     return labels->ways = own;
 }
 
-/* Merges way k of b, longer by pool->apart, into way i of a. */
+/* Merges way k of b, made longer by pool->apart, into way i of a, which has the same source. */
 static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
     const size_t width = pool->width;
     const uint8_t raised = pool->lanes->raise(a->ns + i * width, b->ns + k * width, pool->apart,
@@ -138,7 +138,7 @@ static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_w
     a->news = a->news || raised || came;
 }
 
-/* Adds way k of b, longer by pool->apart, as way i of a, which had none from its source. */
+/* Adds way k of b, made longer by pool->apart, as way i of a, which has none from that source. */
 static void add_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
     const size_t width = pool->width;
     pool->lanes->set(a->ns + i * width, b->ns + k * width, pool->apart, a->most, k + 1 == b->n,
@@ -158,7 +158,8 @@ bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
         return false;
     const bool more =
         pool->lanes->apart(pool->apart, b->plus, by, a->plus, a->ways->most, pool->width);
-    if (a->ways->holds == other->number && !more) /* `most` is set only if `holds` is */
+    /* `most` is meaningful only if `holds` is not 0 */
+    if (a->ways->holds == other->number && !more)
         return true;
     size_t missing = count_missing(a->ways, other);
     tm_ways *ways = own_ways(pool, a, missing);
@@ -166,7 +167,7 @@ bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
         return false;
     size_t i = ways->n, k = other->n; /* at least one */
     ways->n += missing;
-    while (k > 0) { /* from the last on, so that there is room for new ones */
+    while (k > 0) { /* from the last to the first, so that there is room for inserted ways */
         if (i > 0 && ways->from[i - 1] >= other->from[k - 1]) {
             i--;
             if (missing > 0)

@@ -10,23 +10,27 @@
 #include "base/memory_pages.h"
 #include "base/simd_lanes.h"
 
-/** The ways from boundary nodes to one node, or to the first of several nodes that share them. */
+/** The ways from boundary nodes to a node. Labels of several nodes may share them: they are then
+ * the ways to the first of these nodes. */
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;
-    size_t size;      /* index of its size class in the pool */
-    size_t users;     /* labels that share it; may be changed only if 1 */
-    uint64_t settled; /* reduction.now at the last pruning; came and grew mark later changes */
-    uint64_t number;  /* version: equal numbers mean equal contents */
-    uint64_t holds;   /* merging ways of this version changes nothing if they are longer by at most
-                         `most` */
-    int64_t *most;    /* [width] limit for holds; 0 if holds is 0 */
-    bool news;        /* some way came or grew */
-    uint32_t *from;   /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) is last */
-    int64_t *ns;      /* [n][width] */
-    uint8_t *alive;   /* [n] one bit per rank: whether the rank has this way */
-    uint8_t *came; /* [n] one bit per rank: whether the rank got this way since the last pruning */
-    uint8_t *grew; /* [n] one bit per rank: whether the way has grown since the last pruning */
+    size_t size;      /* index in pool->ways of the list for its size */
+    size_t users;     /* number of labels that use it; it may be changed only if that is 1 */
+    uint64_t settled; /* reduction.now when redundant ways were last removed; `came` and `grew` mark
+                         changes since then */
+    uint64_t number;  /* version: ways with equal numbers have equal contents */
+    uint64_t holds; /* merging the ways of this version into these changes nothing, unless they are
+                       made longer by more than `most` */
+    int64_t *most;  /* [width] limit for holds; 0 if holds is 0 */
+    bool news;      /* some way came or grew */
+    uint32_t *from; /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) comes last */
+    int64_t *ns;    /* [n][width] */
+    uint8_t *alive; /* [n] one bit per rank: whether the rank has this way */
+    uint8_t *came;  /* [n] one bit per rank: whether the rank got this way since redundant ways were
+                       removed */
+    uint8_t *grew;  /* [n] one bit per rank: whether the way became longer since redundant ways were
+                       removed */
 } tm_ways;
 
 /** The ways to a node. */
@@ -38,15 +42,15 @@ typedef struct tm_labels {
 
 enum { TM_LABEL_SIZES = 30 };
 
-/** Allocator of labels, which keeps the few in use in the cache. */
+/** Allocates labels. It reuses freed ones, so that the few in use stay in the cache. */
 typedef struct tm_label_pool {
     const tm_lanes *lanes;
-    size_t width;   /* of a row: values of all sets, padded */
+    size_t width;   /* number of values in a row: those of all sets, padded */
     tm_pages pages; /* initially empty; freed by the owner, with all labels */
     tm_labels *labels;
     tm_ways *ways[TM_LABEL_SIZES];
     int64_t *apart;  /* [width] scratch; initially NULL */
-    uint64_t number; /* latest version given out */
+    uint64_t number; /* latest version number that was assigned */
 } tm_label_pool;
 
 /** Returns labels with room for @p n ways, without any way yet, and with `plus` 0; NULL when out of
@@ -54,10 +58,12 @@ typedef struct tm_label_pool {
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 
-/** Appends a way that no rank has yet, from a later source. Returns its lengths, to be set. */
+/** Appends a way that no rank has yet, from a source after all others. Returns its lengths, which
+ * the caller sets. */
 int64_t *tm_ways_append(const tm_label_pool *pool, tm_ways *ways, uint32_t from);
 
-/** Returns labels with the ways longer by @p by [width / TM_LANES]; NULL when out of memory. */
+/** Returns labels with the same ways, made longer by @p by [width / TM_LANES]; NULL when out of
+ * memory. */
 tm_labels *tm_labels_longer(tm_label_pool *pool, const tm_labels *labels, const int64_t *const *by);
 
 /** Makes each way longer by @p by [width / TM_LANES]. */
@@ -66,15 +72,15 @@ static inline void tm_labels_add(const tm_label_pool *pool, tm_labels *labels,
     pool->lanes->add(labels->plus, labels->plus, 1, by, pool->width);
 }
 
-/** Merges b's ways, each longer by @p by, into a's: the longer one of each source remains. False
- * when out of memory. */
+/** Merges b's ways, each made longer by @p by, into a's. Of two ways from one source, the longer
+ * one remains. False when out of memory. */
 bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
                      const int64_t *const *by);
 
 /** Clears the marks of new and grown ways. */
 void tm_ways_known(tm_ways *ways);
 
-/** Assigns a new version after ways were removed. */
+/** Assigns a new version number, which is needed after ways were removed. */
 void tm_ways_fewer(tm_label_pool *pool, tm_ways *ways);
 
 #endif

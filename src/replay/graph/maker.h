@@ -4,16 +4,16 @@
 
 #include "build_graph.h"
 
-/* An edge before nodes are ordered: both ends are part numbers. Without padding, so that many are
- * compared at once. */
+/* An edge, before the nodes are ordered: its ends are numbers of parts. It has no padding, so that
+ * many edges can be compared as bytes. */
 typedef struct tm_loose_edge {
     uint32_t to, from;
     uint8_t kind, flags;
     uint16_t none; /* 0 */
 } tm_loose_edge;
 
-/* The weights of a loose edge as in tm_edge, and the unexplained part; at most one edge into a
- * node has one. */
+/* The weights of a loose edge, as in tm_edge, and its unexplained part, which at most one of the
+ * edges into a node has. */
 typedef struct tm_loose_weight {
     int64_t ns, peer_ns, over_ns;
 } tm_loose_weight;
@@ -26,24 +26,25 @@ typedef struct tm_cause {
     uint8_t kind;     /* tm_edge_kind */
 } tm_cause;
 
-/* Parts are numbered: events first (S = 2 i, E = 2 i + 1), then calls, then the ends of steps. */
+/* State while a graph is built. Its parts are numbered: start (2 i) and end (2 i + 1) of each
+ * event, then the same of calls, then the ends of steps. */
 typedef struct tm_maker {
     const tm_draft *draft;
     const tm_recorded *recorded;
     const tm_vec *waits;           /* of tm_part_wait */
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
-    size_t n_visits, n_named;      /* n_named: those with a recorded event */
+    size_t n_visits, n_named;      /* n_named: how many of them have a recorded event */
     bool unseen; /* whether the graph has TM_EDGE_UNSEEN and is not replayed in a batch */
     tm_graph *graph;
     tm_vec edges;              /* of tm_loose_edge */
     tm_vec weights;            /* of tm_loose_weight, parallel to edges */
     size_t room;               /* capacity of both */
-    tm_vec causes;             /* of tm_cause, for the current node */
+    tm_vec causes;             /* of tm_cause: possible causes of the current node */
     int64_t launch_ns, gap_ns; /* usual lags */
     uint32_t *origin; /* owned; [edges of the graph] index of its loose edge, or TM_NO_ORIGIN */
 } tm_maker;
 
-/* An edge from the root to a node without a recorded cause. */
+/* In tm_maker.origin: the edge leads from the root to a node without a recorded cause. */
 #define TM_NO_ORIGIN UINT32_MAX
 
 static inline uint32_t tm_event_begin(uint32_t event) {
@@ -62,7 +63,7 @@ static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
 }
 
-/* Makes room for [n] more edges, to be set and counted by the caller. False when out of memory. */
+/* Makes room for [n] more edges. The caller sets and counts them. False when out of memory. */
 bool tm_maker_grow(tm_maker *m, size_t n);
 static inline bool tm_maker_room(tm_maker *m, size_t n) {
     return m->edges.n + n <= m->room || tm_maker_grow(m, n);
@@ -74,7 +75,8 @@ static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_edg
     ((tm_loose_weight *)m->weights.data)[i] = (tm_loose_weight){edge->ns, edge->peer_ns, 0};
 }
 
-/* Appends an edge. Edges must be grouped by target part, in order. False when out of memory. */
+/* Appends an edge. Edges must be appended in the order of their target parts. False when out of
+ * memory. */
 static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
     if (!tm_maker_room(m, 1))
         return false;
@@ -98,7 +100,7 @@ static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
     return at != NULL;
 }
 
-/* Returns when a cause would usually have led to a node at @p ns, at most @p ns. */
+/* Returns the time at which a node would usually follow a cause; at most @p ns, the node's time. */
 static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
     const int64_t lag = ns - cause->from_ns;
     return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
@@ -111,7 +113,7 @@ static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause,
                                            : weight;
 }
 
-/* Returns how long before a node at @p ns the latest of its causes would usually have led to it. */
+/* Returns how much earlier than at @p ns a node would usually follow the latest of its causes. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
 
 /* Adds an edge for each of [n] causes of a node at @p ns. The cause that explains it best gets the
@@ -144,9 +146,9 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
 /* Same with all collected causes, which it empties. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
-/* Adds the end of event u as a cause of a node at @p ns. If u ends later (streams overlap, or times
- * are rounded), uses the start of u, or the operation that u is part of and whose transfer then
- * leads to the node. False when out of memory. */
+/* Adds the end of event u as a cause of a node at @p ns. If u ends later (because streams overlap,
+ * or times are rounded), uses the start of u instead; if u takes part in an operation, uses the
+ * operation, from which the transfer leads to the node. False when out of memory. */
 bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 
 /* Add the edges into all events, and into all calls. False when out of memory. */

@@ -93,7 +93,7 @@ static void number_parts(tm_ops_draft *d) {
             v[i].nth = v[i - 1].nth + 1;
 }
 
-/* A step ends with the latest end of its operations. */
+/* Sets the end of each step: the latest end of its operations. */
 static bool add_ends(tm_ops_draft *d) {
     const tm_ops_part *v = d->parts.data;
     for (uint32_t i = 0; i < d->parts.n; i++) {

@@ -9,8 +9,8 @@
 #include "replay/graph/timebase.h"
 #include "tmerge/timeline.h"
 
-/** Types of operations, by the prefix of their names. Types whose ideal is the mean (computation
- * and the like) come first; the ideal of communication is the median. */
+/** Types of operations, by the prefix of their names. Computation comes first: its ideal time is
+ * the mean over the job, that of communication the median. */
 #define TM_OPS_TYPE_LIST(X)                                                                        \
     X(FORWARD, "forward-compute")                                                                  \
     X(BACKWARD, "backward-compute")                                                                \
@@ -41,7 +41,7 @@ static inline bool tm_ops_computes(uint8_t type) {
 /** Position of a rank in its job, as written into the metadata by the reader of such traces. */
 typedef struct tm_ops_place {
     int64_t data, stage, tensor;
-    int64_t stages, chunks; /* of the job: pipeline stages, model parts per stage */
+    int64_t stages, chunks; /* of the job: number of pipeline stages, and of model parts in each */
 } tm_ops_place;
 
 /** Parses the metadata; false if they lack the position. */
@@ -50,7 +50,7 @@ bool tm_ops_place_read(const char *metadata, tm_ops_place *out);
 /** An operation. Times are in ns since the root, on the job's clock. */
 typedef struct tm_ops_part {
     int64_t begin_ns, end_ns;
-    int64_t arrival_ns; /* latest end of the operations it follows: set by tm_ops_ask_joins */
+    int64_t arrival_ns; /* latest end of the operations that it follows: set by tm_ops_ask_joins */
     int64_t join_ns;    /* latest arrival of its members: set by tm_ops_take */
     int64_t last_ns;    /* latest start of its members: set by tm_ops_take */
     uint64_t operation; /* equal on all members, unique in the job; 0: it joins no ranks */
@@ -61,7 +61,7 @@ typedef struct tm_ops_part {
     uint8_t type;       /* tm_ops_type */
 } tm_ops_part;
 
-/** Edge: one operation (index) follows another. */
+/** An edge: operation `to` (index) follows operation `from`. */
 typedef struct tm_ops_edge {
     uint32_t from, to;
 } tm_ops_edge;
@@ -77,13 +77,13 @@ typedef struct tm_ops_end {
 typedef struct tm_ops_draft {
     const tm_timeline *timeline; /* borrowed */
     tm_ops_place place;
-    tm_vec parts; /* of tm_ops_part, by step, each after those it follows */
-    tm_vec edges; /* of tm_ops_edge, ascending in to */
+    tm_vec parts; /* of tm_ops_part: by step, and each operation after those that it follows */
+    tm_vec edges; /* of tm_ops_edge, ascending in `to` */
     tm_vec ends;  /* of tm_ops_end, ascending in time */
 } tm_ops_draft;
 
 /**
- * Collects the operations of a rank, and which ones each follows.
+ * Collects the operations of a rank, and finds which of them each one follows.
  *
  * @param base  origin of times
  * @return      TM_OK; TM_ERR_FAULT; free it in either case

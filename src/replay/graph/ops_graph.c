@@ -27,8 +27,8 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
     return true;
 }
 
-/* Computes arrivals. An operation that follows none starts with its step (the first: at the
- * root). */
+/* Computes arrivals. An operation that follows no other arrives when its step starts; in the first
+ * step, at the root. */
 static void arrive(tm_ops_draft *draft) {
     tm_ops_part *parts = draft->parts.data;
     const tm_ops_edge *edges = draft->edges.data;
@@ -135,15 +135,16 @@ tm_ops_times tm_ops_ideal(tm_vec *samples) {
     return out;
 }
 
-/* State while a graph is built: nodes in order, edges grouped by target. */
+/* A graph while it is built. Nodes are added in order, and edges directly after the node that they
+ * lead to. */
 typedef struct maker {
     const tm_ops_draft *draft;
     const tm_ops_times *ideal;
     tm_graph *graph;
     tm_vec ns, over_ns, event, first, edges;
     uint32_t *end_node; /* [parts] */
-    uint32_t *arrived;  /* [parts] node at which it arrives, if it joins ranks */
-    uint32_t *visit_of; /* [parts] its participation, if it joins ranks */
+    uint32_t *arrived;  /* [parts] node at which the operation arrives, if it joins ranks */
+    uint32_t *visit_of; /* [parts] index of its participation, if it joins ranks */
     bool ok;
 } maker;
 
@@ -155,7 +156,7 @@ static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
     return (uint32_t)m->ns.n - 1;
 }
 
-/* Adds an edge into the latest node. */
+/* Adds an edge into the node that was added last. */
 static void add_edge(maker *m, uint32_t from, uint8_t kind, int64_t ns, int64_t peer_ns) {
     const tm_edge edge = {.ns = ns, .peer_ns = peer_ns, .from = from, .kind = kind};
     m->ok = m->ok && tm_vec_append(&m->edges, &edge, 1);
@@ -170,15 +171,15 @@ static void add_lag(maker *m, uint32_t from, int64_t ns) {
     }
 }
 
-/* Adds an edge from each operation that this one follows. The one that ended last explains its
- * start; the time in between is a lag. */
+/* Adds an edge from each operation that this one follows. Its start is explained by the one that
+ * ended last, and by a lag: the time since then. */
 static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t ns) {
     const tm_ops_edge *edges = m->draft->edges.data;
     const tm_ops_part *parts = m->draft->parts.data;
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* Participations are not sorted yet: the first ones are the ends of steps. */
+        /* Participations are not sorted yet. The ends of steps are the first of them. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;
@@ -192,7 +193,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
     }
 }
 
-/* Adds an operation of a single rank: S, E. */
+/* Adds the start and the end of an operation that joins no ranks. */
 static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
     const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
     static const uint8_t kinds[TM_N_OPS_TYPES] = {
@@ -209,7 +210,8 @@ static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
     add_edge(m, node, kind, time, m->ideal->ns[p->type]);
 }
 
-/* Adds a member: it arrives, all start, and it ends. */
+/* Adds an operation that joins ranks: three nodes for its arrival, the start of all members, and
+ * its end. */
 static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
     int64_t time = time_of(p), begin = p->end_ns - time;
@@ -233,7 +235,8 @@ static void add_end(maker *m, size_t k, const bool *followed) {
     m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
 }
 
-/* Adds participations: first the ends of steps, at which the next one starts, then operations. */
+/* Adds the participations: first in the ends of steps, at which the next steps start, then in
+ * operations. */
 static void add_visits(maker *m) {
     const tm_ops_part *parts = m->draft->parts.data;
     const tm_ops_end *ends = m->draft->ends.data;
@@ -255,7 +258,8 @@ static void add_visits(maker *m) {
     }
 }
 
-/* Sets the nodes that lead to participations, once all exist; ends of steps are first. */
+/* Sets the nodes that lead to participations, after all nodes were added. Ends of steps are the
+ * first participations. */
 static void set_nodes(maker *m) {
     tm_graph_visit *v = m->graph->visits.data;
     const tm_graph_step *steps = m->graph->steps.data;
@@ -279,7 +283,7 @@ static void add_all(maker *m, const bool *followed) {
         add_end(m, end, followed);
 }
 
-/* Moves the result to the graph; leaves nothing for the maker to free. */
+/* Moves the result to the graph, after which the maker has nothing to free. */
 static void finish(maker *m) {
     tm_graph *g = m->graph;
     uint32_t behind = (uint32_t)m->edges.n;

@@ -1,11 +1,11 @@
-/* Builds a rank's graph from its operations, in two exchanges with other ranks: when steps end,
- * and when operations that join ranks start.
+/* Builds a rank's graph from its operations, after two exchanges with other ranks: of when steps
+ * end, and of when operations that join ranks start.
  *
  * A member arrives when everything it follows has ended. The operation is complete when its last
- * member has arrived (J), and starts when recorded. The time in between (and between an operation
- * of a single rank and what it follows) has no recorded explanation; it may be launches or data
- * loading. It is the weight of edges of kind gap; all other edges are explained. A step starts when
- * all ranks have ended the previous one. */
+ * member has arrived (J), and starts when recorded. The time between the two (and between an
+ * operation that joins no ranks and what it follows) has no recorded explanation: it may be
+ * launches or loading of data. It is the weight of edges of kind gap. All other edges are
+ * explained. A step starts when all ranks have ended the previous one. */
 #ifndef TMERGE_REPLAY_OPS_GRAPH_H
 #define TMERGE_REPLAY_OPS_GRAPH_H
 
@@ -31,7 +31,8 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
  * first exchange. False when out of memory. */
 bool tm_ops_ask_joins(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
 
-/** Sets the latest times of each operation on all its members; these must be complete. */
+/** Sets the latest times over all members in each member of an operation. @p members must have all
+ * members. */
 void tm_ops_answer(tm_vec *members);
 
 /** Stores an answer. */

@@ -5,7 +5,8 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Clock tolerance by which a transfer may start after its consumer. */
+/* A transfer may seem to start this long after the operation that needs it, because clocks are
+ * inexact. */
 static const int64_t SLACK_NS = 50000;
 
 /* The operations of one type in a step: parts [first, first + n). */
@@ -13,18 +14,19 @@ typedef struct range {
     uint32_t first, n;
 } range;
 
-/* Transfers that took place: operations [first, first + n) of their type. The rest was recorded
- * without taking place. */
+/* The live transfers of a type, which took place: [first, first + n) of its operations. The others
+ * were recorded, but did not take place. */
 typedef struct live {
     uint32_t first, n;
 } live;
 
-/* Structure of a step, shared by all steps with the same counts. */
+/* The structure of a step. All steps with the same numbers of operations have the same. */
 typedef struct shape {
     uint32_t counts[TM_N_OPS_TYPES]; /* number of operations of each type */
     live live[TM_N_OPS_TYPES];       /* only of the four types of transfers */
-    tm_vec
-        computes;  /* of uint32_t: passes in order; forward k as k, backward k after all forwards */
+    /* of uint32_t: passes in order; forward pass k is k, backward passes are numbered after
+     * all forward passes */
+    tm_vec computes;
     uint32_t last; /* index in computes of the pass that ends last */
 } shape;
 
@@ -111,7 +113,7 @@ static bool merge_computes(orderer *o) {
     return true;
 }
 
-/* Takes over the shape of this step, unless its counts equal the current ones. */
+/* Sets the shape to that of this step, if its numbers of operations differ from the last step's. */
 static bool find_shape(orderer *o, bool first) {
     bool alike = !first;
     for (int type = 0; type < TM_N_OPS_TYPES; type++)
@@ -128,7 +130,8 @@ static bool find_shape(orderer *o, bool first) {
     return merge_computes(o);
 }
 
-/* Returns an operation's id, equal on all members; coordinates that its group spans are -1. */
+/* Returns an operation's id, which is equal on all members. Coordinates in which members differ are
+ * given as -1. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
     int64_t step = o->draft->timeline->steps[p->step].number;
@@ -137,18 +140,18 @@ static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, i
                    : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
                                                      : p->type;
     const int64_t key[] = {step, type, nth, data, stage, tensor};
-    /* The highest bit distinguishes it from the ends of steps. */
+    /* The highest bit is set, unlike in the ids of ends of steps. */
     return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
 }
 
 /* Adds the transfers of a type. The k-th live transfer precedes (receive) or follows (send) the
- * k-th pass of its direction. Transfers within the model join ranks: the k-th here and the k-th of
- * the other stage. */
+ * k-th pass of its direction. A transfer within the model joins two ranks: the k-th transfer here
+ * is the k-th one of the other stage. */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     const tm_ops_place *place = &o->draft->place;
     const live l = o->shape.live[type];
     uint32_t skipped = !sends && l.n + 1 == o->types[pass].n, joined = 0;
-    int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* offset of the other stage */
+    int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* the other stage minus this one */
     for (uint32_t k = 0; k < l.n && k + skipped < o->types[pass].n; k++) {
         uint32_t transfer = part_at(o, type, l.first + k);
         uint32_t compute = part_at(o, pass, k + skipped);
@@ -166,7 +169,7 @@ static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     chain(o, type);
 }
 
-/* The first transfers of the backward pass follow the pass two before it. */
+/* The first transfer of the backward passes follows the pass two before the first backward pass. */
 static void add_first_backward(orderer *o) {
     uint32_t k = 0;
     while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
@@ -200,8 +203,9 @@ static void join_all(orderer *o, uint8_t type, bool data, bool stage) {
     }
 }
 
-/* Parameters precede the first pass of their model part. Gradients follow all parameters, and the
- * last pass of their model part if others are reduced separately. */
+/* Gathers of parameters come before the first pass of their model part. Reductions of gradients
+ * come after all parameters, and after the last pass of their model part if other gradients are
+ * reduced separately. */
 static void add_sharded(orderer *o) {
     const range *params = &o->types[TM_OPS_PARAMS], *grads = &o->types[TM_OPS_GRADS];
     chain(o, TM_OPS_PARAMS);
@@ -212,7 +216,8 @@ static void add_sharded(orderer *o) {
         for (uint32_t k = 0; k < o->types[type].n; k++) {
             bool gathers = type == TM_OPS_PARAMS, repeated = false;
             uint32_t i = part_at(o, (uint8_t)type, k);
-            /* If a model part has several, only its last gather and its first reduction count. */
+            /* If a model part has several of them, only its last gather and its first reduction are
+             * used. */
             for (uint32_t j = gathers ? k + 1 : 0; j < (gathers ? params->n : k); j++)
                 repeated =
                     repeated || o->parts[part_at(o, (uint8_t)type, j)].chunk == o->parts[i].chunk;
@@ -224,8 +229,8 @@ static void add_sharded(orderer *o) {
         }
 }
 
-/* Chains everything after the last pass. Gradients are part of the chain unless others are reduced
- * separately instead. */
+/* Makes everything after the last pass a chain, in which each operation follows the one before.
+ * Reductions of gradients are part of it, unless gradients are reduced separately instead. */
 static void add_tail(orderer *o) {
     static const uint8_t tail[] = {TM_OPS_LAYERNORM, TM_OPS_EMBEDDING, TM_OPS_GRADS,
                                    TM_OPS_SEPARATE,  TM_OPS_CLIP,      TM_OPS_OPTIMIZER};
@@ -269,13 +274,14 @@ static void add_step(orderer *o) {
     join_all(o, TM_OPS_CLIP, false, false);
 }
 
-/* Topological sort of the operations of a step. A cycle, which no schedule has, is broken at the
- * operation that started first. */
+/* Topological sort of the operations of a step. No schedule has a cycle; if there is one, it is
+ * broken at the operation that started first. */
 typedef struct sorter {
     const tm_ops_part *parts;
     const tm_ops_edge *edges; /* [n_edges] of the step */
     size_t n_edges;
-    uint32_t *waits; /* [n] number of unplaced operations that it follows; UINT32_MAX: placed */
+    uint32_t *waits; /* [n] how many of the operations that it follows are not placed yet;
+                        UINT32_MAX: placed itself */
     uint32_t n;
     uint32_t first; /* index of the step's first part */
 } sorter;
@@ -315,7 +321,7 @@ static int by_target(const void *a, const void *b) {
                           : (x->from > y->from) - (x->from < y->from);
 }
 
-/* Reorders the parts; sorts the edges by target and drops those that lead back. */
+/* Reorders the parts; sorts the edges by target, and removes those that lead to an earlier part. */
 static bool apply(tm_ops_draft *d, const uint32_t *place) {
     tm_ops_part *parts = d->parts.data, *sorted = malloc((d->parts.n + 1) * sizeof *sorted);
     tm_ops_edge *edges = d->edges.data;

@@ -6,7 +6,8 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* If two calls start together, the longer one is first: it may enclose the other. */
+/* If two calls start at the same time, the longer one comes first, because it may contain the
+ * other. */
 static int by_begin(const void *a, const void *b) {
     const tm_part_call *x = a, *y = b;
     int order = tm_order_i64(x->begin_ns, y->begin_ns);
@@ -45,7 +46,7 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
     return marks;
 }
 
-/* Adds a span if the event's name says what the host does in it. */
+/* Adds a span for an event whose name says what the host does during it. */
 static bool add_span(tm_draft *d, uint8_t flags, uint32_t thread, uint32_t row,
                      const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
@@ -113,8 +114,8 @@ static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t
     return call ? call - 1 : (uint32_t)d->calls.n;
 }
 
-/* Returns the index of each call's first event, stored one entry too far; placing the events
- * corrects that. NULL when out of memory. */
+/* Returns the index of each call's first event, one entry too far to the right, which placing the
+ * events corrects. NULL when out of memory. */
 static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;
     uint32_t *first = calloc(d->calls.n + 3, sizeof *first);
@@ -158,7 +159,7 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
     return to != NULL;
 }
 
-/* Whether an event, given the next on its stream, is the last of its step there. */
+/* Whether an event is the last of its step on its stream, given the next event there. */
 static bool is_last(const tm_part_event *event, const tm_part_event *next) {
     return event->step != next->step || event->end_ns > next->begin_ns;
 }
@@ -244,7 +245,8 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
 }
 
 /* Whether the host's waits for the GPU are recorded: a waiting call after the first launch proves
- * it. One before, such as the cudaFree that creates a context, had nothing to wait for. */
+ * it. A waiting call before that, such as the cudaFree that creates a context, had nothing to wait
+ * for. */
 static bool has_syncs(const tm_draft *d) {
     const tm_part_event *first = d->events.data;
     const tm_part_call *calls = d->calls.data;
@@ -316,7 +318,7 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Replaces the times of all rows by those of this rank. */
+/* Replaces the times of all events, calls and spans by those of this rank. */
 static void take_times(tm_draft *d, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
@@ -345,7 +347,7 @@ static bool is_in_order(const tm_draft *d) {
     const tm_part_call *calls = d->calls.data;
     const tm_part_pause *pauses = d->stream_waits.data;
     bool same = true;
-    int64_t last = INT64_MIN; /* launch of the previous event */
+    int64_t last = INT64_MIN; /* start of the launch of the previous event */
     for (size_t i = 1; i < d->calls.n && same; i++)
         same = by_begin(&calls[i - 1], &calls[i]) < 0;
     for (size_t i = 1; i < d->stream_waits.n && same; i++)

@@ -19,7 +19,7 @@ typedef struct tm_part_event {
     uint32_t stream; /* index of its track */
     uint32_t nth; /* occurrence index (0-based) of its name in its step, in the order of launches */
     int32_t step; /* index into the timeline's steps, TM_NO_STEP for none */
-    bool last;    /* of its step on its stream, or still running when the next one starts */
+    bool last; /* last event of its step on its stream, or still running when the next one starts */
 } tm_part_event;
 
 typedef struct tm_part_call {
@@ -32,10 +32,10 @@ typedef struct tm_part_call {
     uint8_t kind; /* tm_call_class_kind */
 } tm_part_call;
 
-/** Flag of a span: a call that may wait for the device before its own work. */
+/** A flag of spans: the span is a call that may wait for the device before its own work. */
 enum { TM_SPAN_MAY_WAIT = 128 };
 
-/** An annotation that names the host's activity, or a call with work of its own. */
+/** A span: an annotation that says what the host does, or a call that also does work of its own. */
 typedef struct tm_part_span {
     int64_t begin_ns, end_ns;
     uint32_t row;
@@ -49,33 +49,34 @@ typedef struct tm_part_pause {
     uint32_t row;
 } tm_part_pause;
 
-/** Number of occurrences of a name in a step: events, and calls that launched none. */
+/** Number of occurrences of a name in a step: its events, and its calls that launched no event. */
 typedef struct tm_part_count {
     uint32_t name;
     int32_t step;
     uint32_t n;
 } tm_part_count;
 
-/** A rank's events before its first step (warm-up). */
+/** What the recording has before the rank's first step: see TM_STEP_LEAD_IN. */
 typedef struct tm_warm_up {
     int64_t step; /* number of the rank's first step; INT64_MAX if no step has a GPU event */
-    bool any;     /* GPU events outside of steps were launched before it */
-    bool joined;  /* whether these events reach into the step, because the recording starts in the
+    bool any;     /* whether GPU events that belong to no step were launched before it */
+    bool joined;  /* whether these events last into the step: the recording then started in the
                      middle of the work */
 } tm_warm_up;
 
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
     int64_t
-        stage; /* pipeline stage, -1 for none; set by the caller: stages run different programs */
+        stage; /* pipeline stage, -1 for none; stages run different programs; set by the caller */
     tm_vec events;       /* of tm_part_event */
     tm_vec calls;        /* of tm_part_call */
     tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     tm_vec counts;       /* of tm_part_count */
-    bool syncs;          /* calls that wait for the GPU are recorded once it has work */
+    bool syncs;          /* waits of calls for the GPU are recorded, from its first work on */
     tm_warm_up before;   /* warm-up before the first step */
-    bool warm_up; /* the first step counts from the warm-up's end (tm_warm_up); set by the caller */
+    bool warm_up; /* the first step counts from the end of the warm-up, which is no step; set by the
+                     caller */
 } tm_draft;
 
 /**
@@ -89,15 +90,15 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
 void tm_draft_free(tm_draft *draft);
 
 /**
- * Replaces the times by those of another rank whose other columns are all the same.
- *
- * @param draft  collected from, or last used for, a rank with the same columns
+ * Replaces the times by those of another rank, whose columns are the same except for times.
+ * @param draft  made for, or last used for, such a rank
  * @return       whether the events are in the same order by this rank's times, too; if not, the
  *               draft is invalid until the next successful call
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
-/** Same for a rank whose times the draft had before; @p before is the result of that call. */
+/** The same for a rank whose times the draft already had once; @p before is what that call
+ * returned. */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_warm_up before);
 

@@ -7,31 +7,33 @@
 /** A wait that a call requested. */
 typedef struct tm_asked {
     uint32_t call;     /* row */
-    int64_t call_ns;   /* begin, since the root */
-    int64_t stream;    /* waiting stream; -1: the host */
+    int64_t call_ns;   /* start of the call, since the root */
+    int64_t stream;    /* stream that waits; -1: the host waits */
     int64_t on_stream; /* stream that is waited for */
-    int64_t until_ns;  /* covers launches there before this time: the start of the call, or of the
-                          call that recorded the event it names */
+    int64_t until_ns;  /* it waits for what was launched there before this time: the start of the
+                          call, or of the call that recorded the CUDA event */
 } tm_asked;
 
 typedef struct tm_recorded {
     const tm_draft *draft; /* borrowed */
-    uint32_t *first;       /* owned; [tracks + 1] range of each track in `events` */
-    uint32_t *events;      /* owned; events by track, in the order of launches */
+    uint32_t *first;       /* owned; [tracks + 1] first event of each track in `events` */
+    uint32_t *events;      /* owned; indices of events by track, in the order of launches */
     tm_vec asked;          /* of tm_asked, ascending in call; only waits whose awaited stream is
                               known */
-    tm_vec blind;          /* of tm_asked: streams that wait for an unrecorded, inferred stream */
-    bool streams;          /* some of `asked` are waits of streams: no others are inferred */
-    int64_t n_guessed;     /* inferred waits kept by tm_recorded_waits */
+    tm_vec blind; /* of tm_asked: waits of streams for a stream that is not recorded and must be
+                     inferred */
+    bool streams; /* `asked` has waits of streams, so no others are inferred */
+    int64_t n_guessed; /* inferred waits kept by tm_recorded_waits */
 } tm_recorded;
 
-/** TM_OK; TM_ERR_FAULT; free it in either case. */
+/** Collects the waits that a rank's trace records. TM_OK; TM_ERR_FAULT; free it in either case. */
 tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
                            tm_error *err) TM_MUST_CHECK;
 void tm_recorded_free(tm_recorded *recorded);
 
-/** Adds the recorded waits of streams; only if `streams` is set. @param waits  inferred by
- * tm_pairs_pick, or empty; only those of streams in `blind` are kept. TM_OK; TM_ERR_FAULT. */
+/** Adds the recorded waits of streams. Does nothing unless `streams` is set.
+ * @param waits  inferred by tm_pairs_pick, or empty; only those of streams in `blind` are kept.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the wait that a host call requested; NULL if none is recorded. */

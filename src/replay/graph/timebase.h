@@ -1,6 +1,6 @@
-/* Time base of a replay: time since the job's first GPU event, excluding time in which no rank was
- * recorded. The time between two recordings of a run belongs to no step, and no cause acts across
- * it. */
+/* Replay time: the time since the job's first GPU event (the root), without times in which no rank
+ * was recorded. The time between two recordings belongs to no step, and nothing after it has a
+ * cause before it. */
 #ifndef TMERGE_REPLAY_TIMEBASE_H
 #define TMERGE_REPLAY_TIMEBASE_H
 
@@ -14,7 +14,8 @@ typedef struct tm_cut {
 } tm_cut;
 
 typedef struct tm_timebase {
-    int64_t root_ns; /* first GPU start of the job, on its clock; INT64_MAX without any */
+    int64_t root_ns; /* first start of a GPU event in the job, on its clock; INT64_MAX if there is
+                        none */
     tm_vec cuts;     /* owned; of tm_cut, ascending; empty if the job has one recording */
 } tm_timebase;
 
@@ -35,7 +36,8 @@ tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) TM
 
 void tm_timebase_free(tm_timebase *base);
 
-/** Converts a time of the job's clock to replay time; excluded times map to their cut. */
+/** Converts a time of the job's clock to replay time; all times within a cut give the same replay
+ * time. */
 static inline int64_t tm_timebase_of(const tm_timebase *base, int64_t job_ns) {
     const tm_cut *cuts = base->cuts.data;
     size_t i = base->cuts.n;

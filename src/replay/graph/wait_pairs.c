@@ -4,14 +4,15 @@
 
 #include "base/hash.h"
 
-/* Events searched back on a stream; size of the ring that holds them. */
+/* Number of events of a stream that are searched backwards; size of the ring buffer that holds
+ * them. */
 enum { BACK = 24, RING = 32 };
-/* A start at most this long after an end may be caused by it. */
+/* If an event starts at most this long after another ended, the end may have caused the start. */
 static const int64_t TIGHT_NS = 6000;
 
 /* The latest launched events of a stream. */
 typedef struct stream {
-    size_t n;              /* events launched so far */
+    size_t n;              /* number of events launched so far */
     uint32_t latest[RING]; /* index of the i-th event at i modulo RING */
 } stream;
 
@@ -20,8 +21,8 @@ typedef struct walk {
     const tm_draft *draft;
     stream *streams; /* owned; by track */
     size_t n;
-    size_t n_waits; /* calls that make a stream wait, passed so far */
-    int64_t *seen;  /* owned; [n] n_waits at the stream's latest launch */
+    size_t n_waits; /* number of calls so far that make a stream wait */
+    int64_t *seen;  /* owned; [n] n_waits at the latest launch on each stream */
 } walk;
 
 static bool walk_begin(walk *w, const tm_draft *draft) {

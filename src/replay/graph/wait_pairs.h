@@ -5,13 +5,16 @@
 #include "base/keys.h"
 #include "rank_events.h"
 
-/** An end this much after a start may still have been waited for. */
+/** An event may have waited for another that seems to end this long after its start. */
 enum { TM_PAIR_SLACK_NS = 2000 };
 
-/** Pairs of places (event waited for, waiting event) by hash, equal on all ranks of a stage. */
+/** Hashes of pairs of places: of an event that may have been waited for, and of the event that
+ * waited. They are equal on all ranks of a stage. */
 typedef struct tm_pairs {
-    tm_keys broken; /* of uint64_t: on some rank it started before the awaited event had ended */
-    tm_keys tight;  /* of uint64_t: on some rank it started just when the awaited event had ended */
+    tm_keys broken; /* of uint64_t: pairs that are disproved, because on some rank the second event
+                       started before the first had ended */
+    tm_keys tight;  /* of uint64_t: pairs in which, on some rank, the second event started just when
+                       the first had ended */
 } tm_pairs;
 
 #define TM_PAIRS() ((tm_pairs){TM_KEYS(uint64_t), TM_KEYS(uint64_t)})
@@ -27,8 +30,8 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
 /**
  * Infers the waits of a rank. An event may have waited if a call made its stream wait after the
  * launch of the previous event there. It is paired with the latest event of each other stream that
- * was launched before it and had ended; pairs broken on any rank are skipped. On a rank without
- * such calls, only pairs that are tight on some rank count.
+ * was launched before it and had ended; pairs in `broken` are skipped. On a rank without such
+ * calls, only pairs in `tight` are used.
  *
  * @param pairs  of all ranks
  * @param waits  of tm_part_wait, appended to, ascending in event

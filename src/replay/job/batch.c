@@ -51,8 +51,8 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace) {
     tm_batch_loops_of(workspace->loops)->times(batch, workspace);
 }
 
-/* Same as tm_path_decide for one node: returns the source of the deciding edge, the latest of
- * several. */
+/* Same as tm_path_decide for one node: returns the source of the deciding edge, the latest one if
+ * several decide. */
 static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t v,
                        size_t lane) {
     const tm_graph *g = batch->like;
@@ -70,15 +70,15 @@ static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspac
     return best ? best->from : TM_FROM_ROOT;
 }
 
-/* The deciding source of a node is not yet known. */
+/* The source that decides the time of a node is not known yet. */
 static const uint32_t UNKNOWN = UINT32_MAX - 1;
 
-/* Returns the root or operation from which a rank's path to a node starts. Caches the result for
- * all nodes on the way. */
+/* Returns the root or operation from which a rank's path to a node starts. The result is kept for
+ * all nodes on the path. */
 static uint32_t boundary_of(const tm_batch *batch, tm_batch_workspace *workspace, uint32_t node,
                             size_t lane) {
     uint32_t boundary = node, next;
-    while (!(boundary & TM_FROM_VISIT)) { /* also set in TM_FROM_ROOT */
+    while (!(boundary & TM_FROM_VISIT)) { /* this bit is also set in TM_FROM_ROOT */
         uint32_t *from = &workspace->boundaries[(size_t)boundary * TM_LANES + lane];
         if (*from == UNKNOWN)
             *from = decide(batch, workspace, boundary, lane);

@@ -19,59 +19,60 @@ typedef struct tm_batch_visit {
     int64_t usual_ns[TM_LANES]; /* of the transfer */
 } tm_batch_visit;
 
-/** A value of each rank, by edge or place. */
+/** One value for each rank of a batch: of an edge or of a place. */
 typedef struct tm_batch_row {
     int64_t ns[TM_LANES];
 } tm_batch_row;
 
-/** Same in half the memory, for the usual short times. If the first value is TM_WIDE, the second is
- * the index of a wide row. */
+/** The same in half the memory, for short times, which are usual. If the first value is TM_WIDE,
+ * the second is the index of a wide row, which has the times. */
 typedef struct tm_batch_short {
     int32_t ns[TM_LANES];
 } tm_batch_short;
 
 #define TM_WIDE INT32_MIN
 
-/** Up to TM_LANES ranks; unused lanes repeat the first rank. */
+/** A batch of up to TM_LANES ranks. Lanes without a rank have the values of the first rank. */
 typedef struct tm_batch {
-    const tm_graph *like; /* borrowed: graph of a rank with the same nodes and edges; these, steps
-                             and the nodes of operations are shared */
+    const tm_graph *like; /* borrowed: graph of a rank with the same nodes and edges. The batch uses
+                             these, its steps and the nodes of its operations */
     const tm_batch_items *items; /* borrowed: shared by all ranks */
     size_t n;                    /* number of ranks */
     int64_t rank[TM_LANES];
-    uint32_t index[TM_LANES]; /* index of each rank in its process */
+    uint32_t index[TM_LANES]; /* index of each rank among those of its process */
     tm_batch_short *recorded; /* borrowed, like all below: [edges] */
-    tm_batch_row *wide;       /* [edges of the model that are not short] */
-    tm_batch_row *over;       /* [nodes that may have unexplained time], by slots of the items: like
-                                over_ns of a graph */
-    tm_batch_visit *visits;   /* [visits] */
-    uint8_t *has_over;        /* [edges] bit by lane: TM_EDGE_OVER */
+    tm_batch_row *wide;       /* weights of the model's edges that are not short */
+    tm_batch_row *over; /* over_ns, as in a graph, of nodes that may have unexplained time; by slot
+                           (see tm_batch_items) */
+    tm_batch_visit *visits; /* [visits] */
+    uint8_t *has_over;      /* [edges] one bit per rank: whether the edge has TM_EDGE_OVER */
 } tm_batch;
 
-/** Reusable buffers for reductions, kept from batch to batch so that they need not grow again.
+/** Memory that reductions use. It is kept from batch to batch, so that it need not grow again.
  * Initialised with {0}. */
 typedef struct tm_reduce_room {
-    tm_vec boundaries; /* operations, ends of steps, joints */
+    tm_vec boundaries; /* boundary nodes: operations, ends of steps, joints */
     tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* of int64_t: [links][width] */
     tm_vec alive;      /* of uint8_t: [links] as in tm_ways */
-    tm_vec implied;    /* of uint8_t: redundant ways of the current node, bit by rank; then the same
-                          for the latest operations */
+    tm_vec implied; /* of uint8_t, one bit per rank: which ways of the current node are redundant;
+                       then the same for those through the latest operations */
 } tm_reduce_room;
 
 void tm_reduce_room_free(tm_reduce_room *room);
 
-/** Workspace for all batches, used by one at a time. */
+/** Working memory for batches. One batch uses it at a time. */
 typedef struct tm_batch_workspace {
-    const struct tm_batch_loops *loops; /* borrowed: for an instruction set; NULL: the fastest */
-    tm_batch_row *ns;                   /* [nodes] times, from tm_batch_times */
-    tm_batch_row *peer;   /* [edges] as tm_edge.peer_ns, if not as recorded; this and the next two
-                            from   tm_batch_peers */
-    uint8_t *known;       /* [edges] TM_WORKSPACE_PEER if peer is set; TM_EDGE_PAIR */
-    uint8_t *stall;       /* [edges] bit by lane: TM_EDGE_STALL */
+    /* borrowed: loops for an instruction set; NULL: the fastest */
+    const struct tm_batch_loops *loops;
+    tm_batch_row *ns;     /* [nodes] times, from tm_batch_times */
+    tm_batch_row *peer;   /* [edges] as tm_edge.peer_ns, if it differs from the recorded weight;
+                             tm_batch_peers sets this and the next two */
+    uint8_t *known;       /* [edges] bits: TM_WORKSPACE_PEER if `peer` is set; TM_EDGE_PAIR */
+    uint8_t *stall;       /* [edges] one bit per rank: TM_EDGE_STALL */
     uint32_t *boundaries; /* [nodes][TM_LANES] scratch */
     size_t n_nodes, n_edges;
-    tm_pages room; /* memory of all these */
+    tm_pages room; /* memory of the members above */
     tm_reduce_room links;
 } tm_batch_workspace;
 
@@ -96,8 +97,8 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
 
 /**
  * Extracts the graph of one rank, with the peer weights of the workspace.
- * @param in_time  orders nodes by the rank's own times, like tm_graph_build; else in the batch's
- *                 order
+ * @param in_time  order nodes by the rank's own times, like tm_graph_build; otherwise as in the
+ *                 batch
  * @param out      to be freed in either case
  * @return         TM_OK; TM_ERR_FAULT
  */

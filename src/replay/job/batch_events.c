@@ -43,7 +43,8 @@ static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
            memcmp(a->role, b->role, n) == 0;
 }
 
-/* Sets a leader's recorded events to a rank's times. Returns whether they are valid for it. */
+/* Sets the times in the recorded events of a leader to those of a rank. Returns whether the events
+ * are valid for that rank. */
 static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     tm_draft *draft = &d->own[leader];
     if (draft->timeline != &d->timelines[i] && !tm_draft_take(draft, &d->timelines[i], d->base))
@@ -51,7 +52,8 @@ static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     return draft->timeline != NULL;
 }
 
-/* Returns the rank whose recorded events this one can use; itself if none. */
+/* Returns the leader: a rank whose recorded events this rank can use; the rank itself if there is
+ * none. */
 static uint32_t find_leader(tm_drafts *d, size_t i, int64_t stage) {
     for (size_t k = 0; k < d->n_latest; k++) {
         const uint32_t leader = d->latest[k];
@@ -84,7 +86,7 @@ static void drop(tm_drafts *d, size_t i) {
 
 static void add_leader(tm_drafts *d, uint32_t i) {
     const uint32_t past =
-        d->latest[TM_DRAFTS_LATEST - 1]; /* no rank is compared with it any more */
+        d->latest[TM_DRAFTS_LATEST - 1]; /* further ranks are not compared with it any more */
     if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
         drop(d, past);
     d->n_latest += d->n_latest < TM_DRAFTS_LATEST;

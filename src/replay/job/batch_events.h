@@ -1,21 +1,23 @@
 /* The recorded events of a process's ranks. Ranks whose columns are all equal except for times,
- * and whose events are in the same order, share one tm_draft, which has the times of the rank last
- * requested. If the others take much memory, they are rebuilt on request. */
+ * and whose events are in the same order, share one tm_draft, with the times of the rank that was
+ * requested last. If drafts take much memory, older ones are freed and made again when they are
+ * requested. */
 #ifndef TMERGE_REPLAY_BATCH_EVENTS_H
 #define TMERGE_REPLAY_BATCH_EVENTS_H
 
 #include "replay/graph/call_class.h"
 #include "replay/graph/rank_events.h"
 
-/** Number of latest tm_draft a rank is compared with; limit of the bytes kept for older ones. */
+/** Number of the latest drafts with which a rank is compared; limit [bytes] of older drafts that
+ * are kept. */
 enum { TM_DRAFTS_LATEST = 4, TM_DRAFTS_BYTES = 32 << 20 };
 
 /** State of each rank. */
 typedef struct tm_drafts_rank {
     tm_warm_up before; /* warm-up */
     uint32_t leader;   /* rank whose events it uses: itself or an earlier one */
-    bool leads;        /* another rank uses its events */
-    bool kept;         /* its own events are in memory */
+    bool leads;        /* whether another rank uses its events */
+    bool kept;         /* whether its own events are in memory */
     bool warm_up;      /* as in tm_draft; set by the caller */
 } tm_drafts_rank;
 
@@ -25,7 +27,7 @@ typedef struct tm_drafts {
     tm_call_classes classes;           /* owned */
     tm_draft *own;                     /* owned; [n] empty for a rank that uses another's */
     tm_drafts_rank *ranks;             /* owned; [n] */
-    uint32_t latest[TM_DRAFTS_LATEST]; /* leaders, the latest first */
+    uint32_t latest[TM_DRAFTS_LATEST]; /* indices of leaders, the latest first */
     size_t n, n_latest;
     size_t bytes, most_bytes; /* of events in memory, and the limit */
 } tm_drafts;
@@ -44,8 +46,8 @@ void tm_drafts_free(tm_drafts *drafts);
 tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Returns the events that tm_drafts_make collected, with what was set in them since. TM_OK;
- * TM_ERR_FAULT. */
+/** Returns the events that tm_drafts_make collected, with the members that the caller has set in
+ * them. TM_OK; TM_ERR_FAULT. */
 tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out,
                        tm_error *err) TM_MUST_CHECK;
 

@@ -4,12 +4,12 @@
 
 #include "replay/graph/graph.h"
 
-/** Which weight of its item (tm_peer_weights) an edge contributes to. */
+/** Which weight of an item (tm_peer_weights) an edge contributes to. */
 typedef enum tm_item_tells {
     TM_TELLS_NONE,
-    TM_TELLS_FIRST,  /* first_ns, for which the longest edge counts */
+    TM_TELLS_FIRST,  /* first_ns: the longest of these edges */
     TM_TELLS_SECOND, /* second_ns: by itself */
-    TM_TELLS_OVER    /* second_ns: over_ns of its node */
+    TM_TELLS_OVER    /* second_ns: over_ns of the edge's target */
 } tm_item_tells;
 
 typedef struct tm_item_edge {
@@ -21,14 +21,15 @@ typedef struct tm_item_edge {
 typedef struct tm_batch_items {
     size_t n, n_events;
     uint32_t *places; /* owned; [n] place of every item */
-    uint32_t *slots;  /* owned; [edges] slot of the target node, for an edge that may have
-                         unexplained time; or TM_NO_SLOT */
+    uint32_t *slots;  /* owned; [edges] slot of the target node if the edge may have unexplained
+                         time; else TM_NO_SLOT */
     size_t n_slots;
-    uint32_t *first; /* owned; [n + 2] index of each item's first edge; those of transfers follow
-                        the last item's */
+    uint32_t *first;     /* owned; [n + 2] index of each item's first edge; edges of transfers come
+                            after those of the last item */
     tm_item_edge *edges; /* owned */
-    uint8_t *always;     /* owned; [n] whether the item is compared on every rank (calls, and events
-                            with work of their own) or only on ranks with unexplained time */
+    /* owned; [n] true if the item is compared on every rank (calls, and events with work of
+     * their own); false: only on ranks on which it has unexplained time */
+    uint8_t *always;
 } tm_batch_items;
 
 #define TM_NO_SLOT UINT32_MAX

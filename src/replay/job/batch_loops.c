@@ -10,8 +10,8 @@
 
 extern const tm_batch_loops TM_BATCH_LOOPS_OF;
 
-/* Number of values in a vector. Most processors support four; compilers often fail to vectorise
- * loops over eight. A comparison yields all bits or none for each value. */
+/* Number of values in a vector. Most processors support four, and compilers often do not vectorise
+ * loops over eight. Comparing two vectors sets all bits of a value, or none. */
 enum { AT_ONCE = 4, PARTS = TM_LANES / AT_ONCE };
 typedef int64_t some __attribute__((vector_size(AT_ONCE * 8), aligned(8), may_alias));
 typedef uint64_t some_unsigned __attribute__((vector_size(AT_ONCE * 8), aligned(8)));
@@ -117,9 +117,9 @@ static void weigh_item(const tm_batch *batch, size_t item, tm_batch_row *first,
 
 /* Comparison of an item with other ranks. */
 typedef struct compared {
-    row more;      /* the others' first weight - the rank's own */
-    row second;    /* the others' second weight */
-    uint8_t stall; /* bit by rank: it is a stall */
+    row more;      /* first weight of the other ranks minus the rank's own */
+    row second;    /* second weight of the other ranks */
+    uint8_t stall; /* one bit per rank: whether it is a stall */
 } compared;
 
 /* Same as tm_peer_median. */
@@ -165,7 +165,8 @@ static inline void compare_item(const tm_batch *batch, size_t item, const tm_pee
         out->more.of[i] = others_first.of[i] - first.of[i];
 }
 
-/* Returns the over_ns of an edge's node on ranks where the edge has TM_EDGE_OVER; 0 on others. */
+/* Returns, for ranks on which the edge has TM_EDGE_OVER, over_ns of its target; 0 for the
+ * others. */
 static inline row over_of(const tm_batch *batch, uint32_t edge) {
     row out = *row_of(batch->over[batch->items->slots[edge]].ns);
     const int64_t has = batch->has_over[edge];
@@ -175,7 +176,7 @@ static inline row over_of(const tm_batch *batch, uint32_t edge) {
     return out;
 }
 
-/* Limits the unexplained part of a lag to that of the others. */
+/* Limits the unexplained part of a lag to that of the other ranks. */
 static inline void cut_over(const row *recorded, const row *over, const row *others, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some excess = over->of[i] - others->of[i];
@@ -184,7 +185,8 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
     }
 }
 
-/* Computes the weight that an item's edge has on the other ranks; false: as recorded. */
+/* Computes the weight that an item's edge has on the other ranks. False: it is the recorded
+ * weight. */
 static inline bool set_edge(const tm_batch *batch, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row recorded = recorded_row(batch, edge->edge);
@@ -239,8 +241,8 @@ static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_plac
     return any;
 }
 
-/* Sets the peers' times of an item whose place no other rank, or only a minority of the role's
- * ranks, has. */
+/* Sets the peers' times of an item whose place no other rank has, or only a minority of the ranks
+ * of its role. */
 static void set_rare(const tm_batch *batch, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_batch_workspace *workspace) {
     const uint32_t place = batch->items->places[item], known = places->known[place];
@@ -283,7 +285,8 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Updates the minimum by a node's slack. *near: all bits if it is below @p below_ns. */
+/* Updates the minimum by a node's slack. Sets all bits of *near for ranks on which it is below @p
+ * below_ns. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -338,8 +341,9 @@ static void find_slack(const tm_batch *batch, const tm_batch_workspace *workspac
 /* Weights of an edge on all ranks. */
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
-    bool has_over;     /* part of ns is unexplained on some ranks */
-    int64_t from_root; /* all bits if it leads from the root, which may cut it; else 0 */
+    bool has_over;     /* on some ranks, part of ns is unexplained */
+    int64_t from_root; /* all bits if the edge leads from the root, so that it may have been cut
+                          there; else 0 */
     row over;
 } weights;
 
@@ -403,7 +407,7 @@ static void scale(const int64_t *ns, double factor, int64_t *out) {
 }
 
 /* Computes the weights of a change, and the same without unexplained time.
- * @param room  [2] @param by  [2] initially as recorded */
+ * @param room  [2] @param by [2] the recorded weights before the call */
 static void change_all(const weights *w, double factor, tm_batch_row *room, const int64_t **by) {
     if (factor == 1.0)
         return;
@@ -423,7 +427,7 @@ static void change_all(const weights *w, double factor, tm_batch_row *room, cons
 }
 
 /* Scales the weights of a transfer by the factor of each rank's operation.
- * @param room  [2] @param by  [2] initially as recorded */
+ * @param room  [2] @param by [2] the recorded weights before the call */
 static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visit,
                              tm_batch_row *room, const int64_t **by) {
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -436,7 +440,8 @@ static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visi
 }
 
 /* Restores the recorded weights on ranks that a change does not apply to.
- * @param ranks  bit by rank: applies  @param was  [2] @param room  [2] @param by  [2] */
+ * @param ranks  one bit per rank: whether the change applies @param was [2] @param room [2] @param
+ *               by [2] */
 static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *room,
                         const int64_t **by) {
     for (size_t i = 0; i < 2; i++) {
@@ -500,7 +505,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* as many as kinds of lanes, in the same order */
+    (void)tm_lanes_all(n); /* in the order of the kinds of lanes, one for each */
     return all;
 }
 

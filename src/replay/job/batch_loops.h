@@ -14,7 +14,8 @@ typedef struct tm_batch_loops {
     void (*weigh_item)(const tm_batch *batch, size_t item, tm_batch_row *first,
                        tm_batch_row *second);
 
-    /** Sets the peer weights of all items with peers. @param workspace  with nothing known yet */
+    /** Sets the peer weights of all items with peers.
+     * @param workspace  in which no peer weights are known yet */
     void (*peers)(const tm_batch *batch, const tm_peer_places *places,
                   tm_batch_workspace *workspace);
 
@@ -23,11 +24,11 @@ typedef struct tm_batch_loops {
     void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
                   int64_t below_ns, tm_slack *out);
 
-    /** The two tm_weigh_batch of sets.h. */
+    /** The implementations of tm_weigh_batch for sets.h. */
     tm_weigh_batch *weigh, *weigh_changes;
 } tm_batch_loops;
 
-/** Returns those of all instruction sets that this processor supports, the fastest last. */
+/** Returns the loops for all instruction sets that this processor supports, the fastest last. */
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n);
 
 /** Returns @p asked, or the fastest if it is NULL. */

@@ -6,17 +6,19 @@
 #include "replay/graph/maker.h"
 #include "replay/graph/order.h"
 
-/* Number of latest models a rank is compared with, so that jobs without equal ranks lose no
- * time. */
+/* A rank is compared with this many of the latest models, so that jobs without equal ranks do not
+ * take longer. */
 enum {
     LATEST = 8,
-    MOST_EDGES = 1 << 16 /* of a rank: the weights of a batch of larger ones exceed the caches */
+    MOST_EDGES = 1 << 16 /* Maximum number of edges of a rank in a batch: the weights of larger
+                            batches do not fit into the caches. */
 };
 
-/* Above this (a quarter of the short range) on one rank, the range may not suffice for others. */
+/* If a weight is above this (a quarter of what a short value can hold) on one rank, a short value
+ * may be too small for it on another. */
 static const int64_t WIDE_NS = INT32_MAX / 4;
 
-/* Identity of an event or call, regardless of its time. */
+/* What identifies an event or call, apart from its time. */
 typedef struct kind_of_part {
     uint32_t row, name;
     int32_t step;
@@ -24,18 +26,19 @@ typedef struct kind_of_part {
 } kind_of_part;
 
 typedef struct place_of_edge {
-    uint32_t place;      /* index in the graph; TM_NO_ORIGIN if dropped because it leads back */
-    uint32_t source, to; /* indices into the times */
-    uint32_t slot;       /* slot of its node, as in tm_batch_items */
+    uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if it was dropped because it
+                       leads to an earlier node */
+    uint32_t source, to; /* indices of its ends in the times */
+    uint32_t slot;       /* slot of its target, as in tm_batch_items */
     uint32_t wide;       /* index of the wide row; TM_NO_SLOT: it is short */
 } place_of_edge;
 
-/* An edge from the root to a part whose other edges do not explain its time. */
+/* An additional edge from the root to a part, because its other edges do not explain its time. */
 typedef struct extra_edge {
     uint32_t part, wide;
 } extra_edge;
 
-/* Frees memory that is only needed to make batches. */
+/* Frees memory that is needed only while batches are made. */
 static void free_making(tm_model *model) {
     tm_vec_free(&model->loose);
     tm_vec_free(&model->edges);
@@ -148,7 +151,7 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     return ns;
 }
 
-/* Whether an edge between parts leads back by this rank's times, and is therefore dropped. Rarely
+/* Whether an edge leads to an earlier part by this rank's times, so that it is dropped. Rarely
  * called. */
 static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_t *ns,
                                                  uint32_t from, uint32_t to) {
@@ -166,7 +169,7 @@ static bool is_short(int64_t ns) {
     return (int32_t)ns == ns && ns != TM_WIDE;
 }
 
-/* Time of a part that nothing leads to; leaves room for sums. */
+/* The time of a part that no edge leads to. Sums of it do not overflow. */
 static const int64_t UNREACHED = INT64_MIN / 4;
 
 /* Stores the weights of all edges, and in reached [model->n_ends] the time of each part according
@@ -216,8 +219,8 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     }
 }
 
-/* Whether exactly the parts with an extra edge from the root are not explained by their other
- * edges. Branch-free, so that it can be vectorised. */
+/* Whether the parts whose edges do not explain their times are exactly those with an additional
+ * edge from the root. Has no branches, so that it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;
     const uint64_t *has_extra = model->has_extra;
@@ -259,7 +262,7 @@ static uint32_t *find_wide(tm_model *model) {
     return wide;
 }
 
-/* Lists the extra edges, and those of transfers. */
+/* Lists the additional edges from the root, and the edges of transfers. */
 static bool find_others(tm_model *model) {
     const tm_graph *g = model->graph;
     const tm_loose_edge *loose = model->loose.data;
@@ -325,7 +328,7 @@ static tm_batch *add_batch(tm_models *models, tm_model *model) {
     return batch;
 }
 
-/* Clears a lane's unexplained time after a rank of another sort. */
+/* Clears the unexplained time in a lane that was used for a rank of another model. */
 static void forget_over(tm_batch *batch) {
     const size_t n_edges = tm_batch_edges(batch);
     for (size_t slot = 0; slot < batch->items->n_slots; slot++)
@@ -342,7 +345,8 @@ static void take_visits(const tm_maker *m, tm_batch *batch) {
     }
 }
 
-/* Adds a rank to a batch. *taken: whether it is of the model's sort. False when out of memory. */
+/* Adds a rank to a batch. Sets *taken to whether the rank has the model's nodes and edges. False
+ * when out of memory. */
 static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);
@@ -377,7 +381,7 @@ static uint32_t source_of(uint32_t from, uint32_t n_parts) {
     return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_VISIT));
 }
 
-/* Makes the rank the model of a new sort. */
+/* Makes a new model from the rank. */
 static bool add_model(tm_models *models, tm_maker *m) {
     tm_model *model = tm_vec_push(&models->models);
     if (!model)

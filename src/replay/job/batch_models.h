@@ -1,5 +1,5 @@
-/* Finds ranks whose graphs have the same nodes and edges. The first of each sort is the model, with
- * a graph of its own; later ones form batches (batch.h). */
+/* Finds ranks whose graphs have the same nodes and edges. The first of them is the model and has a
+ * graph of its own. The later ones form batches (batch.h). */
 #ifndef TMERGE_REPLAY_BATCH_MODELS_H
 #define TMERGE_REPLAY_BATCH_MODELS_H
 
@@ -8,26 +8,27 @@
 #include "replay/graph/build_graph.h"
 #include "replay/job/peers.h"
 
-/** Properties that a rank must share with the first of its sort. */
+/** A model: what another rank must have in common with it to join one of its batches. */
 typedef struct tm_model {
-    const tm_graph *graph;       /* borrowed: of the first rank */
-    const tm_timeline *timeline; /* borrowed: of the first rank */
-    const tm_draft *draft;       /* only its address: ranks that share it have the same events */
+    const tm_graph *graph;       /* borrowed: graph of the first rank */
+    const tm_timeline *timeline; /* borrowed: timeline of the first rank */
+    /* only its address is used: ranks with the same draft have the same events */
+    const tm_draft *draft;
     int64_t stage;
-    tm_vec parts;     /* of kind_of_part: identity of each event and call */
+    tm_vec parts;     /* of kind_of_part: what identifies each event and call */
     tm_vec loose;     /* of tm_loose_edge */
     tm_vec edges;     /* of place_of_edge: where the weight of each loose edge is stored */
     uint32_t *origin; /* owned; [edges of the graph] as in tm_maker */
-    uint32_t *wide; /* owned; [edges of the graph] index of a batch's wide row, or TM_NO_SLOT; NULL
-                       before the first batch, like n_wide */
+    uint32_t *wide; /* owned; [edges of the graph] index of the wide row of the edge, or TM_NO_SLOT;
+                       NULL, and n_wide 0, before the first batch */
     size_t n_wide;
-    tm_vec transfers;      /* of uint32_t: loose edges that are transfers */
-    tm_vec extra;          /* of extra_edge: edges from the root in addition to loose ones */
-    uint64_t *has_extra;   /* owned; [n_ends] 1 if the part has an extra edge, else 0 */
+    tm_vec transfers;      /* of uint32_t: indices of loose edges that are transfers */
+    tm_vec extra;          /* of extra_edge: edges from the root besides the loose ones */
+    uint64_t *has_extra;   /* owned; [n_ends] 1 if the part has such an edge, else 0 */
     tm_batch_items *items; /* owned */
     size_t n_events;
-    size_t n_ends; /* starts and ends of all items, then ends of steps */
-    size_t batch;  /* index of its last batch, which may have room; SIZE_MAX: none */
+    size_t n_ends; /* number of parts: starts and ends of all items, and ends of steps */
+    size_t batch;  /* index of its last batch, which may have free lanes; SIZE_MAX: none */
 } tm_model;
 
 /** State kept from rank to rank while graphs are built. */
@@ -35,7 +36,7 @@ typedef struct tm_models {
     tm_vec models;                 /* of tm_model */
     tm_vec batches;                /* of tm_batch */
     tm_pages rows;                 /* memory of the batches */
-    tm_vec edges, weights, causes; /* reused buffers of tm_maker */
+    tm_vec edges, weights, causes; /* memory of tm_maker, reused for each rank */
     tm_vec times;                  /* of int64_t: times of a rank's parts */
 } tm_models;
 
@@ -44,17 +45,17 @@ typedef struct tm_models {
 
 void tm_models_free(tm_models *models);
 
-/** The rank to build. */
+/** The rank whose graph is to be built. */
 typedef struct tm_model_rank {
     const tm_recorded *recorded;
-    const tm_vec *waits;           /* this and the next two as for tm_graph_build */
+    const tm_vec *waits;           /* as for tm_graph_build, like the next two */
     const tm_replay_visit *visits; /* [n] */
     size_t n;
-    uint32_t index; /* of the rank in its process */
+    uint32_t index; /* index of the rank among those of its process */
 } tm_model_rank;
 
 /**
- * Same as tm_graph_build, but the graph stays empty except for its rank if the rank joins a batch.
+ * Same as tm_graph_build. But if the rank joins a batch, only the rank is set in the graph.
  * @param out     must stay at its address while the models are in use
  * @param places  numbers the places
  * @return        TM_OK; TM_ERR_FAULT
@@ -62,7 +63,8 @@ typedef struct tm_model_rank {
 tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_places *places,
                           tm_graph *out, tm_error *err) TM_MUST_CHECK;
 
-/** Makes unused lanes repeat the first rank, and frees memory only needed for building. */
+/** Fills lanes without a rank with the values of the first rank, and frees memory that is needed
+ * only while building. */
 void tm_models_close(tm_models *models);
 
 #endif

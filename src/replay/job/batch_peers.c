@@ -8,7 +8,8 @@
 /* Number of items to prefetch ahead. */
 enum { AHEAD = 8 };
 
-/* The items of a slice, cached for the latest model; batches of a model are consecutive. */
+/* The items of a slice. They are kept for the latest model, because the batches of a model are
+ * consecutive. */
 typedef struct slice_items {
     const tm_batch_places *of;
     const tm_batch_items *items;
@@ -28,8 +29,8 @@ static bool list_items(slice_items *s, const tm_batch_items *items) {
     return true;
 }
 
-/* Returns the index of each place's first row, stored one entry too far; placing the rows corrects
- * that. NULL when out of memory. */
+/* Returns the index of each place's first row, one entry too far to the right, which placing the
+ * rows corrects. NULL when out of memory. */
 static size_t *count_rows(const tm_batch *batches, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;
     size_t *first = calloc(n_places + 2, sizeof *first);

@@ -76,8 +76,9 @@ double tm_host_factor(const tm_vec *times, uint32_t host) {
 }
 
 bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_rows, int64_t *out) {
-    size_t *first = calloc(n_rows + 2, sizeof *first); /* of each row's first value, one entry too
-                                                          far until the values are placed */
+    /* index of each row's first value, one entry too far to the right until the values are
+     * placed */
+    size_t *first = calloc(n_rows + 2, sizeof *first);
     int64_t *sorted = malloc((n + 1) * sizeof *sorted);
     const bool ok = first && sorted;
     for (size_t i = 0; i < n && ok; i++)

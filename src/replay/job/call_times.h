@@ -1,30 +1,30 @@
-/* Compares the hosts by the time they take for a call. If every stage of a pipeline is on one
- * host, its ranks have no peers on another host; but a slow host takes longer for all calls,
- * whatever the stage. */
+/* Compares the hosts by the time that they take for a call. If each stage of a pipeline is on a
+ * single host, ranks have no peers on other hosts. But a slow host takes longer for all calls, so
+ * hosts can be compared although they run different stages. */
 #ifndef TMERGE_REPLAY_CALL_TIMES_H
 #define TMERGE_REPLAY_CALL_TIMES_H
 
 #include "peers.h"
 
-/** Facts about a rank with a graph, known to every process. Sent as bytes. */
+/** What every process knows about a rank that has a graph. Sent as bytes. */
 typedef struct tm_replay_fact {
     int64_t rank, stage; /* pipeline stage, -1 for none */
-    int64_t call_ns; /* median of the host's own time in a call and before it; 0 without any call */
+    int64_t call_ns; /* median time of the host in a call and before it; 0 if there are no calls */
     uint32_t host;   /* name id */
 } tm_replay_fact;
 
 /** A host's call time compared with the others. */
 typedef struct tm_host_time {
     uint32_t host;
-    int64_t call_ns; /* median of its ranks' medians */
-    double factor;   /* ratio to the (lower) median of the other hosts; 1 if below
-                        TM_HOST_FACTOR_LEAST, since stages differ slightly */
+    int64_t call_ns; /* median over its ranks of their medians */
+    double factor;   /* call_ns divided by the (lower) median of the other hosts; 1 if that is below
+                        TM_HOST_FACTOR_LEAST, because stages differ slightly */
 } tm_host_time;
 
 #define TM_HOST_FACTOR_LEAST 1.25
 
 /**
- * Compares the hosts, if there are several and every stage is on one.
+ * Compares the hosts, if there are several and each stage is on a single host.
  * @param facts  [n]
  * @param out    of tm_host_time, ascending in host; left empty if they are not compared
  * @return       TM_OK; TM_ERR_FAULT

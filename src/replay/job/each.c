@@ -5,8 +5,8 @@
 
 #include "base/sorted.h"
 
-/* The two links kept between a pair of operations: the longest one with its group, and the longest
- * of all other groups. */
+/* A pair of operations. Of the links between them, two are kept: the longest, with its group, and
+ * the longest one of other groups. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;
@@ -16,8 +16,8 @@ typedef struct own_link {
     uint32_t group, link;
 } own_link;
 
-/* SIMD lanes, one for each group. A double holds over 100 days to the nanosecond, and processors
- * have a vector maximum for it. */
+/* Times for SIMD lanes, one for each group. A double holds over 100 days to the nanosecond, and
+ * processors have a vector maximum for it. */
 typedef struct lanes {
     double ns[TM_EACH_LANES];
 } lanes;
@@ -36,7 +36,8 @@ static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
 }
 
-/* Sorts the links into a target by group. Often they already are: ranks are grouped by host. */
+/* Sorts the links into a target by group. Often they are sorted already, because ranks of a host
+ * are adjacent. */
 static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     const tm_replay *job = each->replay;
     own_link *own = each->own;
@@ -46,7 +47,8 @@ static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     tm_sort(own + first, behind - first, sizeof *own, by_group);
 }
 
-/* Adds the pairs into a target. @param pair_of  [operations, root] latest pair of each source */
+/* Adds the pairs that lead to a target.
+ * @param pair_of  [operations, root] latest pair of each source */
 static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
     const tm_replay *job = each->replay;
     const int64_t *ns = job->ns + each->sets.others * job->n_links;
@@ -104,7 +106,8 @@ static bool is_group_below(const void *link, const void *first) {
     return ((const own_link *)link)->group < *(const uint32_t *)first;
 }
 
-/* Updates @p latest by the links of other groups. @p first  the group of the first lane */
+/* Updates @p latest by the links of ranks outside of each lane's group. @p first is the group of
+ * the first lane */
 static void reach_by_others(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                             lanes *latest) {
     static const lanes root = {{0}};
@@ -123,7 +126,7 @@ static void reach_by_others(const tm_each *each, uint32_t first, size_t target, 
     }
 }
 
-/* Updates @p latest by each group's own links. */
+/* Updates @p latest by the links of each lane's own group. */
 static void reach_by_own(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                          lanes *latest) {
     const tm_replay *job = each->replay;

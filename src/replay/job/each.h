@@ -4,7 +4,7 @@
 
 #include "replay/job/replay_job.h"
 
-/** Weight sets: of the group under test, and of all other ranks. */
+/** Weight sets: that of the group under test, and that of all other ranks. */
 typedef struct tm_replay_sets {
     uint8_t own, others;
 } tm_replay_sets;
@@ -12,26 +12,27 @@ typedef struct tm_replay_sets {
 /** Number of groups evaluated at once. */
 enum { TM_EACH_LANES = 8 };
 
-/** A job reduced to the links that can be longest. Between two operations it keeps the longest link
- * and the longest of any other group, in case the longest belongs to the group under test. */
+/** A job, reduced to the links that can be the longest ones. Between two operations it has the
+ * longest link, and the longest link of other groups, because the first may belong to the group
+ * under test. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;
-    size_t *first; /* owned; [targets + 1] index of the first pair into each target */
+    size_t *first; /* owned; [targets + 1] index of the first pair that leads to each target */
     tm_vec pairs;  /* owned */
-    void *own;     /* owned; [links] of each target, sorted by group */
+    void *own;     /* owned; [links] links by target, those of a target sorted by group */
     void *ns;      /* owned; [targets] times of the current groups */
     int64_t *ends; /* owned; [steps] */
 } tm_each;
 
-/** False when out of memory; free it in either case.
+/** Reduces a job. False when out of memory; free it in either case.
  * @param groups  [ranks] group of each rank; UINT32_MAX: none */
 bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets,
                   const uint32_t *groups) TM_MUST_CHECK;
 void tm_each_free(tm_each *each);
 
 /**
- * Computes T for several groups, each by itself.
+ * Computes T for several groups, one at a time having the weights `own`.
  * @param first   first group
  * @param n       number of groups, at most TM_EACH_LANES
  * @param totals  [n] out

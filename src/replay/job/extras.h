@@ -1,7 +1,8 @@
 /* Work of a rank that most ranks of its role do not run: debug hooks, an evaluation, logging. Such
- * places have no peers, so they are compared in total: with the work of the other ranks in the same
- * step at all places that some rank lacks. A rank that was compiled to other kernels than its peers
- * then has no extra time, while all additional work of a rank is extra time. */
+ * places have no peers. So the total work of a rank in a step, at all places that some rank lacks,
+ * is compared with that of the other ranks. A rank that only runs other kernels than its peers,
+ * because it was compiled differently, then has no extra time. A rank that does additional work
+ * has. */
 #ifndef TMERGE_REPLAY_EXTRAS_H
 #define TMERGE_REPLAY_EXTRAS_H
 
@@ -10,7 +11,7 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** Number of steps distinguished by tm_place_step. */
+/** Number of values of tm_place_step. */
 enum { TM_EXTRA_STEPS = 256 };
 
 /** Flags of places. */
@@ -20,18 +21,19 @@ enum {
     TM_EXTRA_COUNTED = 4 /* not all ranks have it, and their work there is compared */
 };
 
-/** Factors that scale a rank's rare places to the time of its peers, by call and tm_place_step; NaN
- * if unknown. */
+/** Factors that scale the time of a rank's rare places to the time of its peers: for events and for
+ * calls, and by tm_place_step. NaN if unknown. */
 typedef struct tm_extra_factors {
-    size_t index; /* of the rank in its process */
+    size_t index; /* index of the rank among those of its process */
     double of[2][TM_EXTRA_STEPS];
-    int64_t most_ns[2][TM_EXTRA_STEPS]; /* excess of all its places over peers */
+    /* how much more time all its places take than those of peers */
+    int64_t most_ns[2][TM_EXTRA_STEPS];
 } tm_extra_factors;
 
 /** Work in a step that a rank runs and its peers do not. Sent as bytes. */
 typedef struct tm_extra_row {
     int64_t rank, step;
-    int64_t n;  /* events at rare places */
+    int64_t n;  /* number of events at rare places */
     int64_t ns; /* time of the extra events minus the time that peers spend instead; at most the
                    excess of all the rank's events */
     int64_t calls_ns; /* same for the host: in calls and before them */
@@ -40,7 +42,7 @@ typedef struct tm_extra_row {
 } tm_extra_row;
 
 typedef struct tm_extras {
-    uint8_t *flags; /* owned; by place number; NULL for none */
+    uint8_t *flags; /* owned; flags by place number; NULL: there are none */
     tm_vec factors; /* of tm_extra_factors, ascending in index */
 } tm_extras;
 

@@ -7,8 +7,8 @@
 #include "base/sums.h"
 #include "replay/job/batch_loops.h"
 
-/* Maximum share of a role's work at rare places. Above it, its ranks do different work, like
- * undetected stages. */
+/* If a larger share of a role's work is at rare places, its ranks do different work, for example
+ * because they are of different stages that are not known. */
 static const double RARE_MOST = 0.5;
 
 void tm_extras_free(tm_extras *extras) {
@@ -118,10 +118,11 @@ bool tm_extra_role_is_one(const tm_extra_role *role) {
     return !role->unlike && (double)role->rare_ns <= RARE_MOST * (double)role->whole_ns;
 }
 
-/* Values compared in a step. */
+/* The values that are compared in a step. */
 typedef enum compared { APART, WHOLE } compared;
 
-/* Returns the place of a role's step; its highest bits are the step's, as in other places. */
+/* Returns the place that stands for a step of a role. Its highest bits are those of the step, as in
+ * other places. */
 static uint64_t place_of(int64_t stage, unsigned step, compared what) {
     const uint64_t words[3] = {(uint64_t)stage, step, what};
     return (uint64_t)step << 56 | tm_hash_words(0, words, 3) >> 8;
@@ -166,7 +167,7 @@ static int64_t over_ns(int64_t own_ns, const tm_peer_others *others, bool call) 
     return over > 0 ? over : 0;
 }
 
-/* Returns the answer for a step; NULL unless all peers of the rank have it. */
+/* Returns what is known of the peers in a step; NULL unless all peers of the rank have the step. */
 static const tm_peer_others *others_of(const tm_extra_sums *sums, const tm_keys *known,
                                        const tm_peer_others *others, unsigned step, compared what) {
     const uint64_t place = place_of(sums->stage, step, what);
@@ -230,7 +231,7 @@ typedef struct share_sum {
 /* The rows of the ranks, and the share of each name in them. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share; its name is 0 in `keys` */
+    tm_keys keys, names; /* of share; in `keys` their name is 0 */
     tm_vec row_of, sums; /* row_of: of size_t, 1 + index; sums: of share_sum */
 } rows;
 
@@ -282,8 +283,9 @@ static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
     return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
 }
 
-/* Limits a row to the total excess, because extra work may displace common work: one more event of
- * a name shifts the indices of the others, and host work may move from one launch to another. */
+/* Limits a row to the total excess, because extra work may change common work: an additional event
+ * of a name shifts the indices of the others, and work of the host may move from one launch to
+ * another. */
 static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
     const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
     if (row->ns > most_ns) {

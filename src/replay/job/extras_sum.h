@@ -8,9 +8,9 @@
 typedef struct tm_extra_ranks {
     const tm_peer_items *items; /* NULL for a batch */
     const tm_batch *batch;
-    size_t index;    /* of the single rank in its process */
+    size_t index;    /* index of the single rank among those of its process */
     int64_t stage;   /* of all these ranks */
-    int64_t n_peers; /* ranks of the stage in the job */
+    int64_t n_peers; /* number of ranks of the stage in the job */
 } tm_extra_ranks;
 
 /** Returns the number of ranks. */
@@ -22,7 +22,7 @@ static inline size_t tm_extra_index(const tm_extra_ranks *ranks, size_t lane) {
     return ranks->items ? ranks->index : ranks->batch->index[lane];
 }
 
-/** A rank's own work [ns], by call and tm_place_step. */
+/** A rank's own work [ns]: of events and of calls, and by tm_place_step. */
 typedef struct tm_extra_sums {
     size_t index;
     int64_t stage, n_peers;
@@ -48,13 +48,14 @@ typedef struct tm_extra_role {
 /** Whether its ranks do the same work, apart from extra work of some. */
 bool tm_extra_role_is_one(const tm_extra_role *role);
 
-/** Appends, for each step of a rank, its work at places that not all ranks have and its total, to
- * be compared like peers. False when out of memory. @param peers  of tm_peer, appended to */
+/** Appends for each step of a rank its total work, and its work at places that not all ranks have.
+ * Both are then compared like weights at a place. False when out of memory.
+ * @param peers  of tm_peer, appended to */
 bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM_MUST_CHECK;
 
 /**
  * Computes the factors of a rank, and which of its steps all its peers have.
- * @param others  answers to its tm_extras_list, parallel to @p known
+ * @param others  answers to what tm_extras_list appended, in the order of @p known
  * @param known   of uint64_t: places
  * @param whole   [TM_EXTRA_STEPS] out
  */

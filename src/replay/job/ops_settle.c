@@ -10,7 +10,8 @@ typedef struct settler {
     tm_graph *graph;
     const tm_replay *job;
     const int64_t *ns;
-    tm_keys places; /* of uint64_t: the job's operations; a key's number is the index */
+    tm_keys places; /* of uint64_t: ids of the job's operations; the number of a key is the
+                       operation's index */
 } settler;
 
 static size_t place_of(const settler *s, uint64_t operation) {

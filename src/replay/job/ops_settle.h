@@ -1,17 +1,18 @@
 /* Moves unexplained time to the ends of steps.
  *
  * In a trace without launches, the time between an operation and what it follows may be slack or
- * may have been necessary. A replay without any of it is only a few per cent shorter than the
- * recording, so nearly all of it is slack. Left in place, it would hide part of what a scenario
- * saves. */
+ * may have been necessary. A replay without it is only a few per cent shorter than the recording,
+ * so nearly all of it is slack. If it stayed between operations, it would hide part of what a
+ * scenario saves. */
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
 
 #include "replay/job/replay_job.h"
 
 /**
- * Sets a graph from tm_ops_graph to the times of the replay. Within a step, every operation is at
- * its time without lags; a lag after the last operations makes the step end at its recorded end.
+ * Sets a graph from tm_ops_graph to the times of the replay. Within a step, every operation has the
+ * time that it has without lags. A lag after the last operations makes the step end when it ended
+ * in the recording.
  *
  * @param job  graphs of all ranks, reduced with tm_ops_weigh
  * @param ns   of tm_replay_forward with all ranks as recorded

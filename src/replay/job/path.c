@@ -69,7 +69,7 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* By step, the latest end first, then the lowest rank. */
+/* Orders by step, then the latest end first, then by rank. */
 static int by_step(const void *a, const void *b) {
     const tm_path_end *x = a, *y = b;
     int order = tm_order_i64(x->number, y->number);
@@ -108,7 +108,7 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     if (!add_hop(hops, step, end->rank, end->node, last))
         return false;
     step->hops = 1;
-    /* The limit guards against cycles when clocks round to the same time. */
+    /* The limit prevents endless loops: times may be equal after rounding. */
     while (at > step->begin_ns && from != TM_PATH_ROOT && step->hops <= (int64_t)arrivals->n) {
         const tm_path_arrival *arrival = last_of(arrivals, from);
         if (!arrival)
@@ -123,7 +123,7 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     return true;
 }
 
-/* Walks back from the latest end of all, the first of several. */
+/* Walks back from the latest end of all; of several, from the first. */
 static bool walk_whole(const tm_vec *arrivals, const tm_vec *ends, tm_vec *hops) {
     const tm_path_end *v = ends->data, *last = v;
     for (size_t i = 1; i < ends->n; i++)

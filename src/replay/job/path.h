@@ -1,25 +1,26 @@
 /* Critical path over all ranks: the chain of calls, kernels and transfers that determines when a
  * step ends. It contains no waits: at an operation it continues on the rank that arrived last.
  *
- * Each rank reports the origins of the paths to the operations at which it arrived last, and to the
- * ends of its steps. These determine the path across operations; each rank then fills in its own
- * hops. */
+ * Each rank reports where the paths to the operations at which it arrived last, and to the ends of
+ * its steps, come from. This determines the path from operation to operation. Each rank then finds
+ * the pieces of its own hops. */
 #ifndef TMERGE_REPLAY_PATH_H
 #define TMERGE_REPLAY_PATH_H
 
 #include "replay/graph/graph.h"
 
-/** No operation: the root. */
+/** Stands for the root, in place of an operation. */
 #define TM_PATH_ROOT UINT64_MAX
-/** Pseudo step: the path from the job's last end back to the root, not cut at ends of steps. A
- * shorter one shortens the job; the paths of single steps may miss work that delays later ones.
+/** Number of a pseudo step for the whole path: from the job's last end back to the root, not cut at
+ * ends of steps. Shortening it shortens the job. The paths of single steps may lack work that
+ * delays a later step.
  */
 #define TM_PATH_WHOLE INT64_MIN
 
 /** A rank that arrived last at an operation, and the origin of its path. Sent as bytes. */
 typedef struct tm_path_arrival {
     uint64_t operation;
-    uint64_t from;   /* operation that it came from, or TM_PATH_ROOT */
+    uint64_t from;   /* operation that the path comes from, or TM_PATH_ROOT */
     int64_t from_ns; /* L of that operation; INT64_MIN for the root */
     int64_t last_ns;
     int64_t rank;
@@ -36,22 +37,23 @@ typedef struct tm_path_end {
     uint32_t node;
 } tm_path_end;
 
-/** A stretch of the path on one rank, between operations. */
+/** A hop: a part of the path on one rank, from one operation to the next. */
 typedef struct tm_path_hop {
-    int64_t step;             /* number, or TM_PATH_WHOLE */
-    int64_t begin_ns, end_ns; /* a hop that is cut starts at the end of the previous step */
+    int64_t step; /* number, or TM_PATH_WHOLE */
+    /* a hop that starts before the end of the previous step is cut there */
+    int64_t begin_ns, end_ns;
     int64_t rank;
     uint32_t node; /* at its end */
 } tm_path_hop;
 
-/** A piece of a hop, from one edge. Sent as bytes. */
+/** A piece of a hop: that of one edge. Sent as bytes. */
 typedef struct tm_path_piece {
     int64_t step;
     int64_t begin_ns, ns;
     int64_t gain_ns; /* how much longer its edge is than usual; negative: shorter */
     int64_t rank;
     uint32_t name;  /* name id of its event or call */
-    uint32_t event; /* row in the rank's timeline */
+    uint32_t event; /* row of that event or call in the rank's timeline */
     uint8_t kind;   /* tm_edge_kind */
     uint8_t flags;
     uint8_t part; /* as in tm_edge */
@@ -60,7 +62,7 @@ typedef struct tm_path_piece {
 /** The end of a step of the job: E_k. */
 typedef struct tm_path_step {
     int64_t number;
-    int64_t begin_ns, end_ns; /* E_(k - 1) and E_k, since the root */
+    int64_t begin_ns, end_ns; /* E_(k - 1), the end of the previous step, and E_k, since the root */
     int64_t hops;
     bool partial; /* whether some ranks lack the step, or the recording started within it */
 } tm_path_step;
@@ -69,7 +71,7 @@ typedef struct tm_path_step {
  * Finds the edge that determines each node's time. If there are several, takes the edge with the
  * latest source, then the first in the order of kinds.
  * @param edges  [n_nodes] out
- * @param boundaries  [n_nodes] out: participation at which the path to each node starts, or
+ * @param boundaries  [n_nodes] out: where the path to each node comes from: a participation, or
  *                    TM_FROM_ROOT
  */
 void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries);

@@ -7,7 +7,7 @@
 #include "base/median.h"
 #include "timeline/step_names.h"
 
-/* A stall is also this many times the median, of at least this many ranks. */
+/* A stall also takes this many times the median, over at least this many ranks. */
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
 
 static bool is_stall(int64_t ns, int64_t others) {
@@ -67,8 +67,8 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
 /* Updates an item's weights from one of its edges, whose unexplained part is @p over_ns. */
 static void weigh_item(const tm_edge *edge, int64_t over_ns, tm_peer_weights *w) {
     const int64_t own_ns = edge->ns - (edge->flags & TM_EDGE_UNSEEN ? edge->peer_ns : 0);
-    if (edge->kind ==
-        TM_EDGE_HOST) /* of several edges the longest: one after an inferred wait is shorter */
+    /* of several edges the longest is used, because one after an inferred wait is shorter */
+    if (edge->kind == TM_EDGE_HOST)
         w->first_ns = own_ns > w->first_ns ? own_ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
         w->second_ns = edge->ns;
@@ -101,7 +101,8 @@ typedef struct spot {
     tm_count_spot at;
 } spot;
 
-/* @param spots  NULL if all names occur equally often */
+/* Hashes each event and call of a rank without its step.
+ * @param spots  NULL if all names occur equally often */
 static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t item) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *call = draft->calls.data;
@@ -119,12 +120,12 @@ static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t it
     return out;
 }
 
-/* Hash prefix shared by the places of a step. */
+/* Start values of the hashes of places in a step. */
 typedef struct step_hash {
-    uint64_t hash, tag; /* tag: the highest bits */
+    uint64_t hash, tag; /* the highest bits: step and kind of comparison */
 } step_hash;
 
-/* Hashes the words of a step's mark: steps with other words do other work. */
+/* Hashes the words of a step's annotation, because steps with different words do different work. */
 static uint64_t kind_of(const tm_names *names, const tm_step *step) {
     const tm_step_mark mark = tm_step_mark_of(tm_names_text(names, step->name));
     return tm_hash_mixed(0, mark.kind, strlen(mark.kind));
@@ -148,7 +149,8 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     return hashes;
 }
 
-/* Returns the number of a place; most ranks have places in the order of the previous rank. */
+/* Returns the number of a place. Tries the next number first, because most ranks have their places
+ * in the same order as the previous rank. */
 static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t name) {
     const uint64_t *known = places->keys.keys.data;
     uint32_t number = places->guess;
@@ -160,8 +162,8 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t na
     return number;
 }
 
-/* Assigns a place to a part of its step. The work that repeats in a step (layers, micro-batches) is
- * spread over all parts. Names are not used, because they depend on the profiler. */
+/* Assigns a place to a part of its step. Work that repeats in a step (layers, micro-batches) is
+ * distributed over all parts. Names are not used for this, because they depend on the profiler. */
 static uint64_t part_of(const tm_count_spot *at) {
     const uint64_t key = (uint64_t)at->stretch << 32 | at->nth;
     return tm_hash_words(0, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
@@ -223,8 +225,8 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the index of each place's first rank in a slice, stored one entry too far; placing the
- * ranks corrects that. NULL when out of memory. */
+/* Returns the index of each place's first rank in a slice, one entry too far to the right, which
+ * placing the ranks corrects. NULL when out of memory. */
 static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                            const tm_peer_slice *slice) {
     const size_t n_places = places->keys.keys.n;
@@ -279,10 +281,12 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     out[2] = next;
 }
 
-/* From MANY values on, samples first bound the middle so that most values are skipped. */
+/* If there are at least MANY values, bounds of the middle are first found by samples, so that most
+ * values can be skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
-/* Finds three middle values, from the lower one on: the third is needed when one value is left out.
+/* Finds three values in the middle, from the lower middle one on. The third is needed to leave one
+ * value out.
  * @param room  [n] */
 static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     const middle m = middle_of(n);
@@ -292,7 +296,7 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
         tm_sort_samples(v, n, sorted, SAMPLES);
         low = sorted[SAMPLES / 2 - 1 - AROUND];
         high = sorted[SAMPLES / 2 + AROUND];
-        for (size_t i = 0; i < n; i++) { /* branch-free, as in tm_select */
+        for (size_t i = 0; i < n; i++) { /* has no branches, like tm_select */
             room[between] = v[i];
             below += v[i] < low;
             between += (v[i] >= low) & (v[i] <= high);
@@ -307,10 +311,10 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     out[2] = m.high > m.low ? out[2] : out[1];
 }
 
-/* Values of one process at a place. */
+/* The values that one process has at a place. */
 typedef struct run {
     int64_t origin;
-    size_t first, n; /* range of its peers, or rows */
+    size_t first, n; /* range of these values in the peers or, if `rows`, in the rows */
     uint32_t place;
     uint32_t next; /* next run of the place, or NO_RUN */
     bool rows;
@@ -318,11 +322,11 @@ typedef struct run {
 
 #define NO_RUN UINT32_MAX
 
-/* Peers grouped by place. */
+/* The values of all processes, grouped by place. */
 typedef struct columns {
     tm_keys keys;    /* of uint64_t: places */
     tm_vec runs;     /* of run */
-    uint32_t *first; /* owned; [places] first run of each */
+    uint32_t *first; /* owned; [places] index of the first run of each */
     size_t most;     /* maximum number of peers of a place */
     int64_t *room;   /* owned; [3][most] */
 } columns;
@@ -393,7 +397,8 @@ static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, 
     return n;
 }
 
-/* @param c  empty; freed by the caller in either case */
+/* Groups the values by place.
+ * @param c  empty before the call; freed by the caller in either case */
 static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     if (!find_runs(peers, c) || !find_row_runs(rows, c))
         return false;
@@ -492,7 +497,9 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
     return is;
 }
 
-/* Sets peer_ns of an edge. @param is, own  peers' and own weights of its item */
+/* Sets peer_ns of an edge.
+ * @param is  weights of the peers
+ * @param own  weights of the rank, both of the edge's item */
 static void set_edge(tm_edge *edge, int64_t over_ns, const tm_peer_weights *is,
                      const tm_peer_weights *own) {
     const int64_t excess = over_ns - is->second_ns;
@@ -513,7 +520,8 @@ static void set_edge(tm_edge *edge, int64_t over_ns, const tm_peer_weights *is,
         edge->peer_ns = 0;
 }
 
-/* @param factors  of the rank, or NULL */
+/* Sets peer_ns of the edges into a node.
+ * @param factors  of the rank, or NULL */
 static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
                                const tm_peer_places *places, const tm_extra_factors *factors,
                                uint8_t *flags) {

@@ -6,13 +6,15 @@
  * is the index within a stretch of the step (counts.h). A call's place is that of the event it
  * launches.
  *
- * The value of the others is their median. For two others it is the smaller value, since one of
- * three ranks may be slow. A duration is replaced by it even if that is longer, since taking only
- * shorter ones would promise too much. The unexplained part of a start only shrinks, since it is
- * due to chance. If the job has one rank, its other steps of the same kind stand for the others.
+ * The other ranks' value is their median. If there are two others, it is the smaller value, because
+ * one of three ranks may be slow. A duration is replaced by it even if it is longer, because
+ * replacing only longer durations would promise too much. The unexplained part of a start is only
+ * made shorter, because it is due to chance. If the job has one rank, its other steps of the same
+ * kind stand for the others.
  *
- * The owner of a place gets the weights of all ranks there and answers each process once: from the
- * middle values of all, each rank computes the median of the other ranks. */
+ * Each place has an owner, a process that gets the weights of all ranks there. It sends each
+ * process the middle values of all ranks, from which each rank computes the median of the
+ * others. */
 #ifndef TMERGE_REPLAY_PEERS_H
 #define TMERGE_REPLAY_PEERS_H
 
@@ -26,7 +28,8 @@
 /** The highest bits of a place's hash encode its step and the kind of comparison. */
 enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
 
-/** Returns 1 + the step's number modulo TM_PLACE_STEPS; 0 for none, or if steps stand for ranks. */
+/** Returns 1 + (number of the place's step modulo TM_PLACE_STEPS); 0 if it has no step, or if steps
+ * stand for other ranks. */
 static inline unsigned tm_place_step(uint64_t place) {
     return (unsigned)(place >> 56);
 }
@@ -41,7 +44,8 @@ static inline bool tm_place_is_communication(uint64_t place) {
     return place >> 54 & 1;
 }
 
-/** Returns the part of its step to which a place is assigned, equal in every run. */
+/** Returns the part of its step to which a place is assigned. It is the same in every run of
+ * tmerge. */
 static inline unsigned tm_place_part(uint64_t place) {
     return (unsigned)(place >> 48 & (TM_PLACE_PARTS - 1));
 }
@@ -75,13 +79,14 @@ typedef struct tm_peer_others {
 
 /** The places of a process's ranks, and the answers about them. */
 typedef struct tm_peer_places {
-    tm_keys keys;     /* of uint64_t */
-    tm_vec names;     /* of uint32_t: name id by place number */
-    uint32_t guess;   /* next place number if a rank has the same order as the previous one */
-    tm_keys uneven;   /* of uint64_t: keys of names that some ranks run more often than others */
-    tm_vec others;    /* of tm_peer_others */
-    uint32_t *known;  /* owned; [keys] 1 + index into others, 0 if no other rank has the place */
-    tm_extras extras; /* places that most ranks of the role do not have */
+    tm_keys keys;   /* of uint64_t */
+    tm_vec names;   /* of uint32_t: name id of each place */
+    uint32_t guess; /* number that the next place has if the rank has the same order as the previous
+                       one */
+    tm_keys uneven; /* of uint64_t: keys of names that some ranks run more often than others */
+    tm_vec others;  /* of tm_peer_others */
+    uint32_t *known;  /* owned; [places] 1 + index into others; 0 if no other rank has the place */
+    tm_extras extras; /* for places that most ranks of the role do not have */
 } tm_peer_places;
 
 /** No place: the item is not compared. */
@@ -109,7 +114,7 @@ void tm_peer_items_free(tm_peer_items *items);
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
 
-/** A subset of places that are sent together: hash modulo n_slices is slice. */
+/** A slice: the places that are compared together, whose hash modulo n_slices is `slice`. */
 typedef struct tm_peer_slice {
     uint32_t slice, n_slices;
     int64_t origin;
@@ -144,7 +149,7 @@ typedef struct tm_peer_around {
 /** Returns the middle of the first weights, or of the second ones. */
 tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
 
-/** Returns the median of all ranks but one, whose weight is @p ns. */
+/** Returns the median of all ranks except one, whose weight is @p ns. */
 static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
     const int64_t a = ns <= around->low ? around->behind_low : around->low;
     const int64_t b = ns <= around->high ? around->behind_high : around->high;
@@ -160,7 +165,7 @@ bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns)
 /**
  * Returns the others' weights at a place, to replace a rank's own.
  * @param others  NULL if no other rank has the place
- * @param flags   added to: TM_EDGE_MISSING, TM_EDGE_PAIR, TM_EDGE_STALL
+ * @param flags   TM_EDGE_MISSING, TM_EDGE_PAIR or TM_EDGE_STALL are added
  */
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
                             uint8_t *flags);

@@ -6,20 +6,21 @@
 
 #include "replay/graph/labels.h"
 
-/* Each way is compared with those past the LATEST latest operations. A node with more than MOST
- * ways becomes a joint. With many sets, which each keep ways of their own, a node with more than
- * FEW ways may become one, but only one in APART nodes, because each joint costs links. */
+/* Each way is compared with the ways through the latest operations, LATEST of them. A node with
+ * more than MOST ways becomes a joint. If there are many sets, each of which keeps ways of its own,
+ * nodes with more than FEW ways may become joints, but only one in APART of them, because each
+ * joint needs links. */
 enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Header of a rank's words, before its operations, steps, links and their times. */
+/* A rank's words start with these; its operations, steps, links and their times come after them. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
 
 /* A boundary node: an operation at which the rank arrives, a step's end or a joint; and its
  * links. */
 typedef struct boundary {
-    uint32_t next;        /* next boundary node (boundary) at the same graph node */
+    uint32_t next;        /* index of the next boundary node at the same node of the graph */
     uint32_t node;        /* of a joint */
     uint8_t ranks;        /* one bit per rank: whether it has this boundary node */
     size_t first, behind; /* range of the links into it */
@@ -27,23 +28,23 @@ typedef struct boundary {
 
 static const uint32_t NO_BOUNDARY = UINT32_MAX;
 
-/* State of a node while it is needed. */
+/* What is kept of a node while it is needed. */
 typedef struct stop {
-    tm_labels *labels; /* NULL before the node is reached, and once no edge needs them */
-    uint32_t uses;     /* edges that still need the labels */
+    tm_labels *labels; /* NULL before the node is reached, and after its last use */
+    uint32_t uses;     /* number of edges that still need the labels */
     uint32_t boundary; /* index of the first boundary node here, or NO_BOUNDARY */
 } stop;
 
 typedef struct reduction {
     const tm_graph *graph;
     tm_weigh *weigh;
-    tm_weigh_batch *weigh_batch; /* of a batch, whose ranks share `graph`; else NULL */
+    tm_weigh_batch *weigh_batch; /* for a batch, whose ranks share `graph`; else NULL */
     const tm_batch *batch;
     tm_batch_workspace *workspace;
-    bool timed;     /* the workspace has the times of the batch */
-    size_t n_lanes; /* values of a set in a row: one for each rank */
+    bool timed;     /* whether the workspace has the times of the batch */
+    size_t n_lanes; /* number of values of a set in a row: one for each rank */
     uint8_t all;    /* bit mask of all ranks */
-    bool differs;   /* a rank of the batch would be reduced differently by itself */
+    bool differs;   /* a rank of the batch would be reduced differently if it were not in a batch */
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
@@ -51,12 +52,12 @@ typedef struct reduction {
     bool in_time;          /* nodes are in order of time */
     uint32_t *boundary_at; /* [n_nodes + n_visits] boundary node of each key, or NO_BOUNDARY */
     uint32_t *key_of;      /* [n_visits] */
-    int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
+    int64_t *weights;      /* [width] weights of the current edge; for a batch, memory for them */
     const int64_t **by;    /* [width / TM_LANES] pointers to the current weights */
     tm_reduce_room room;
-    uint64_t now; /* incremented whenever a boundary node from which ways have started gets new
-                     links */
-    bool *began;  /* [n_visits] ways have started there */
+    /* incremented when a boundary node gets new links after ways have started from it */
+    uint64_t now;
+    bool *began; /* [n_visits] whether ways have started there */
     int64_t n_left_out;
     int64_t joint_ns[TM_LANES]; /* time of each rank's latest operation that joins ranks */
 } reduction;
@@ -113,7 +114,7 @@ static void count_uses(reduction *r) {
     const tm_graph *graph = r->graph;
     const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
     for (; edges < behind; edges++)
-        if (!(edges->from & TM_FROM_VISIT)) /* also set in TM_FROM_ROOT */
+        if (!(edges->from & TM_FROM_VISIT)) /* this bit is also set in TM_FROM_ROOT */
             r->stops[edges->from].uses++;
 }
 
@@ -179,11 +180,11 @@ static tm_labels *begin_at(reduction *r, uint32_t from) {
     return labels;
 }
 
-/* Returns the ways to the source of an edge. *last: no other edge needs them, so the caller owns
- * them; otherwise they must not be changed. NULL when out of memory. */
+/* Returns the ways to the source of an edge. Sets *last if no other edge needs them: the caller
+ * then owns them. Otherwise they must not be changed. NULL when out of memory. */
 static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
     *last = true;
-    if (from & TM_FROM_VISIT) /* also set in TM_FROM_ROOT */
+    if (from & TM_FROM_VISIT) /* this bit is also set in TM_FROM_ROOT */
         return begin_at(r, from);
     stop *at = &r->stops[from];
     tm_labels *labels = at->labels;
@@ -223,8 +224,8 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t node, uin
     return ok ? here : NULL;
 }
 
-/* Returns how many ways need not be copied if the ways of the other edges are merged into those of
- * this one; 0 if the source's ways are still needed. */
+/* Returns how many ways need not be copied if the ways over the other edges are merged into those
+ * over this edge; 0 if other nodes still need the ways of its source. */
 static size_t worth_of(const reduction *r, uint32_t edge) {
     const uint32_t from = r->graph->edges[edge].from;
     if (from & TM_FROM_VISIT)
@@ -240,8 +241,8 @@ static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a
     return r->batch ? above : above > 0;
 }
 
-/* Marks the ways that are redundant because of the ways through the operation of way `by`: any way
- * of the ranks in `ranks`, only new ways of those in `of_new`. */
+/* Marks the ways that are redundant because of the ways through the operation of way `by`: all such
+ * ways of the ranks in `ranks`, and only new ways of the ranks in `of_new`. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
@@ -274,7 +275,7 @@ static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t
                                 uint8_t *latest) {
     const bool anew = here->settled != r->now;
     size_t last = here->n, n[TM_LANES] = {0};
-    uint8_t ranks = r->all; /* with fewer than LATEST so far */
+    uint8_t ranks = r->all; /* that have fewer than LATEST so far */
     if (here->from[last - 1] == TM_FROM_ROOT)
         last--;
     for (size_t by = last; by-- > 0 && ranks;) {
@@ -291,14 +292,14 @@ static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t
     }
 }
 
-/* Marks a way as unreached for some ranks of a batch. */
+/* Removes a way for some ranks of a batch. */
 static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
     for (size_t i = 0; i < r->pool.width && ranks; i++)
         ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
 }
 
-/* Drops redundant ways. A way that makes another redundant may itself be dropped: then a way
- * through a later operation makes both redundant. */
+/* Removes redundant ways. A way that makes another one redundant may itself be removed, because a
+ * way through a later operation makes both redundant. */
 static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
     bool settled = true, fewer = false;
@@ -312,8 +313,8 @@ static bool prune(reduction *r, tm_ways *here) {
     memset(implied, 0, 2 * here->n);
     hold_against_latest(r, here, implied, latest);
     for (size_t i = 0; i < here->n; i++) {
-        settled =
-            settled && !(implied[i] & latest[i]); /* else other operations are now the latest */
+        /* otherwise other operations are the latest now */
+        settled = settled && !(implied[i] & latest[i]);
         fewer = fewer || implied[i];
         const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
         if (!left)
@@ -349,7 +350,7 @@ static tm_labels *gather(reduction *r, uint32_t node) {
 /* Returns the ways to a node; NULL when out of memory. */
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
-    if (behind - first == 1) /* already pruned at its source */
+    if (behind - first == 1) /* redundant ways were removed at its source */
         return over_edge(r, node, first);
     /* a node without in-edges depends only on the root */
     return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
@@ -376,7 +377,8 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* Keeps an arrival from moving before its recorded time after a way to it was dropped. */
+/* After a way to an arrival was dropped, makes sure that the arrival is never before its recorded
+ * time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
@@ -443,7 +445,8 @@ static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
     return low;
 }
 
-/* Selects about one in APART parts by hash, to avoid patterns. */
+/* Whether a part is selected: about one in APART is, by its hash, so that there is no regular
+ * pattern. */
 static bool is_apart(uint32_t part) {
     return part * UINT32_C(0x9E3779B9) < UINT32_MAX / APART;
 }
@@ -483,7 +486,7 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
         (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
-    /* Keys of a batch follow one rank's times. */
+    /* In a batch, the order of keys is that of one rank's times. */
     const size_t by_key = r->batch ? visits_before_key(r, node) : before;
     r->differs = r->differs || before != by_key;
     return true;
@@ -522,8 +525,8 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
 }
 
 /* Makes a node with too many ways a joint, at which all later ways of the rank start. Without
- * joints, each operation would add a way whenever an old one stays the longest in some set. NULL
- * when out of memory. */
+ * joints, the number of ways would grow with each operation, as long as old ways stay the longest
+ * in some set. NULL when out of memory. */
 static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
     const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
     uint8_t ranks = 0;
@@ -565,12 +568,14 @@ static bool reduce_graph(reduction *r) {
     return true;
 }
 
-/* Returns the id of a joint. Others with the highest bit are hashes, and the time is in the key. */
+/* Returns the id of a joint. Other ids with the highest bit are hashes, so they may be equal to it;
+ * but operations are identified by time and id. */
 static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t node) {
     return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
 }
 
-/* The boundary nodes of a rank as written: operations and joints by time, then steps. */
+/* The boundary nodes of a rank, in the order in which they are written: operations and joints by
+ * time, then steps. */
 typedef struct listing {
     size_t lane, n, n_keyed;
     uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */

@@ -2,10 +2,11 @@
  * ends of its steps.
  *
  * A link is the longest path (way) from one boundary node to another, in each of several weight
- * sets. A way that passes the rank's arrival at an operation is redundant if, in all sets, it is no
- * longer than the way to that operation plus the way on from it: an operation is never before its
- * members. If many ways remain, they are joined in a node, which then acts as an operation of this
- * rank only. So few links remain, and they give exactly the times of the graph. */
+ * sets. A way past the rank's arrival at an operation is redundant if, in all sets, it is no longer
+ * than the way to that operation and the way on from it together, because the operation is never
+ * before the arrival. If many ways remain, they are joined in a node (a joint), which then acts
+ * like an operation of this rank only. So few links remain, and they give exactly the times of the
+ * graph. */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
@@ -23,15 +24,16 @@ typedef struct tm_boundary {
 } tm_boundary;
 
 typedef struct tm_link {
-    uint32_t from; /* index in visits, or TM_FROM_ROOT */
-    uint32_t to;   /* index in visits, at which the rank arrives; n_visits + k: end of step k */
+    uint32_t from; /* source: index in visits, or TM_FROM_ROOT */
+    uint32_t to; /* target: index in visits, where the rank arrives; n_visits + k: end of step k */
 } tm_link;
 
-/** A rank's reduced graph. A view: the arrays point into the words of tm_reduce. */
+/** A rank's reduced graph. Its arrays point into the words that tm_reduce wrote. */
 typedef struct tm_reduced {
     int64_t rank;
     size_t n_sets, n_visits, n_steps, n_links;
-    int64_t n_left_out;        /* ways dropped because their operation is not before their target */
+    int64_t n_left_out; /* number of ways dropped because the operation that they start from is not
+                           before their target */
     const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
     const int64_t *steps;      /* [n_steps] step numbers, ascending */
     const tm_link *links;      /* [n_links] ascending in to, then from, the root last */
@@ -58,7 +60,7 @@ typedef void tm_weigh_batch(const void *context, const tm_batch *batch,
                             const tm_batch_workspace *workspace, uint32_t edge, tm_batch_row *room,
                             const int64_t **by);
 
-/** The weight sets for a batch. */
+/** Computes the weights of an edge for a batch, in each set. */
 typedef struct tm_batch_sets {
     size_t n;
     tm_weigh_batch *weigh;
@@ -67,9 +69,8 @@ typedef struct tm_batch_sets {
 
 /**
  * Same as tm_reduce for all ranks of a batch.
- * @param workspace  with the peers of this batch
- * @param done  false if the ranks would be reduced differently: words are unchanged, and each rank
- *              must be reduced individually
+ * @param workspace  has the peers' weights of this batch @param done set to false if the ranks
+ * would be reduced differently. Then words are unchanged, and each rank must be reduced separately
  */
 tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
                           const tm_batch_sets *sets, bool *done, tm_vec *words,

@@ -20,7 +20,7 @@ void tm_replay_free(tm_replay *replay) {
     *replay = (tm_replay){0};
 }
 
-/* State while a job is built. Targets are numbered in the order in which they are met. */
+/* State while a job is built. Targets are numbered in the order in which they occur. */
 typedef struct assembly {
     tm_replay *job;
     tm_vec ranks;       /* of tm_reduced, ascending */
@@ -76,7 +76,8 @@ static bool number_targets(assembly *a) {
     return true;
 }
 
-/* Moves the keys out sorted, and sets the index of each by its number. NULL when out of memory. */
+/* Returns the keys in order, and sets the index in this order for each key's number. NULL when out
+ * of memory. */
 static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), uint32_t *places) {
     size_t n = keys->keys.n, size = keys->keys.size;
     char *sorted = malloc((n + 1) * size);
@@ -114,8 +115,8 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Sets `first` to the index of each target's first link, stored one entry too far; placing the
- * links corrects that. */
+/* Sets `first` to the index of each target's first link, one entry too far to the right, which
+ * placing the links corrects. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;
@@ -299,14 +300,14 @@ void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, con
     }
 }
 
-/* Context of a walk back along a path. */
+/* What is needed to walk back along a path. */
 typedef struct walk {
     const tm_replay *job;
     const uint8_t *set_of_rank;
     const int64_t *ns;
 } walk;
 
-/* For two links of one rank: whether a has the later source. The root is before all. */
+/* Of two links of one rank: whether the source of a is later. The root comes before all others. */
 static bool is_later(const walk *w, size_t a, size_t b) {
     uint32_t from = w->job->from[a], other = w->job->from[b];
     if (from == TM_FROM_ROOT || other == TM_FROM_ROOT)
@@ -343,8 +344,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     hops->n = 0;
     while (ns[target] > since_ns) {
         size_t link = deciding_link(&w, target);
-        if (link == replay->first[target + 1]) { /* an earlier step ends as late, or the path starts
-                                                    at the root */
+        if (link == replay->first[target + 1]) { /* no hops: an earlier step ends as late, or the
+                                                    path starts at the root */
             if (target <= replay->n_operations)
                 break;
             target--;
@@ -369,8 +370,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     return true;
 }
 
-/* Whether a step counts and the next one does not. T depends only on the last step of a run of
- * counted steps. */
+/* Whether a step counts and the next one does not. Of consecutive steps that count, T depends only
+ * on the end of the last one. */
 static bool ends_stretch(const tm_replay *replay, size_t k) {
     const bool *counts = replay->counts;
     return k + 1 == replay->n_steps ? !counts || counts[k] : counts && counts[k] && !counts[k + 1];

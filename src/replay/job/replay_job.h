@@ -1,8 +1,9 @@
 /* The whole job reduced to operations and ends of steps. One evaluation takes milliseconds, for
  * any choice of a weight set per rank.
  *
- * Operations are ordered by (last_ns, operation), so that no link leads backwards; steps follow. An
- * operation or step is identified by its index in that order, a rank by its index among the
+ * Operations are ordered by (last_ns, operation), so that no link leads to an earlier one; steps
+ * come after them. An operation or step is identified by its index in that order, a rank by its
+ * index among the
  * ranks. */
 #ifndef TMERGE_REPLAY_REPLAY_JOB_H
 #define TMERGE_REPLAY_REPLAY_JOB_H
@@ -10,23 +11,25 @@
 #include "base/list.h"
 #include "replay/job/reduce.h"
 
-/** No latest time: nothing depends on it. */
+/** Stands for no latest time: nothing depends on it. */
 #define TM_REPLAY_NEVER INT64_MAX
-/** Before any time, without overflow in sums. */
+/** A time before any other, of which sums do not overflow. */
 #define TM_REPLAY_UNREACHED (INT64_MIN / 4)
 
 typedef struct tm_replay {
     size_t n_sets, n_ranks, n_operations, n_steps, n_links;
-    int64_t n_left_out;      /* sum over all ranks, see tm_reduced */
+    int64_t n_left_out;      /* sum over all ranks of tm_reduced.n_left_out */
     int64_t *ranks;          /* [n_ranks] ascending */
     tm_boundary *operations; /* [n_operations] ascending in (last_ns, operation) */
-    int64_t *steps;          /* [n_steps] ascending: the numbers of all ranks' steps */
+    int64_t *steps;          /* [n_steps] numbers of the steps of all ranks, ascending */
     bool *counts;            /* owned; [n_steps] steps whose time counts; NULL: all */
-    size_t *first;           /* [n_operations + n_steps + 1] index of the first link into each */
-    uint32_t *from;          /* [n_links] an operation, or TM_FROM_ROOT; by rank for each target */
-    uint32_t *rank;          /* [n_links] index of the rank */
-    int64_t *ns;             /* [n_sets][n_links]; NULL after tm_replay_open, which sets `times` */
-    const int64_t **times;   /* owned; [n_links] each link's weights within the words; else NULL */
+    size_t *first;           /* [n_operations + n_steps + 1] index of the first link to each */
+    uint32_t *from; /* [n_links] source: an operation, or TM_FROM_ROOT; the links to a target are
+                       sorted by rank */
+    uint32_t *rank; /* [n_links] index of the rank */
+    int64_t *ns;    /* [n_sets][n_links] weights; NULL after tm_replay_open, which sets `times` */
+    /* owned; [n_links] pointers to the weights of each link in the words; else NULL */
+    const int64_t **times;
 } tm_replay;
 
 /**
@@ -40,8 +43,9 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Same, but leaves the weights in @p words: for many sets that are evaluated once, side by side.
- * @param words  must outlive the job
+ * The same, but leaves the weights in @p words. Used for many sets, each of which is evaluated
+ * once, all together.
+ * @param words  must stay valid as long as the job
  */
 tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out,
                          tm_error *err) TM_MUST_CHECK;
@@ -84,10 +88,11 @@ void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, con
 
 /** A link of a critical path, in which the rank waits for no other. */
 typedef struct tm_hop {
-    int64_t begin_ns, end_ns; /* of the hop; where the path is cut, only the part after the cut */
+    /* duration of the hop; if the path is cut, only of its part after the cut */
+    int64_t begin_ns, end_ns;
     size_t link;
     uint32_t from; /* operation, or TM_FROM_ROOT */
-    uint32_t to;   /* operation, or n_operations + step */
+    uint32_t to;   /* target: an operation, or n_operations + step */
     uint32_t rank; /* index */
 } tm_hop;
 
@@ -111,7 +116,7 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
 bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                      tm_vec *hops) TM_MUST_CHECK;
 
-/** Finds the rank with the largest share of these paths, the lowest of several; -1 without a path.
+/** Finds the rank that has most of these paths, the lowest of several; -1 if there is no path.
  * TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_busiest(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                             int64_t *rank, tm_error *err) TM_MUST_CHECK;

@@ -104,7 +104,8 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     const tm_edge *e = &graph->edges[edge];
     const int64_t over = tm_graph_over_ns(graph, node, e), without = explained(e, over, e->ns);
     uint64_t meant = tm_sets_meant(sets, graph, e);
-    for (size_t i = 0; i < 2 * sets->n; i += TM_LANES) /* whole rows; ns has room for them */
+    /* computes whole rows, for which ns has room */
+    for (size_t i = 0; i < 2 * sets->n; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k += 2) {
             ns[i + k] = e->ns;
             ns[i + k + 1] = without;

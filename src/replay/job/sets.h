@@ -5,23 +5,23 @@
 #include "base/keys.h"
 #include "reduce.h"
 
-/** Sets that can be chosen per rank. EXPLAINED ones exclude unexplained time. IDEAL takes the
- * smaller weight if only two ranks can be compared. Transfers belong to no rank, and have their
+/** Sets that can be chosen per rank. Those named EXPLAINED have no unexplained time. IDEAL takes
+ * the smaller weight if only two ranks can be compared. Transfers belong to no rank, and have their
  * usual time only in IDEAL sets. */
 enum {
     TM_SET_RECORDED,
     TM_SET_RECORDED_EXPLAINED,
     TM_SET_PEER,
     TM_SET_PEER_EXPLAINED,
-    TM_SET_IDEAL,          /* peer, and transfers at their usual time */
-    TM_SET_IDEAL_RECORDED, /* recorded, but transfers at their usual time */
+    TM_SET_IDEAL,          /* the peers' weights, and transfers at their usual time */
+    TM_SET_IDEAL_RECORDED, /* the recorded weights, but transfers at their usual time */
     TM_N_RANK_SETS
 };
 
 /** Operations whose transfer time is scaled. */
 typedef struct tm_scaled {
     tm_keys operations; /* of uint64_t */
-    tm_vec factors;     /* of double, parallel to operations */
+    tm_vec factors;     /* of double: factors, in the order of operations */
 } tm_scaled;
 
 #define TM_SCALED() ((tm_scaled){TM_KEYS(uint64_t), TM_VEC(double)})
@@ -34,30 +34,33 @@ double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation);
 /** A change of the weights of some edges on all ranks. It makes two sets: with the change, and the
  * same without unexplained time. */
 typedef struct tm_change {
-    uint16_t kinds; /* bit by tm_edge_kind: edges that it applies to */
-    uint8_t flags;  /* only edges with any of these; 0: all */
-    uint8_t mark;   /* only edges with this mark; 0: all */
-    double factor;  /* of the recorded weight; NaN: the peers' weight; INFINITY: the usual weight */
-    const double *factors; /* by tm_edge.part - 1: factors of a user's scenario, used instead; else
-                              NULL */
-    const double *of_rank; /* factors for each rank of the process: first of compute kernels, then
-                              of all other work except sends and receives; NULL if factors do not
-                              depend on the rank */
-    const tm_scaled *of_operation; /* factors by operation instead; else NULL */
+    uint16_t kinds; /* bits by tm_edge_kind: the kinds of edges that it applies to */
+    uint8_t flags;  /* applies only to edges with any of these flags; 0: all */
+    uint8_t mark;   /* applies only to edges with this mark; 0: all */
+    double factor;  /* factor for the recorded weight; NaN: the peers' weight instead; INFINITY: the
+                       usual weight */
+    /* if not NULL, used instead: factors of a user's scenario, by tm_edge.part - 1 */
+    const double *factors;
+    /* if not NULL, used instead: two factors for each rank of the process, for compute kernels
+     * and for all other work except sends and receives */
+    const double *of_rank;
+    const tm_scaled *of_operation; /* if not NULL, used instead: factors by operation */
 } tm_change;
 
-/** Kernels evaluated: those with the most time on the path. */
+/** Maximum number of kernels that are evaluated: those with the most time on the path. */
 enum { TM_KERNELS_MAX = 16 };
 
-/** Changes evaluated together, at most 64. An edge's kind and mark select those that may apply. */
+/** Changes evaluated together, at most 64. The kind and the mark of an edge select the changes that
+ * may apply to it. */
 typedef struct tm_sets {
     const tm_change *changes; /* [n]; change i has the sets 2 i and 2 i + 1 */
     size_t n;
     const uint8_t *marks;  /* by name id: marks of kernels, or NULL */
-    const uint32_t *names; /* by row, of the current rank */
+    const uint32_t *names; /* by row: name id of the event or call, of the current rank */
     const uint8_t *pairs;  /* by name id: 1 for kernels that send or receive; NULL if not needed */
-    size_t rank;           /* index of the rank in its process; for a batch, of its first rank */
-    uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part; /* bit i: change i */
+    size_t rank; /* index of the rank among those of its process; for a batch, of its first rank */
+    /* bit i: change i may apply to edges of this kind, mark, or with a part */
+    uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part;
 } tm_sets;
 
 void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
@@ -75,7 +78,7 @@ void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t node, ui
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
                            int64_t *ns);
 
-/** Return the same two for a batch, for this processor's instruction set. */
+/** Return the same two functions for a batch, compiled for this processor's instruction set. */
 tm_weigh_batch *tm_sets_weigh_batch(void);
 tm_weigh_batch *tm_sets_weigh_batch_changes(void);
 

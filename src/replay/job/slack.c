@@ -4,7 +4,7 @@
 
 #include "base/sorted.h"
 
-/* The merging pass that joins all runs of a stream. */
+/* Number of the merging pass in which all runs of a stream are merged into one. */
 enum { ALL_JOINED = 40 };
 
 static void bring_down(int64_t *late, int64_t ns) {
@@ -45,13 +45,14 @@ tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const in
     return go_back(graph, late_ns, below_ns);
 }
 
-/* Slack of a GPU event. */
+/* A GPU event and its slack. */
 typedef struct slacker {
     int64_t begin_ns, slack_ns;
-    bool known; /* it is in the graph */
+    bool known; /* whether it is in the graph */
 } slacker;
 
-/* Sets slack by row. The first of an event's nodes is its start, the last its end. */
+/* Sets the slack of each row. Of the nodes of an event, the first is its start and the last its
+ * end. */
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
@@ -102,7 +103,7 @@ static bool is_of(const tm_track *track, const tm_track *stream) {
            track->stream == stream->stream;
 }
 
-/* Returns the allowed range [ns] of slack within a run in the nth pass of merging. */
+/* Returns by how much [ns] the slack of events in a run may differ in the nth merging pass. */
 static int64_t allowed_ns(int64_t least_ns, int nth) {
     const int64_t part = 1000 + (least_ns > 0 ? least_ns / 64 : 0);
     return part > INT64_MAX >> nth ? INT64_MAX : part << nth;

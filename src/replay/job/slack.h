@@ -5,8 +5,8 @@
 #include "replay/graph/graph.h"
 
 typedef struct tm_slack {
-    int64_t least_ns; /* minimum over the rank; -1 if no step's end depends on it */
-    int64_t near_ns;  /* compute and copy time with less than the given slack */
+    int64_t least_ns; /* minimum slack over the rank; -1 if no step's end depends on the rank */
+    int64_t near_ns;  /* time of compute and copies with less slack than a limit */
 } tm_slack;
 
 /**
@@ -14,7 +14,7 @@ typedef struct tm_slack {
  *
  * @param visits_ns  [visits] latest time of each operation; INT64_MAX: nothing depends on it
  * @param steps_ns   [steps] same for the ends of steps
- * @param below_ns   slack below which near_ns counts
+ * @param below_ns   limit of slack for near_ns
  * @param late_ns    [nodes] out: latest time of each node, or INT64_MAX
  */
 tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
@@ -29,16 +29,17 @@ typedef struct tm_slack_run {
     uint32_t n; /* number of events */
 } tm_slack_run;
 
-/** Times of nodes: those of node v are at v * stride. */
+/** Times of nodes. Those of node v are at index v * stride. */
 typedef struct tm_slack_times {
-    const int64_t *ns, *late_ns; /* recorded and latest; for a rank of a batch, its SIMD lane */
+    /* recorded times, latest times; of a rank in a batch, they point to its lane */
+    const int64_t *ns, *late_ns;
     size_t stride;
 } tm_slack_times;
 
 /**
  * Appends the slack of the events of a rank's streams, stream by stream: one run for adjacent
  * events with equal slack. If there are too many runs, adjacent ones with similar slack are merged,
- * the most similar first; a run then gives minimum and maximum.
+ * the most similar first; a run then has the minimum and maximum slack.
  *
  * @param graph  of the rank, or the one that its batch shares
  * @param most   maximum number of runs; each stream has at least one

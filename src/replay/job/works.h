@@ -1,9 +1,9 @@
 /* Own work of each rank, without waits, summed so that ranks of one role can be compared.
  *
- * The places of a step (peers.h) are assigned by hash to a few parts of the step: each part then
- * samples all of the step's work, and an effect on the whole step shows in every part. Places that
- * some ranks of a role lack are summed only if the ranks are known to do the same work otherwise
- * (extras_sum.h). */
+ * The places of a step (peers.h) are assigned by hash to a few parts of the step: each part is then
+ * a sample of all of the step's work, so an effect on the whole step shows in every part. Places
+ * that some ranks of a role lack are included only if the ranks are known to do the same work at
+ * others (extras_sum.h). */
 #ifndef TMERGE_REPLAY_WORKS_H
 #define TMERGE_REPLAY_WORKS_H
 
@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-/** Sums: DEVICE: compute kernels, copies and sets; HOST: calls and the host time before them; LAG:
- * the unexplained part of the starts of kernels and copies; CALL: the median time of a call if
- * stages are on separate hosts (call_times.h), else 0. */
+/** What is summed. DEVICE: compute kernels, copies and sets; HOST: calls and the host time before
+ * them; LAG: the unexplained part of the starts of kernels and copies; CALL: not a sum, but the
+ * median time of a call, if each stage is on a single host (call_times.h); else 0. */
 typedef enum tm_works_kind {
     TM_WORKS_DEVICE,
     TM_WORKS_HOST,

@@ -60,7 +60,8 @@ static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }
 
-/* @param sum  of the place, at the index from sum_at */
+/* Adds an item's work to the sums.
+ * @param sum  of its place, at the index that sum_at returned */
 static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
                      int64_t *sum) {
     const int64_t ns = work_of(w, call);

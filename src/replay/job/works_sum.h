@@ -15,7 +15,8 @@ static inline size_t tm_works_rows(const tm_works_shape *shape) {
     return shape->n_steps * shape->n_parts;
 }
 
-/** Adds the steps that occur in places. @param steps  bits by tm_place_step */
+/** Adds the steps that occur in places.
+ * @param steps  bit set, by tm_place_step */
 void tm_works_steps(const tm_peer_places *places, uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
 /** Returns the shape for these steps: the number of parts that gives about 64 rows. */
@@ -24,10 +25,10 @@ tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]
 /** What to sum. */
 typedef struct tm_works_of {
     const tm_works_shape *shape;
-    const tm_peer_places *places; /* with the answers about other ranks */
-    int64_t n_peers;              /* ranks of the role, including this one */
-    bool calls;                   /* also the medians of calls */
-    int64_t *apart_ns; /* device work at places that not all ranks have is added to this */
+    const tm_peer_places *places; /* places with the answers about other ranks */
+    int64_t n_peers;              /* number of ranks of the role, including this one */
+    bool calls;                   /* whether medians of calls are computed, too */
+    int64_t *apart_ns;            /* incremented by device work at places that not all ranks have */
 } tm_works_of;
 
 /** Adds a rank's sums. @param out  [TM_N_WORKS][rows]; CALL is left unchanged */
@@ -37,7 +38,8 @@ void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *ou
  * @param out  [TM_N_WORKS][rows]; only CALL is set */
 bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 
-/** Same two for the ranks of a batch. @param out  [batch->n] sums of each */
+/** The same two functions for the ranks of a batch.
+ * @param out  [batch->n] sums of each */
 void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *const *out);
 bool tm_works_batch_calls(const tm_works_of *of, const tm_batch *batch,
                           int64_t *const *out) TM_MUST_CHECK;

@@ -6,7 +6,8 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* A change that takes less than T / 2000 off the path cannot save more. */
+/* A change that shortens the path by less than T / 2000 is not evaluated, because it cannot save
+ * more than that. */
 enum { WORTH_TRYING = 2000 };
 
 /* Sums over a path of one kind or name. */
@@ -60,7 +61,7 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
             continue;
         choose(out, &item, &change, is_worth(result, all.gain_ns));
         if (kind->flags & TM_EDGE_STALL)
-            continue; /* not a stall at its usual length: nothing is left to remove */
+            continue; /* a stall at its usual length is no stall: nothing is left to remove */
         const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
         item.what = TM_WHATIF_LIMIT;
         choose(out, &item, &none, is_worth(result, all.path_ns));

@@ -7,11 +7,12 @@
 
 enum { TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
 
-/** The changes to evaluate: kinds of work at their peers' time and removed, and kernels. Sent as
- * bytes. */
+/** The changes to evaluate: each kind of work at its peers' time, each kind of work removed, and
+ * kernels. Sent as bytes. */
 typedef struct tm_changes {
     tm_change changes[TM_CHANGES_MAX];
-    tm_whatif_item items[TM_CHANGES_MAX]; /* `tried` if it takes 0.05 % of T off the path */
+    tm_whatif_item items[TM_CHANGES_MAX]; /* `tried` is set if the change shortens the path by at
+                                             least 0.05 % of T */
     uint32_t kernels[TM_KERNELS_MAX];     /* name ids of marks 1, 2, ... */
     uint32_t n, n_kernels;
 } tm_changes;
@@ -19,7 +20,7 @@ typedef struct tm_changes {
 /**
  * Chooses changes among what is on the path.
  *
- * @param result  with pieces, whole (if empty, any change may help) and total_ns
+ * @param result  its pieces, whole and total_ns are used; if whole is empty, any change may help
  * @param out     zero-initialised
  * @return        TM_OK; TM_ERR_FAULT
  */

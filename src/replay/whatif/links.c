@@ -39,7 +39,7 @@ static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *ho
 }
 
 static tm_links_class class_of(const tm_comm_record *r, size_t n, size_t n_hosts) {
-    /* The direction between two ranks does not matter. */
+    /* Two ranks are one group, whichever of them sends. */
     const bool pair = r->kind == TM_COLL_SEND || r->kind == TM_COLL_RECV;
     return (tm_links_class){pair ? TM_COLL_SENDRECV : r->kind, r->bytes, (int64_t)n,
                             (int64_t)n_hosts};
@@ -157,7 +157,8 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median time of the links [first, end) with a host, or of those without it. */
+/* Returns the median time of those links [first, end) that involve a host, or of those that do
+ * not. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -240,7 +241,7 @@ static int by_time(const void *a, const void *b) {
     return of_x != of_y ? (of_x > of_y ? -1 : 1) : by_class(&x->class, &y->class);
 }
 
-/* Lists the hosts of the slowest group of each class: no other host can be slow. */
+/* Lists the hosts of the slowest group of each class. Only these can be slow. */
 static bool list_candidates(const field *f, tm_keys *hosts) {
     const tm_links_member *m = f->members->data;
     for (size_t i = 0; i < f->n; i = end_of_class(f, i))

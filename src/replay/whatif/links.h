@@ -1,6 +1,7 @@
 /* Finds a host with slow transfers. Compares the operations of the host with operations of other
- * hosts that have the same kind, size, and number of ranks and hosts. An operation's time is its
- * shortest kernel, which is that of the last rank to arrive, so no clock fit is needed. */
+ * hosts that have the same kind, size, and number of ranks and hosts. The time of an operation is
+ * that of its shortest kernel, which is on the rank that arrived last. So clocks need not be
+ * fitted. */
 #ifndef TMERGE_REPLAY_LINKS_H
 #define TMERGE_REPLAY_LINKS_H
 
@@ -12,14 +13,14 @@ typedef struct tm_links_class {
     int64_t kind, bytes, n_ranks, n_hosts;
 } tm_links_class;
 
-/** Times of a group's operations of one class. Sent as bytes. */
+/** Times of those operations of a group that are of one class. Sent as bytes. */
 typedef struct tm_links_time {
     tm_links_class class;
     uint64_t group;                     /* as in tm_comm_record */
     int64_t count, ns, low_ns, high_ns; /* median and quartiles */
 } tm_links_time;
 
-/** A host of a group; each once. Sent as bytes. */
+/** A host of a group. A group has each host once. Sent as bytes. */
 typedef struct tm_links_member {
     uint64_t group;
     int64_t host; /* name id */
@@ -34,8 +35,8 @@ typedef struct tm_links_slow {
 
 /** Result. */
 typedef struct tm_links {
-    tm_vec hosts; /* of int64_t: name ids; several if no operation separates them */
-    tm_vec slow;  /* of tm_links_slow, by descending total time */
+    tm_vec hosts; /* of int64_t: name ids of hosts; several if they always occur together */
+    tm_vec slow;  /* of tm_links_slow, largest total time first */
 } tm_links;
 
 #define TM_LINKS() ((tm_links){TM_VEC(int64_t), TM_VEC(tm_links_slow)})
@@ -73,10 +74,11 @@ tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out,
 typedef struct tm_links_factor {
     uint64_t operation; /* as in tm_replay_visit */
     double factor;
-    int64_t origin; /* process of a member */
+    int64_t origin; /* process that holds a member */
 } tm_links_factor;
 
-/** Appends the factors of operations that this process matched, per member. TM_OK; TM_ERR_FAULT. */
+/** Appends, for each member of operations that this process matched, the operation's factor. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_links_factors(const tm_collectives *collectives, tm_links_host_of *host_of,
                            const void *context, const tm_links *network, tm_vec *factors,
                            tm_error *err) TM_MUST_CHECK;

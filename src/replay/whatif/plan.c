@@ -5,7 +5,8 @@
 
 #include "base/sorted.h"
 
-/* A fix is evaluated if it takes T / 2000 off the path, and planned if it adds T / 200. */
+/* A fix is evaluated if it shortens the path by T / 2000 or more, and planned if it saves T / 200
+ * or more in addition. */
 enum { WORTH_TRYING = 2000, WORTH_PLANNING = 200, PLAN_MAX = 8 };
 
 void tm_fixer_free(tm_fixer *fixer) {
@@ -29,7 +30,7 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
     return tm_replay_total(fixer->replay, ns);
 }
 
-/* Adds how much a set shortens each rank's hops, compared with the weights of set_of_rank. */
+/* Adds to @p path_ns how much shorter each rank's hops are with a set than with set_of_rank. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;
@@ -107,9 +108,9 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix) {
                        fixer->total_ns - explained};
 }
 
-/* A rank that may be next in the plan. */
+/* A rank that may be the next in the plan. */
 typedef struct candidate {
-    int64_t path_ns; /* time taken off the remaining path */
+    int64_t path_ns; /* how much fixing it shortens the path that remains */
     uint32_t rank;
 } candidate;
 
@@ -119,16 +120,16 @@ static int by_promise(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->rank, y->rank);
 }
 
-/* State while the plan is made. */
+/* State while a plan is made. */
 typedef struct planning {
     tm_fixer *fixer;
     tm_fix_sets peer;
-    uint32_t ranks[PLAN_MAX]; /* fixed ranks, then the one under evaluation */
+    uint32_t ranks[PLAN_MAX]; /* ranks that are fixed so far, then the one that is evaluated */
     size_t n;                 /* fixed ranks */
-    int64_t total_ns;         /* T with these fixed */
-    tm_vec hops;              /* of tm_hop: remaining path */
+    int64_t total_ns;         /* T with these ranks fixed */
+    tm_vec hops;              /* of tm_hop: critical path that remains */
     tm_vec candidates;        /* of candidate */
-    int64_t *path_ns;         /* [n_ranks] how much fixing each rank shortens that path */
+    int64_t *path_ns; /* [n_ranks] how much fixing each rank shortens the path that remains */
 } planning;
 
 /* Returns T with the first n ranks of the plan fixed. */
@@ -137,7 +138,7 @@ static int64_t total_of(const planning *p, size_t n) {
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* Lists the ranks that shorten the remaining path enough, the largest reduction first. */
+/* Lists the ranks whose fix shortens the remaining path enough, largest first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);
@@ -168,7 +169,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
     for (size_t i = 0; i < p->candidates.n; i++) {
         const candidate *c = (const candidate *)p->candidates.data + i;
         if (c->path_ns < *saved_ns)
-            break; /* later ones cannot save more */
+            break; /* the following ones cannot save more */
         p->ranks[p->n] = c->rank;
         int64_t saved = p->total_ns - total_of(p, p->n + 1);
         if (saved > *saved_ns || (saved > 0 && saved == *saved_ns && c->rank < best.rank)) {

@@ -8,11 +8,11 @@
 #include "base/pattern.h"
 #include "result.h"
 
-/* Larger factors might overflow times. */
+/* Maximum factor: times must not overflow. */
 enum { FACTOR_MAX = 1000 };
 
-/* Edges that a name selects, and those selected without name or kind. Communication needs a kind or
- * a name, because it belongs to no rank. */
+/* Kinds of edges that a name selects, and those that are selected without a name or kind.
+ * Communication needs a kind or a name, because it belongs to no rank. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =
@@ -123,7 +123,7 @@ static tm_status take_rule(const reading *r, int condition, const char *text, tm
     tm_status status =
         *text ? tm_pattern_compile(text, REG_NOSUB, &out->regex, r->err)
               : refuse(r, "takes a regular expression after kernel= and operator=", "");
-    if (status != TM_OK) { /* regfree must not be called */
+    if (status != TM_OK) { /* so that regfree is not called */
         free(r->part->texts[condition]);
         r->part->texts[condition] = NULL;
     }
@@ -186,7 +186,7 @@ static tm_status take_factor(const reading *r, const char **end, double *factor)
     return TM_OK;
 }
 
-/* Appends to the text, as in "--fix rank=3 --scale kernel=gemm:0.5". */
+/* Appends an option to the scenario's text, as in "--fix rank=3 --scale kernel=gemm:0.5". */
 static bool add_text(tm_scenario *scenario, const char *option, const char *text) {
     size_t used = scenario->text ? strlen(scenario->text) : 0;
     size_t size = used + strlen(option) + strlen(text) + sizeof " -- ";
@@ -241,13 +241,13 @@ tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t
     return TM_OK;
 }
 
-/* A part applied to a rank. */
+/* A part of the scenario, and a rank to which it is applied. */
 typedef struct place {
     const tm_scenario *scenario;
     tm_scenario_part *part;
     const tm_timeline *timeline;
     const tm_graph *graph;
-    const uint8_t *inside; /* [n_events] starts within a selected operator */
+    const uint8_t *inside; /* [n_events] whether it starts within a selected operator */
     int64_t stage;
 } place;
 

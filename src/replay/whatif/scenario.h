@@ -41,14 +41,14 @@ extern const char *const tm_condition_words[TM_N_CONDITIONS];
 /** The last stage of the job. */
 #define TM_STAGE_LAST INT64_C(-2)
 
-/** Names that match an expression, each tested on first use. */
+/** An expression, and which names match it. A name is tested when it first occurs. */
 typedef struct tm_name_rule {
     regex_t regex;
     uint8_t *known; /* owned; by name id: 0 not tested, 1 no, 2 yes; NULL before binding */
 } tm_name_rule;
 
 typedef struct tm_scenario_part {
-    char *texts[TM_N_CONDITIONS]; /* owned; text typed after =; NULL: not given */
+    char *texts[TM_N_CONDITIONS]; /* owned; what was typed after "="; NULL: not given */
     tm_list ranks, steps;
     int64_t stage;
     uint8_t kind; /* index of tm_fix_kinds */
@@ -57,17 +57,18 @@ typedef struct tm_scenario_part {
 
 typedef struct tm_scenario {
     tm_vec parts;   /* of tm_scenario_part */
-    tm_vec factors; /* of double, by part; NaN: the peers' weight (parts that name ranks); INFINITY:
-                       the usual weight (others) */
+    tm_vec factors; /* of double: factor of each part. For --fix it is NaN (the peers' weight) if
+                       the part names ranks, else INFINITY (the usual weight) */
     char *text;     /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
-    const tm_names *names; /* borrowed, set by binding */
+    const tm_names *names; /* borrowed; set by tm_scenario_bind */
     int64_t last_stage;
-    int64_t n_ranks; /* ranks of the job with selected edges, once all are marked */
+    int64_t n_ranks; /* number of ranks of the job with selected edges; set after all edges were
+                        marked */
 } tm_scenario;
 
 #define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
 
-/** Maximum number of parts: a mark is one byte. */
+/** Maximum number of parts, because tm_edge.part is one byte. */
 enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
@@ -87,9 +88,10 @@ tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t
 
 /** Matches of a part on a rank. */
 typedef struct tm_scenario_found {
-    int64_t alone[TM_N_CONDITIONS]; /* edges (for rank, host and stage: ranks) that match each
-                                       condition by itself */
-    int64_t edges;                  /* edges selected by the whole part */
+    /* by condition: number of edges that match it, regardless of other conditions; for rank,
+     * host and stage, number of ranks */
+    int64_t alone[TM_N_CONDITIONS];
+    int64_t edges; /* number of edges that the whole part selects */
 } tm_scenario_found;
 
 /**

@@ -11,10 +11,10 @@
 
 /* Layers ------------------------------------------------------------------------------------- */
 
-/* Marks a transfer between stages. */
+/* Stands for a transfer between stages, in a sequence of kernels. */
 #define BORDER TM_NO_NAME
 
-/* A kernel or transfer, ordered by its launch. */
+/* A kernel or transfer. Ordered by launch. */
 typedef struct asked {
     int64_t ns;
     uint32_t row, name;
@@ -37,7 +37,7 @@ static size_t longest_run(const asked *pass, size_t n, size_t apart) {
 }
 
 /* Counts how often a pass repeats one sequence of kernels that covers at least a third of it; 0 if
- * there is none. The last stage may go forward and back in one pass. */
+ * there is none. (In the last stage, a pass may contain both forward and backward.) */
 static int64_t count_repeats(const asked *pass, size_t n) {
     enum { TRIED = 16 };
     size_t covered = 0, best = 1;
@@ -204,7 +204,7 @@ static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_ke
     return true;
 }
 
-/* Summarises a stage of [n] ranks, ordered by work. */
+/* Summarises a stage from its [n] ranks, which are sorted by work. */
 static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     const rank_work *middle = &v[(n - 1) / 2];
     tm_split_stage out = {.stage = v->stage,
@@ -263,7 +263,7 @@ static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     return gap >= least_share * (double)most && gap >= times * (double)tm_median_any(spreads, n);
 }
 
-/* Swaps the marks if most stages have one. */
+/* If most stages are marked, marks the others instead. */
 static void name_fewer(tm_split_stage *v, size_t n) {
     size_t more = 0;
     for (size_t i = 0; i < n; i++)
