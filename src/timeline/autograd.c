@@ -7,15 +7,16 @@
 typedef struct numbered {
     int64_t sequence, begin_ns;
     uint32_t row;   /* of the attributes */
-    uint32_t track; /* track it ran on; for backward, autograd's number of the forward thread */
+    uint32_t track; /* track that it ran on; for backward, autograd's number of the thread that ran
+                       forward */
 } numbered;
 
-/* Rows of both passes. Forward rows count only if their number is in the range of the backward
- * pass. */
+/* Rows of both passes. Only forward rows whose numbers are in the range of the backward pass are
+ * listed. */
 typedef struct passes {
     tm_operator_attr *rows; /* borrowed */
     const tm_raw_event *events;
-    tm_vec forward;  /* of numbered, by track, number and begin */
+    tm_vec forward;  /* of numbered: sorted by track, number and begin */
     tm_vec backward; /* the same */
 } passes;
 
@@ -35,7 +36,7 @@ static bool add(passes *p, tm_vec *out, size_t row) {
     return tm_vec_append(out, &added, 1);
 }
 
-/* Forward rows are already in order if one thread runs them. */
+/* Sorts the rows, unless they are in order already, as if one thread runs all forward operators. */
 static void sort(tm_vec *rows) {
     const numbered *v = rows->data;
     size_t sorted = 1;
@@ -68,7 +69,8 @@ static bool is_before(const void *element, const void *key) {
     return by_number(element, key) < 0;
 }
 
-/* Returns the first forward row from @p at on that is not before a key; usually close. */
+/* Returns the first forward row that is not before a key, searching from @p at on, where it usually
+ * is. */
 static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     enum { NEAR = 8 };
     const numbered *v = p->forward.data;
@@ -79,9 +81,9 @@ static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     return at;
 }
 
-/* Returns the last operator of a track that started before and has the number: if nested, the
- * innermost made the graph node, as in PyTorch's own arrows. Backward rows come in order, so *at
- * advances with them. */
+/* Returns the last operator of a track that started before and has the number: If such operators
+ * are nested, it is the innermost, which made the graph node; PyTorch's own arrows do the same.
+ * Backward rows must come in order, because *at only advances. */
 static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,
                                   size_t *at) {
     const numbered *v = p->forward.data;
@@ -91,9 +93,9 @@ static const numbered *forward_of(const passes *p, const numbered *backward, uin
     return found ? &v[i - 1] : NULL;
 }
 
-/* Finds the track for autograd's thread number, which differs from the trace's. Chooses the track
- * that has most of the numbers of backward's [first, end), which count per thread; the first of
- * equal ones. */
+/* Finds the track of the thread that autograd gives a number, which is not the trace's number. It
+ * is the track that has most of the sequence numbers of the backward rows [first, end), because
+ * each thread has its own sequence. Of several, it is the first. */
 static uint32_t track_of(const passes *p, size_t first, size_t end) {
     const numbered *v = p->forward.data, *b = p->backward.data;
     uint32_t best = UINT32_MAX;
@@ -125,7 +127,8 @@ static void link_passes(passes *p) {
     }
 }
 
-/* Counts numbers of several nodes. A node that runs again has the same name. */
+/* Counts the sequence numbers that several nodes of the graph have. (A node that runs again has the
+ * same name.) */
 static int64_t count_shared(const passes *p) {
     const numbered *b = p->backward.data;
     int64_t shared = 0;

@@ -10,13 +10,13 @@
 #include "restarts.h"
 #include "sort_events.h"
 
-/* The state between a trace's events and the finished columns. */
+/* State between a trace's events and the finished columns. */
 typedef struct builder {
     const tm_build_context *context;
     tm_trace *all;    /* every event of the rank, in file order; launches linked */
     uint32_t *place;  /* [tracks] index of each track after sorting */
-    uint32_t *order;  /* [n] row -> event index; becomes the column launch */
-    uint32_t *row_of; /* [n] event index -> row; becomes the column step */
+    uint32_t *order;  /* [n] by row: index of the event; becomes the column launch */
+    uint32_t *row_of; /* [n] by index of an event: its row; becomes the column step */
     tm_timeline *out;
 } builder;
 
@@ -31,7 +31,7 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->open_ns = out->begin_ns;
 }
 
-/* Counts skipped events if most of a trace was skipped, because all results then rest on few
+/* If most events of a trace were skipped, counts them, because all results are then based on few
  * events. */
 static void count_skipped(tm_trace *trace) {
     int64_t skipped = tm_trace_skipped(trace);
@@ -57,13 +57,14 @@ static tm_status overlap_error(const builder *b, const tm_span *first, const tm_
 
 static int by_begin(const void *a, const void *b) {
     const tm_span *x = a, *y = b;
-    if ((x->n_durations == 0) != (y->n_durations == 0)) /* those that cover no time come last */
+    /* traces without a recorded time come last */
+    if ((x->n_durations == 0) != (y->n_durations == 0))
         return x->n_durations == 0 ? 1 : -1;
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Returns the time until which a trace was certainly recorded: the last end of its events. For
- * device events only the start counts, because a profiler may miss the end of a kernel. */
+/* Returns the time until which a trace was certainly recorded: the last end of its events. Of
+ * device events it uses only the start, because a profiler may not know the end of a kernel. */
 static int64_t sure_end(const tm_trace *trace) {
     const tm_raw_event *events = trace->events.data;
     int64_t sure_ns = INT64_MIN;
@@ -76,8 +77,8 @@ static int64_t sure_end(const tm_trace *trace) {
     return sure_ns;
 }
 
-/* Links the traces and measures what they cover, without events that would last beyond the start of
- * another trace. */
+/* Links the traces, removes device events that last beyond the start of another trace, and sets the
+ * times that each trace covers. */
 static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         TM_TRY(tm_trace_link(traces[i], err));
@@ -159,7 +160,7 @@ static tm_status absorb(tm_trace *into, const tm_trace *from, tm_error *err) {
     return status;
 }
 
-/* Takes over the metadata of the first trace. */
+/* Moves the metadata of the first trace to the timeline. */
 static tm_status take_metadata(builder *b, tm_error *err) {
     tm_text text = tm_names_text(b->context->names, b->all->metadata);
     b->out->metadata_lists = b->all->lists.data;
@@ -177,7 +178,8 @@ static tm_status take_metadata(builder *b, tm_error *err) {
 
 /* Joins all spans into the first, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
-    b->all = traces[0]; /* never left out: nothing before it overlaps */
+    b->all = traces[0]; /* the first trace is never left out, because only later ones can overlap an
+                           earlier one */
     for (size_t i = 0; i < n; i++) {
         if (traces[i]->left_out)
             continue;
@@ -202,7 +204,7 @@ typedef struct placed_track {
     tm_text pid, tid;
 } placed_track;
 
-/* Shorter first, so that numbers of the same sign sort numerically. */
+/* Shorter texts come first, so that numbers of the same sign are in numerical order. */
 static int compare_key(const tm_text *a, const tm_text *b) {
     int order = tm_order_u64(a->size, b->size);
     return order || a->size == 0 ? order : memcmp(a->bytes, b->bytes, a->size);
@@ -240,7 +242,8 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Orders the rows: track by track, ascending by begin; longer events first, then file order. */
+/* Orders the rows: track by track, ascending by begin; of equal begins, longer events first, then
+ * in the order of the file. */
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
@@ -282,7 +285,7 @@ static bool allocate_columns(tm_timeline *out, size_t n) {
            out->role;
 }
 
-/* Fills all columns but step and role. To save memory, `order` becomes the launch column and
+/* Fills all columns except step and role. To save memory, `order` becomes the launch column and
  * `row_of` the step column. */
 static tm_status fill_columns(builder *b, tm_error *err) {
     tm_timeline *out = b->out;
@@ -312,7 +315,8 @@ static void count_overlap(tm_timeline *out, int64_t begin_ns) {
         }
 }
 
-/* A stream runs kernels one after another, unless a kernel lets the next begin early. */
+/* Counts the kernels that start before the one before them on the stream ends. Normally a stream
+ * runs kernels one after another, unless a kernel lets the next one start early. */
 static void count_stream_overlaps(tm_timeline *out) {
     for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
         int64_t latest_end = INT64_MIN;
@@ -368,7 +372,7 @@ static bool has_work(const tm_timeline *out, const tm_track *track) {
     return row < end;
 }
 
-/* Whether at most one device has work. This is the usual case and saves computing busy times. */
+/* Whether at most one device has work. If so, as usual, busy times need not be computed. */
 static bool find_only_device(tm_timeline *out) {
     out->device = -1;
     for (size_t t = 0, found = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
@@ -419,7 +423,8 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(sort_tracks(b, err));
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
-    tm_vec_free(&b->all->events); /* now in the columns; frees memory for what follows */
+    /* the columns have these now; frees the memory for what follows */
+    tm_vec_free(&b->all->events);
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));

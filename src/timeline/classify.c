@@ -10,7 +10,7 @@
 struct tm_classifier {
     regex_t extra;
     bool has_extra;
-    tm_vec known; /* of looked_up, by name id */
+    tm_vec known; /* of looked_up: what is known of each name, by name id */
     tm_vec text;  /* of char: terminated copy of the current name */
 };
 

@@ -7,13 +7,14 @@
 #include "base/vec.h"
 #include "counted.h"
 
-/* Name prefixes of calls and ranges that determine a kind. */
+/* Prefixes of names of calls and ranges. The kind of the collective comes after the prefix. */
 static const char *const beginnings[] = {
     "nccl",   /* NCCL's calls and PyTorch's ranges around them (ncclAllToAll, nccl:all_to_all); also
                  RCCL's */
     "rccl",   /* RCCL's own: rcclAllToAllv */
     "c10d::", /* operators of PyTorch: c10d::alltoall_base_ */
-    "_c10d_functional::", /* of its compiled programs: _c10d_functional::all_to_all_single */
+    "_c10d_functional::", /* operators of its compiled programs: _c10d_functional::all_to_all_single
+                           */
 };
 
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size) {
@@ -95,7 +96,7 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
             return -1;
         const bool scalar = at < end && *at == ']';
         const int64_t n = next_elements(&at, end), bytes = type_bytes(next_type(&types));
-        if (scalar && bytes < 0) /* not a tensor but an option of the call */
+        if (scalar && bytes < 0) /* an option of the call, not a tensor */
             continue;
         if (n < 0 || bytes < 0 || sum > INT64_MAX / 2)
             return -1;
@@ -104,16 +105,16 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
     return at < end && sum > 0 ? sum : -1;
 }
 
-/* A call of a thread whose name implies a kind. */
+/* A call whose name determines a kind. */
 typedef struct call {
     int64_t begin_ns, end_ns;
-    int64_t reach_ns; /* latest end so far on its thread */
+    int64_t reach_ns; /* latest end of this and all earlier calls of its thread */
     size_t track;
-    uint32_t row, n_kernels; /* n_kernels: communication kernels that it launched */
+    uint32_t row, n_kernels; /* n_kernels: number of communication kernels that it launched */
     uint8_t kind;
 } call;
 
-/* Kinds by name, each computed once. */
+/* The kind that each name determines, computed when it is first requested. */
 typedef struct known {
     const tm_names *names;
     uint8_t *kinds; /* [n] owned; by name id, UNSEEN until requested */
@@ -176,7 +177,7 @@ static call *call_of(const tm_timeline *timeline, const tm_vec *calls,
     return NULL;
 }
 
-/* Whether the call shall determine a kernel's kind. */
+/* Whether the kind of a kernel must be taken from its call. */
 static bool is_open(const tm_timeline *timeline, const tm_names *names, tm_classifier *classifier,
                     const tm_collective_attr *row) {
     return row->name == TM_NO_NAME && timeline->role[row->event] == TM_ROLE_COMMUNICATION &&
@@ -185,7 +186,7 @@ static bool is_open(const tm_timeline *timeline, const tm_names *names, tm_class
                TM_KERNEL_COLLECTIVE;
 }
 
-/* Whether its size is unknown, and calls with types may provide it. */
+/* Whether the size of a kernel is unknown and may be known from a call with types. */
 static bool is_unsized(const tm_timeline *timeline, const tm_collective_attr *row) {
     return timeline->n_attrs[TM_ATTR_INPUTS] > 0 && row->in_elements < 0 && row->out_elements < 0 &&
            timeline->role[row->event] == TM_ROLE_COMMUNICATION;

@@ -1,4 +1,4 @@
-/* Information from the calls and ranges in which communication kernels were launched. */
+/* What the calls and ranges in which communication kernels were launched say about the kernels. */
 #ifndef TMERGE_COMM_CALLS_H
 #define TMERGE_COMM_CALLS_H
 
@@ -20,10 +20,10 @@ tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types);
 
 /**
- * Sets the kind of communication kernels from the innermost such call in which they were launched,
- * if their own names leave it open and they have no metadata. NCCL uses the same kernel for sends
- * and receives, all-to-alls, gathers and scatters. Kernels launched in a single send or receive
- * stay unchanged, as its name does not include the peer.
+ * Sets the kind of communication kernels whose names do not determine it and which have no
+ * metadata. It is taken from the innermost call with a kind in which they were launched. NCCL uses
+ * the same kernel for sends and receives, all-to-alls, gathers and scatters. Kernels launched in a
+ * single send or receive stay unchanged, as its name does not include the peer.
  *
  * Kernels without a recorded size get call_bytes if that call is a TM_NCCL_RANGE with recorded
  * inputs and launched no other kernel; all others get -1.

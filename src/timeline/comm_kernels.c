@@ -4,13 +4,13 @@
 
 enum { BY_WORDS = 0x100, NAME_ROOM = 512, TEXT_ROOM = 4096, N_STARTS = 128 };
 
-/* Whether a pattern is searched in the name only, or also in the arguments. */
+/* Where a pattern is searched: only in the name, or also in the arguments. */
 enum { IN_NAME, IN_TEXT };
 
 typedef struct row {
     tm_kernel_class class;
     int where;
-    int kind; /* a tm_collective_kind, or BY_WORDS */
+    int kind; /* a tm_collective_kind; BY_WORDS: the words of the name give it */
     const char *pattern;
 } row;
 
@@ -26,7 +26,7 @@ static const row rows[] = {
 typedef struct words {
     char *out;
     size_t n, room;
-    char previous; /* previous character of the name; '\0' at the start of a part */
+    char previous; /* the character of the name before this one; '\0' at the start of a part */
 } words;
 
 static bool is_lower(char c) {
@@ -65,8 +65,9 @@ static void end_part(words *w) {
     w->previous = '\0';
 }
 
-/* Adds a character. A capital starts a word after a small letter, and before one if it ends a
- * sequence of capitals or digits: all|Reduce, RMS|Norm, V1|Kernel, but A2A. */
+/* Adds a character. A capital starts a word if a small letter comes before it (all|Reduce), or if a
+ * small letter comes after it and capitals or digits before it (RMS|Norm, V1|Kernel). So A2A is one
+ * word. */
 static void add(words *w, char c, char next) {
     if (is_upper(c)) {
         if (is_lower(w->previous) ||
@@ -94,13 +95,14 @@ static void add_all(words *w, const char *bytes, size_t size) {
         add(w, bytes[i], i + 1 < size ? bytes[i + 1] : '\0');
 }
 
-/* Adds the names in a mangled name: _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if the name is
- * not mangled. */
+/* Adds the parts of a mangled name such as _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if the
+ * name is not mangled. */
 static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)
         return false;
-    bool nested = bytes[i] == 'N'; /* otherwise one name, followed by the parameter types */
+    /* otherwise there is one name, and the parameter types come after it */
+    bool nested = bytes[i] == 'N';
     while (i < size && !is_digit(bytes[i])) /* N, K, L, St: nested, const, static, std */
         if (i++ > 6)
             return false;
@@ -111,7 +113,7 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
         if (length > size - i)
             break; /* truncated */
         bool unnamed = length >= 7 && memcmp(bytes + i, "_GLOBAL", 7) == 0;
-        if (!unnamed) { /* contains the file name */
+        if (!unnamed) { /* the name of an anonymous namespace contains that of the file */
             add_all(w, bytes + i, length);
             end_part(w);
         }
@@ -158,7 +160,8 @@ static void add_demangled(words *w, const char *bytes, size_t size) {
 
 static bool matches_here(const char *pattern, const char *text);
 
-/* Whether the pattern matches anywhere from here on. The first letter skips most of a long name. */
+/* Whether the pattern matches anywhere from here on. Looks for its first letter first, which skips
+ * most of a long name. */
 static bool matches_later(const char *pattern, const char *text) {
     for (; (text = strchr(text, *pattern)) != NULL; text++)
         if (matches_here(pattern, text))
@@ -215,7 +218,7 @@ void tm_letters_of(const char *bytes, size_t size, char *out) {
 }
 
 tm_collective_kind tm_collective_kind_in(const char *letters) {
-    /* The first match counts: a word precedes the words that it contains. */
+    /* The first one that matches is used, so a word comes before the words that it contains. */
     static const struct {
         const char *word;
         tm_collective_kind kind;

@@ -8,17 +8,17 @@
 #include "tmerge/timeline.h"
 
 typedef enum tm_kernel_class {
-    TM_KERNEL_UNKNOWN,    /* not in the table: the kernel counts as computation */
-    TM_KERNEL_LOCAL,      /* the kernel computes, although its name may suggest communication */
-    TM_KERNEL_SUSPECT,    /* not in the table, although its name suggests communication: the kernel
-                             counts as computation */
-    TM_KERNEL_COLLECTIVE, /* all ranks of a group take part in one operation */
+    TM_KERNEL_UNKNOWN, /* not in the table: the kernel counts as computation */
+    TM_KERNEL_LOCAL,   /* the kernel computes, although its name may suggest communication */
+    TM_KERNEL_SUSPECT, /* not in the table, but its name suggests communication; the kernel counts
+                          as computation */
+    TM_KERNEL_COLLECTIVE, /* the kernel is part of one operation of all ranks of a group */
     TM_KERNEL_ONE_SIDED,  /* the kernel communicates, but cannot be matched */
 } tm_kernel_class;
 
 typedef struct tm_kernel_kind {
     tm_kernel_class class;
-    tm_collective_kind kind; /* of a collective or one-sided kernel; else TM_COLL_OTHER */
+    tm_collective_kind kind; /* kind of a collective or one-sided kernel; else TM_COLL_OTHER */
 } tm_kernel_kind;
 
 /**
@@ -30,7 +30,8 @@ tm_kernel_kind tm_kernel_kind_of(const char *bytes, size_t size);
 
 enum { TM_LETTERS = 256 };
 
-/** Copies the letters of a text in lower case: spellings differ in underscores and capitals.
+/** Copies only the letters of a text, in lower case, because spellings differ in underscores and
+ * capitals.
  * @param out  [TM_LETTERS] terminated */
 void tm_letters_of(const char *bytes, size_t size, char *out);
 

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Full names: compilers also write mm and flash_attn into the names of fused operators. */
+/* Names must be equal to these, because compilers also write mm and flash_attn into the names of
+ * fused operators. */
 #define TM_COUNTED_LIST(X)                                                                         \
     X(TM_COUNTED_MM, "aten::mm")                                                                   \
     X(TM_COUNTED_SCALED_MM, "aten::_scaled_mm")                                                    \
@@ -37,7 +38,7 @@ typedef enum tm_counted {
 /** Returns the operator of this name; TM_N_COUNTED for any other. */
 tm_counted tm_counted_of(const char *name, size_t size);
 
-/** Called by autograd once per pass and parameter; its input is a gradient. */
+/** The operator that autograd runs once per pass and parameter. Its input is a gradient. */
 #define TM_ACCUMULATE_GRAD "torch::autograd::AccumulateGrad"
 
 /** Prefix of PyTorch's ranges around NCCL: "nccl:all_reduce". Their inputs are the tensors of the

@@ -10,7 +10,7 @@
 /* An annotation on the CPU that may be a step. */
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
-    int64_t restarts; /* restarts of the job before it */
+    int64_t restarts; /* number of restarts of the job before it */
     int64_t reach_ns; /* latest end among this one and all before it */
     uint64_t stem;    /* as in tm_step_name, like the next two */
     tm_step_trust trust;
@@ -18,7 +18,7 @@ typedef struct annotation {
     uint32_t row, name;
 } annotation;
 
-/* The annotations to choose from, and those that mark a step in any case. */
+/* Annotations that may be steps, and those that mark a step in any case. */
 typedef struct candidates {
     tm_vec found;    /* of annotation */
     tm_vec profiler; /* of rows: TM_STEP_PROFILER */
@@ -30,11 +30,11 @@ static int by_begin(const void *a, const void *b) {
         return tm_order_i64(x->begin_ns, y->begin_ns);
     if (x->number != y->number)
         return tm_order_i64(x->number, y->number);
-    return tm_order_i64(y->end_ns, x->end_ns); /* the outer one first */
+    return tm_order_i64(y->end_ns, x->end_ns); /* the outer annotation first */
 }
 
-/* no_step: caches by name id which names are not steps, because such names recur often and names of
- * steps are few. */
+/* Finds the annotations that may be steps. no_step has, by name id, names known not to be steps,
+ * which are most names. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
                                   const tm_step_names *steps, bool *no_step, candidates *out,
                                   tm_error *err) {
@@ -77,9 +77,10 @@ static int by_loop(const void *a, const void *b) {
     return tm_order_u64(x->stem, y->stem);
 }
 
-/* Decides whether the engine's marks are the steps. A profiler step may contain one pass of the
- * engine, or a loop of them and the training they serve. If the marks take most of the profiler
- * steps' time, they are the steps, and the profiler's are not. Otherwise the marks are ignored. */
+/* Decides whether the steps are the marks of an inference engine. A step of the profiler may be one
+ * pass of the engine, or contain many of them, also together with training. If the marks take most
+ * of the time of the profiler's steps, the marks are the steps, and the profiler's are not.
+ * Otherwise the marks are ignored. */
 static bool choose_engine(candidates *c) {
     annotation *v = c->found.data;
     double engine_ns = 0.0, sure_ns = 0.0;
@@ -100,8 +101,8 @@ static bool choose_engine(candidates *c) {
     return true;
 }
 
-/* Keeps the certain ones. If there are none, keeps those of the loop with the most time, because
- * nested steps are not steps of the job. */
+/* Keeps the annotations that are certainly steps. If there are none, keeps those of the loop with
+ * the most time, because steps within others are not steps of the job. */
 static void choose_annotations(tm_vec *found) {
     annotation *v = found->data;
     size_t best = 0, n_best = 0;
@@ -147,7 +148,8 @@ static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error 
 }
 
 /* Whether the numbers in the names are step numbers: the profiler counted them, or they increase in
- * each run of the job. Batch sizes do not, nor do counters that restart in each epoch. */
+ * each run of the job. Batch sizes do not increase, nor do numbers that start again in each
+ * epoch. */
 static bool numbers_count(const annotation *v, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const bool follows = i > 0 && v[i].restarts == v[i - 1].restarts;
@@ -171,8 +173,8 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
         v[i].restarts = tm_timeline_restarts(timeline, v[i].begin_ns);
 }
 
-/* Whether an annotation that starts later belongs to the same step. Engine marks have no numbers,
- * so only a nested one does. */
+/* Whether an annotation that starts later belongs to the same step. Marks of an engine have no
+ * numbers, so only a mark within the step does. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
            (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);
@@ -217,7 +219,7 @@ static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     return TM_NO_STEP;
 }
 
-/* Whether an annotation contains a time and no later one has started. */
+/* Whether an annotation contains a time, and the next one starts after that time. */
 static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
     return i != TM_NO_STEP && v[i].begin_ns <= time_ns && time_ns < v[i].end_ns &&
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
@@ -228,7 +230,8 @@ static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        int32_t step = TM_NO_STEP; /* of the previous event; usually the same */
+        /* the annotation of the previous event, which is usually the same */
+        int32_t step = TM_NO_STEP;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             bool cpu = track->kind == TM_TRACK_CPU;
             size_t at = cpu ? row : tm_timeline_asked(timeline, (uint32_t)row);
@@ -264,10 +267,10 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
 }
 
 /* Returns when a stream finishes the work queued before a recording. A stream runs its events in
- * order, so this work is the events without a recorded launch before the first event with one. *row
- * is the first event of the recording; it is moved to the first one of the next recording.
- * INT64_MIN if there are none, or if as many events without a launch follow: most launches of this
- * kind, such as those of graphs, are then not recorded. */
+ * order, so these are the events without a recorded launch that come before the first event with
+ * one. *row is the first event of the recording, and is moved to the first one of the next
+ * recording. INT64_MIN if there are no such events, or if as many events without a launch come
+ * later: launches (for example of graphs) are then often not recorded. */
 static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
                              int64_t until_ns) {
     int64_t end_ns = INT64_MIN;
@@ -288,7 +291,8 @@ static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_
     return n_launched > 0 && n_lost < n_queued ? end_ns : INT64_MIN;
 }
 
-/* The first step of each recording starts after the work queued before the recording. */
+/* Makes the first step of each recording start after the work that was queued before the
+ * recording. */
 static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     const tm_span *spans = timeline->spans;
     uint32_t row = track->first;

@@ -22,7 +22,7 @@ static bool is_batch(tm_text name) {
 tm_host_comm tm_host_comm_of(tm_text name) {
     static const char *const libraries[] = {"gloo:", "mpi:", "ucc:"};
     static const char *const askers[] = {"c10d::", "_c10d_functional::", "c10d_functional::"};
-    if (!strchr("gmuc_e", *name.bytes)) /* quick rejection of most names */
+    if (!strchr("gmuc_e", *name.bytes)) /* a fast test that excludes most names */
         return TM_HOST_COMM_NONE;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         const char *what = name.bytes + strlen(libraries[i]);
@@ -56,7 +56,7 @@ typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
     uint8_t work;   /* tm_category of work */
-    uint32_t next;  /* in the current track: first unexamined row that requests or waits */
+    uint32_t next;  /* in the current track: first row not yet examined for requests and waits */
 } finder;
 
 static tm_host_comm kind_at(const finder *f, uint32_t row) {
@@ -78,8 +78,8 @@ static bool track_asks(const finder *f, const tm_track *track) {
     return false;
 }
 
-/* Whether the thread requests or waits for communication within an operator: such an autograd node
- * contains waits, and does not count as work as a whole. */
+/* Whether the thread requests communication, or waits for it, within an operator. Such an operator,
+ * for example an autograd node, contains waits, so it is not work as a whole. */
 static bool holds_communication(finder *f, const tm_track *track, uint32_t row, int64_t end_ns) {
     const uint32_t behind = track->first + track->count;
     f->next = f->next > row ? f->next : row + 1;
@@ -101,7 +101,7 @@ static void find_work(finder *f, const tm_track *track) {
         if (end == begin || begin < reach_ns || kind == TM_HOST_COMM_TRANSFER)
             continue;
         if (works && holds_communication(f, track, row, end))
-            continue; /* its parts may be work */
+            continue; /* it is not work as a whole, but its parts may be */
         if (works) {
             t->role[row] = TM_ROLE_COMPUTE;
             t->launch[row] = row;
@@ -111,10 +111,10 @@ static void find_work(finder *f, const tm_track *track) {
     }
 }
 
-/* An operation requested by a thread. */
+/* An operation that a thread requested. */
 typedef struct operation {
     int64_t begin_ns, end_ns;
-    uint32_t row, track; /* its own row; track of the requester */
+    uint32_t row, track; /* row of the operation; track of the thread that requested it */
 } operation;
 
 static int by_asker(const void *a, const void *b) {
@@ -139,16 +139,18 @@ static bool list_operations(const finder *f, tm_vec *out) {
     return true;
 }
 
-/* How often a thread was idle before an event of this name while it had an operation pending, and
- * in how many of these cases it continued immediately after the operation ended. */
+/* Of events with one name: how often the thread was idle before such an event while an operation
+ * that it had requested was running, and how often it continued immediately after that operation
+ * ended. */
 typedef struct pauses {
     uint32_t n, n_prompt;
 } pauses;
 
-/* Callback for a pause before an event. */
+/* Called for each time that a thread was idle before an event. */
 typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, pauses *of);
 
-/* By chance, an operation ends this shortly before in 1 % of cases. */
+/* An operation that ended within this share of the idle time (1 %) before the event did so hardly
+ * by chance. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
 /* Whether the thread continued immediately after one of [n] operations ended. */
@@ -166,9 +168,9 @@ static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, p
     of->n_prompt += is_prompt(at, n, pause);
 }
 
-/* Ends the thread's wait for the first operation that had not ended, unless another operation's end
- * let the thread continue. If the operation lasts longer after that than the thread waited, the
- * thread continued for another reason. */
+/* Sets the end of the first operation that had not ended to when the thread continued, unless the
+ * end of another operation let it continue. If the operation is recorded to last longer after that
+ * than the thread waited, the thread continued for another reason. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
@@ -183,12 +185,14 @@ static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pau
     f->timeline->duration_ns[at[i].row] = pause.end_ns - at[i].begin_ns;
 }
 
-/* @param at  [n] operations requested by the thread */
+/* Calls a function for each idle time of a thread.
+ * @param at  [n] operations that the thread requested */
 static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t n, pauses *names,
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* operations started before an event: first that may last, end */
+    size_t first = 0, behind = 0; /* range of operations that started before an event: the first
+                                     that may not have ended, and the end */
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)
@@ -206,7 +210,8 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
 
 /* Corrects the ends of operations. A thread that waits for an operation continues when it is done,
  * but the thread that ran it records the end only when it gets a core again. If a thread often
- * continues at the end of an operation, one recorded as lasting longer ended then. */
+ * continues at the end of an operation before events of a name, then an operation that seems to
+ * last longer than until such an event ended when the thread continued. */
 static bool end_operations(finder *f) {
     tm_vec operations = TM_VEC(operation);
     pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);
@@ -224,8 +229,8 @@ static bool end_operations(finder *f) {
     return ok;
 }
 
-/* If the reader found work between MPI calls, there is no other work. A call that communicates is
- * its own launch, because no operator requested it. */
+/* If the reader made events of the work between MPI calls, these are all of the work. A call that
+ * communicates is its own launch, because no operator requested it. */
 static void find_mpi(finder *f) {
     tm_timeline *t = f->timeline;
     f->work = TM_CAT_CPU_OP;
@@ -285,7 +290,7 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
         ok =
             tm_vec_append(operations, &(tm_interval){begin, begin + timeline->duration_ns[row]}, 1);
         if (ok && asked != TM_NO_EVENT &&
-            asked != row) /* an MPI call is its own launch: it waits */
+            asked != row) /* an MPI call is its own launch, because the thread waits in it */
             ok = tm_intervals_add(active, timeline->begin_ns[asked],
                                   timeline->begin_ns[asked] + timeline->duration_ns[asked]);
     }
@@ -293,8 +298,8 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
 }
 
 /* While communication runs, what a thread does counts as computation, including Python. A thread
- * that is idle when communication ends has been idle since the request; one that continues earlier
- * does not wait. */
+ * that is idle when communication ends waited for it, since its last work; a thread that continues
+ * earlier did not wait. */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute) {
     tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();

@@ -10,15 +10,17 @@
  * communication is from host to host. Its device is the CPU, whose operators are the work. */
 #define TM_CPU_KIND "CPU"
 
-/** Meaning of an event's name on a thread. */
+/** What an event of a thread is, by its name. */
 typedef enum tm_host_comm {
     TM_HOST_COMM_NONE,
-    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: from when a thread takes it until it is done */
-    TM_HOST_COMM_TRANSFER,  /* gloo:send, gloo:recv: likewise, on the calling thread, from isend to
-                               the end of wait(); events inside are not part of it */
-    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: enqueues it for its group */
-    TM_HOST_COMM_WAITS,     /* _c10d_functional::wait_tensor: waits until it is done */
-    TM_HOST_COMM_INPUT /* the data loader's next batch: events inside are not the step's work */
+    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: an operation, from when a thread takes it until it
+                               is done */
+    TM_HOST_COMM_TRANSFER,  /* gloo:send, gloo:recv: a transfer, recorded on the calling thread from
+                               isend to the end of wait(); events inside it are not part of it */
+    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: requests an operation of its group */
+    TM_HOST_COMM_WAITS,     /* _c10d_functional::wait_tensor: waits until an operation is done */
+    TM_HOST_COMM_INPUT /* fetches the next batch from the data loader; events inside it are no work
+                          of the step */
 } tm_host_comm;
 
 tm_host_comm tm_host_comm_of(tm_text name);
@@ -39,8 +41,8 @@ bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 
-/** Returns the row after all work of the rank's device: the end of the last GPU stream, or of all
- * rows if the device is the CPU. No event from there on has a role. */
+/** Returns the row after which the rank's device has no work: the end of the last GPU stream; if
+ * the device is the CPU, the end of all rows. No event from there on has a role. */
 uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 
 /**

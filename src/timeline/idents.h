@@ -1,4 +1,4 @@
-/* Visits every name id of a timeline, to collect or to replace it. */
+/* Calls a function for every name id of a timeline, to collect the ids or to replace them. */
 #ifndef TMERGE_IDENTS_H
 #define TMERGE_IDENTS_H
 

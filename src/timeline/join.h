@@ -1,16 +1,19 @@
-/* Appends the rows of one trace to those of another: spans of a rank, parts of a file. */
+/* Appends the rows of one trace to those of another: to join the spans of a rank, or the parts of a
+ * file. */
 #ifndef TMERGE_JOIN_H
 #define TMERGE_JOIN_H
 
 #include "trace.h"
 
-/** State of appending a trace's rows to another; the pieces of a table come in order. */
+/** State of appending a trace's rows to another; A table may be appended in several pieces, in
+ * order. */
 typedef struct tm_join {
-    tm_trace *into;          /* borrowed */
-    const uint32_t *name_of; /* borrowed; new id of each name; NULL: unchanged */
-    uint32_t *track_of;      /* owned; index in `into` of each track */
-    uint32_t *shape_of;      /* owned; index in `into` of each shape */
-    uint32_t first;          /* event of `into` that event 0 of the other trace becomes */
+    tm_trace *into; /* borrowed */
+    /* borrowed; by name id of the other trace: the new id; NULL: ids stay the same */
+    const uint32_t *name_of;
+    uint32_t *track_of; /* owned; by track of the other trace: index in `into` */
+    uint32_t *shape_of; /* owned; by shape of the other trace: index in `into` */
+    uint32_t first;     /* index in `into` that event 0 of the other trace gets */
 } tm_join;
 
 /** The other trace. */
@@ -20,7 +23,7 @@ typedef struct tm_join_from {
     const tm_launch_shape *shapes; /* [n_shapes] */
     size_t n_shapes;
     const uint32_t *name_of; /* by these ids: the ids in the dictionary of the target trace; NULL if
-                                both share one */
+                                both have the same dictionary */
 } tm_join_from;
 
 /**
@@ -32,7 +35,8 @@ typedef struct tm_join_from {
 tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_join_from *from,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Appends the next @p n events. @return TM_OK; TM_ERR_FAULT, also for too many to index */
+/** Appends the next @p n events.
+ * @return  TM_OK; TM_ERR_FAULT, also if they are too many for an index */
 tm_status tm_join_events(tm_join *join, const tm_raw_event *events, size_t n,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -14,7 +14,7 @@ static bool add_event(const tm_rank_clock *clock, const tm_timeline *piece, size
     return tm_intervals_add(set, begin, begin + piece->duration_ns[i]);
 }
 
-/* A kernel first waits and then transfers. */
+/* Adds a communication kernel: it first waits, then transfers. */
 static bool add_wait(const tm_rank_clock *clock, const tm_timeline *piece, size_t first,
                      const tm_collective_attr *attr, unions *u) {
     size_t i = attr->event - first;

@@ -8,22 +8,22 @@
 #include "timeline/lanes.h"
 
 enum {
-    EXPONENT_MAX = 60, /* widths fit an int64 */
+    EXPONENT_MAX = 60, /* largest exponent of a bucket's width that fits an int64 */
     FINER_MAX =
-        6 /* maximum number of requested levels below the one given by the number of events */
+        6 /* at most this many finer levels than the number of events gives can be requested */
 };
 
-/* One level of all sub-tracks. */
+/* One level, of all sub-tracks. */
 typedef struct level {
-    tm_vec rows; /* of tm_level: by sub-track, then ascending by begin */
+    tm_vec rows; /* of tm_level: by sub-track, ascending by begin */
     int exponent;
-    /* While events are counted: range of each sub-track's rows, row of its last event, and rows of
-     * buckets that have events but no busy time. */
+    /* Used while events are counted: the range of each sub-track's rows, the row of its last event,
+     * and rows for buckets that have events but no busy time. */
     size_t first[TM_N_LEVEL_LANES + 1], last[TM_N_LEVEL_LANES];
     tm_vec others;
 } level;
 
-/* Columns that the levels require. */
+/* The columns that the levels are computed from. */
 enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
 
 /* Some of the rank's events, starting at row `first`. */
@@ -69,7 +69,8 @@ static void sort(tm_vec *rows) {
     put_together(rows);
 }
 
-/* Adds busy time bucket by bucket; the coarser levels keep the number of buckets small. */
+/* Adds busy time to each of its buckets. These are few, because long intervals are added to coarse
+ * levels. */
 static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
     const tm_interval *v = set->data;
     const int64_t width = (int64_t)1 << l->exponent;
@@ -189,7 +190,8 @@ static bool merge_others(level *l) {
     return true;
 }
 
-/* Merges the other rows from time to time, so that they stay far fewer than the events. */
+/* Merges equal rows of buckets without busy time from time to time, so that they stay far fewer
+ * than the events. */
 static bool add_piece(level *l, const events *e, size_t *limit) {
     for (size_t row = 0; row < e->piece->n_events; row++) {
         if (!add_gpu_event(l, e, row))
@@ -272,7 +274,8 @@ static void coarsen(level *l) {
     put_together(&l->rows);
 }
 
-/* Returns the finest exponent at which an always busy sub-track has at most this many rows. */
+/* Returns the finest exponent with which a sub-track that is always busy has at most this many
+ * rows. */
 static int first_exponent(const tm_timeline *timeline, size_t most) {
     int64_t begin = 0, end = 0;
     if (!tm_timeline_range(timeline, &begin, &end))
@@ -295,8 +298,8 @@ static bool can_join(const level *l) {
 
 static tm_status make(const tm_timeline *timeline, const tm_event_rows *rows, int finest, level *l,
                       const tm_level_sink *sink, tm_error *err) {
-    size_t most =
-        timeline->n_events / TM_LEVEL_EVENTS + 1; /* at least one level, even for few events */
+    /* even for few events, there is at least one level */
+    size_t most = timeline->n_events / TM_LEVEL_EVENTS + 1;
     int first = first_exponent(timeline, most);
     int least =
         first > FINER_MAX ? first - FINER_MAX : 0; /* finer levels would need too much memory */

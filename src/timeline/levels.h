@@ -24,7 +24,7 @@ typedef struct tm_level_sink {
 } tm_level_sink;
 
 /**
- * Computes the levels of a timeline, holding one at a time in memory.
+ * Computes the levels of a timeline. Only one of them is in memory at a time.
  *
  * The finest level has at most one row per TM_LEVEL_EVENTS events of the rank, plus one. Each
  * further level joins pairs of buckets, up to the level at which no sub-track has more than two

@@ -10,14 +10,14 @@ enum { LONG_BYTES = 64 };
 
 #define MARK "\"@list "
 
-/* Characters that end a run of characters that are kept unchanged. */
+/* Characters that must be examined. Those between them are copied unchanged. */
 static const bool ends_run[256] = {['"'] = true,  ['['] = true,  [']'] = true,  [' '] = true,
                                    ['\t'] = true, ['\r'] = true, ['\n'] = true, ['\0'] = true};
 
-/* An array that is open at the current position. */
+/* An array that contains the current position. */
 typedef struct open_array {
     size_t begin;   /* offset in own */
-    size_t n_lists; /* number of lists before it */
+    size_t n_lists; /* number of lists that were cut out before it */
 } open_array;
 
 typedef struct cutter {
@@ -29,7 +29,7 @@ typedef struct cutter {
     bool cuts;
 } cutter;
 
-/* Replaces what own holds from `begin` on by a list reference. */
+/* Replaces the text in `own` from `begin` on by a reference to a list. */
 static bool cut(cutter *c, size_t begin, const char *list, size_t size) {
     char mark[48];
     int n = snprintf(mark, sizeof mark, MARK "%zu\"", c->lists->n);
@@ -66,7 +66,7 @@ static const char *numbers_end(const char *p, const char *end) {
     return plain ? close + 1 : NULL;
 }
 
-/* An array of numbers is cut unchanged. */
+/* Cuts out an array of numbers as it is. */
 static bool open_list(cutter *c) {
     const open_array opened = {c->own->n, c->lists->n};
     const char *begin = c->p, *close = c->cuts ? numbers_end(c->p, c->end) : NULL;
@@ -76,7 +76,7 @@ static bool open_list(cutter *c) {
     return tm_vec_append(&c->open, &opened, 1) && tm_vec_append(c->own, begin, 1);
 }
 
-/* Other arrays are cut if they are long and contain no cut list. */
+/* Cuts out another array if it is long and no list was cut out of it. */
 static bool close_list(cutter *c) {
     const char *text;
     if (!tm_vec_append(c->own, c->p++, 1))

@@ -1,5 +1,5 @@
-/* Metadata of a trace as JSON. Its lists, which many ranks share, are stored once among the names;
- * the rest belongs to the rank. */
+/* Metadata of a trace as JSON. Its lists, which are the same on many ranks, are stored once, as
+ * names. The rest (a rank's own metadata) is stored for each rank. */
 #ifndef TMERGE_METADATA_H
 #define TMERGE_METADATA_H
 
@@ -18,7 +18,7 @@
  */
 bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own, tm_vec *lists);
 
-/** Returns a rank's own metadata, terminated; empty if the trace has none. */
+/** Returns a rank's metadata without the lists, terminated; empty if the trace has none. */
 tm_text tm_timeline_metadata(const tm_timeline *timeline);
 
 /** Returns the start of a member's value in a JSON object without white space, as in a rank's own
@@ -42,8 +42,8 @@ bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *nam
 
 /** A list of ranks. */
 typedef struct tm_rank_list {
-    tm_vec ranks; /* of int64_t, ascending; empty if truncated ("...") or not a list */
-    bool more;    /* "[0, 1, ?]": further ranks without a trace */
+    tm_vec ranks; /* of int64_t, ascending; empty if the list was truncated ("...") or is no list */
+    bool more;    /* the list was like "[0, 1, ?]": there are further ranks without a trace */
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;
 

@@ -4,29 +4,30 @@
 
 #include "join.h"
 
-/** Name of a process or thread, applied to tracks once all of them are known. */
+/** The name of a process or thread. Tracks get their names when all tracks are known. */
 typedef struct tm_label {
     uint32_t pid, tid, text; /* name ids */
     bool process;            /* names all tracks of a process */
 } tm_label;
 
 typedef enum tm_mark_kind {
-    TM_MARK_PENDING, /* event that may be device work: category, correlation, bytes, stream */
-    TM_MARK_LINK,    /* event; value: id of the operator that it belongs to */
-    TM_MARK_STREAM,  /* the stream of a track */
-    TM_MARK_DEVICES  /* text: a category that identifies the kind of devices */
+    TM_MARK_PENDING, /* `event` may be device work: has category, correlation, bytes and stream for
+                        that case */
+    TM_MARK_LINK,    /* `event` belongs to the operator with id `value` */
+    TM_MARK_STREAM,  /* `stream` is that of a track */
+    TM_MARK_DEVICES  /* `text` is a category that identifies the kind of devices */
 } tm_mark_kind;
 
 /** Information that a reader cannot interpret before it knows the whole trace. */
 typedef struct tm_mark {
-    int64_t value;           /* PENDING: correlation; LINK: id */
-    int64_t bytes;           /* PENDING: of a copy; -1 unknown */
+    int64_t value;           /* PENDING: correlation id; LINK: the operator's id */
+    int64_t bytes;           /* PENDING: bytes of a copy; -1 unknown */
     int64_t stream;          /* PENDING, STREAM */
     uint32_t event;          /* TM_NO_EVENT if it concerns no event */
     uint32_t text, pid, tid; /* name ids */
     int32_t device;
     uint8_t kind;     /* tm_mark_kind */
-    uint8_t category; /* PENDING: tm_category if it is device work */
+    uint8_t category; /* PENDING: tm_category that the event has if it is device work */
     uint16_t unused;  /* 0, as its bytes are sent */
 } tm_mark;
 
@@ -40,21 +41,21 @@ typedef struct tm_flow {
 } tm_flow;
 
 /**
- * The content of a part of a file. If each part ends exactly where the next starts, and the first
- * starts at the file's start, the parts together equal a single read of the whole.
+ * The content of a part of a file. If the first part starts at the start of the file and each part
+ * ends exactly where the next starts, the parts together are equal to the file read as a whole.
  */
 typedef struct tm_part {
     int index, n;    /* index of the part, 0 to n - 1 */
-    tm_trace *trace; /* borrowed; starts lack the base time, tracks lack their names */
+    tm_trace *trace; /* borrowed; its starts lack the base time, its tracks lack their names */
     tm_vec labels;   /* of tm_label, in file order */
     tm_vec metadata; /* of char: ,"key":value for each top-level value except the events */
     tm_vec marks;    /* of tm_mark, in file order */
-    tm_vec flows;    /* of tm_flow: a sample, ids with no bit of flow_mask */
+    tm_vec flows;    /* of tm_flow: a sample, of flows whose id has no bit of flow_mask */
     uint64_t flow_mask;
     int64_t base_ns; /* base time; -1 if not found so far */
     int64_t begin;   /* file offset: 0, or the start of an event */
     int64_t end;     /* start of the next part's first event; -1: read to the end */
-    bool in_object;  /* in the first and the last part: the events are inside an object */
+    bool in_object;  /* known in the first and the last part: the events are inside an object */
 } tm_part;
 
 /** Initialises part 0 of 1: the whole. The caller initialises and keeps @p trace. */
@@ -65,7 +66,7 @@ void tm_part_free(tm_part *part);
 
 /**
  * Whether a part continues where the previous one ended, inside the same container as in the first
- * part. By induction, it was then read correctly if those before it were.
+ * part. If the parts before it were read correctly, it was then read correctly, too.
  */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part);
 

@@ -26,7 +26,7 @@ static bool usual_step(const tm_timeline *timeline, int64_t *out) {
     return lengths != NULL;
 }
 
-/* Lists the times between steps with skipped numbers. */
+/* Lists the times between steps whose numbers are not consecutive. */
 static bool find_skipped(const tm_timeline *timeline, tm_vec *out) {
     for (size_t i = 1; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -42,7 +42,8 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     const tm_interval *v = times->data;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        size_t first = 0; /* first time that does not end before the row; rows ascend by begin */
+        /* first of these times that does not end before the row; rows are sorted by begin */
+        size_t first = 0;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
             while (first < times->n && v[first].end_ns <= begin)
@@ -86,7 +87,7 @@ static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec
     return ok;
 }
 
-/* Rejoins parts made by an earlier search with other step marks. */
+/* Joins the parts of spans that an earlier search, with other steps, made. */
 static void join_parts(tm_timeline *timeline) {
     tm_span *v = timeline->spans;
     size_t n = 0;

@@ -1,5 +1,5 @@
 /* Pauses within a trace: a profiler that is switched off and on again, by a schedule that skips
- * steps or by a capture range, leaves several recordings in one trace. */
+ * steps or by a capture range, makes several recordings in one trace. */
 #ifndef TMERGE_PAUSES_H
 #define TMERGE_PAUSES_H
 
@@ -7,11 +7,9 @@
 
 /**
  * Splits spans where the profiler paused. It paused between two marked steps with non-consecutive
- * numbers if nothing was recorded there for at least half a usual step. Users who number every
- * tenth step, or mark some steps and record all, leave no such gap.
- *
- * Each part of a span keeps its source; its counts stay with the first part, the truncation with
- * the last.
+ * numbers if nothing was recorded there for at least half a usual step. (There is no such gap if a
+ * user numbers every tenth step, or marks only some of the recorded steps.) Each part of a span has
+ * the source of the span; the first part gets the counts, the last one `truncated`.
  *
  * @param timeline  with its steps
  * @return          TM_OK; TM_ERR_FAULT

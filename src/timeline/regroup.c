@@ -11,14 +11,14 @@ typedef struct regrouping {
     const tm_vec *moves;
     int64_t replica;
     tm_keys known; /* of uint32_t: lists */
-    tm_vec moved;  /* of uint32_t: renumbered list of each */
+    tm_vec moved;  /* of uint32_t: for each list that was renumbered, its new name id */
     tm_vec text;   /* of char */
-    /* Cache: the last regular group, and its start in the job. */
+    /* The last group given by start and stride, and its start in the job. */
     int32_t size, start, stride, moved_start;
 } regrouping;
 
-/* Reads the number at p and appends its rank in the job. NULL if that is unknown; *ok is false if
- * out of memory. */
+/* Reads the number at p and appends its rank in the job. Returns the position after it; NULL if the
+ * rank in the job is unknown. Sets *ok to false if out of memory. */
 static const char *move_number(regrouping *r, const char *p, bool *ok) {
     char digits[24];
     int64_t value = 0;
@@ -48,7 +48,8 @@ static uint32_t move_text(regrouping *r, uint32_t id) {
              : tm_names_intern_string(r->names, "[]");
 }
 
-/* Cached, because many events share a few lists. False if out of memory. */
+/* Renumbers a list. The result is cached, because many events have one of a few lists. False if out
+ * of memory. */
 static bool move_list(regrouping *r, uint32_t *id) {
     if (*id == TM_NO_NAME)
         return true;
@@ -64,7 +65,8 @@ static int32_t move_rank(const regrouping *r, int32_t rank) {
     return moved <= INT32_MAX ? (int32_t)moved : -1;
 }
 
-/* Returns the new start; -1 if the ranks are no longer regular, or unknown. */
+/* Returns the start of a group in the job; -1 if its ranks in the job are unknown or have no
+ * constant stride. */
 static int32_t move_start(const regrouping *r, const tm_collective_attr *attr) {
     int64_t start = attr->rank_start >= 0 ? move_rank(r, attr->rank_start) : -1;
     for (int64_t i = 1; i < attr->group_size && start >= 0; i++) {

@@ -6,8 +6,8 @@
 
 /**
  * Replaces the trace's ranks in its process groups by the job's ranks: in lists of its kernels and
- * metadata, in starts with a stride, and in peers. A list whose ranks in the job are unknown is
- * treated as not recorded.
+ * metadata, in starts with a stride, and in peers. If the ranks of a list are unknown in the job,
+ * it is treated as if it had not been recorded.
  *
  * @param moves    as in tm_ranks_decide
  * @param replica  of the trace, as in tm_cost_share

@@ -1,16 +1,17 @@
-/* Recordings before and after a restart of the job. Collectives and steps restart their numbers, so
- * that a number is unique only within a run of the job. */
+/* Recordings before and after a restart of the job. The numbers of collectives and steps start
+ * again after a restart, so they are unique only within a run of the job. */
 #ifndef TMERGE_RESTARTS_H
 #define TMERGE_RESTARTS_H
 
 #include "tmerge/timeline.h"
 
-/** Returns how often the job had been restarted by a moment, according to the rank's recordings:
- * the sum of TM_COUNT_RESTART over those that had started. */
+/** Returns how many restarts of the job the rank's recordings show before a moment: the sum of
+ * TM_COUNT_RESTART over the recordings that had started by then. */
 int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns the increment of step numbers from one run to the next: 1000000, or 1000000000 if a rank
- * has step numbers of 1000000 or more. @param most  the largest number in any run */
+/** Returns the number that is added to step numbers for each restart: 1000000, or 1000000000 if a
+ * rank has step numbers of 1000000 or more.
+ * @param most  the largest number in any run */
 #define TM_RUN_STEPS_MAX INT64_C(1000000000)
 int64_t tm_run_steps(int64_t most);
 
@@ -18,8 +19,8 @@ int64_t tm_run_steps(int64_t most);
 void tm_timeline_restart_at(tm_timeline *timeline, const tm_span *span);
 
 /**
- * Records a restart before each recording whose first kernel of some group has a `Seq` that is not
- * above that of the group's last kernel before. Sends and receives are counted separately.
+ * Records a restart before a recording if, for some group, its first kernel has a `Seq` that is not
+ * above that of the last kernel before the recording. Sends and receives are counted separately.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_timeline_find_restarts(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;

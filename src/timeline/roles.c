@@ -5,7 +5,8 @@
 #include "comm_calls.h"
 #include "host_comm.h"
 
-/* Returns the row of a kernel known to communicate only by its name: nothing is recorded. */
+/* Returns a bare row: that of a kernel that communicates according to its name, about which nothing
+ * else is recorded. */
 static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names,
                                    tm_classifier *classifier, size_t row) {
     tm_collective_attr bare = tm_collective_bare((uint32_t)row);
@@ -22,8 +23,9 @@ static bool is_bare(const tm_collective_attr *a) {
            a->rank_stride == -1 && a->src_rank == -1 && a->dst_rank == -1;
 }
 
-/* Removes bare rows, which an earlier classification made (or which say as little in the trace).
- * They are made again, so that roles depend only on what was recorded. Returns the rows left. */
+/* Removes bare rows, which an earlier classification made (or which the trace has with as little
+ * data). They are made again if necessary, so that roles depend only on what was recorded. Returns
+ * the rows left. */
 static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {

@@ -5,11 +5,12 @@
 #include "idents.h"
 #include "trace.h"
 
-/* Limits that readers obey: begin + duration, and the distance of two starts, fit an int64. */
+/* Readers keep times within these limits. So begin + duration, and the difference of two starts,
+ * fit an int64. */
 #define BEGIN_MIN_NS (-INT64_C(1000000000000000000))
 #define BEGIN_MAX_NS INT64_C(6000000000000000000)
 
-/* Above any count of a real trace, but small enough that sums over all ranks fit. */
+/* Limit of counts: larger than in any real trace, but sums over all ranks do not overflow. */
 #define COUNT_MAX (INT64_C(1) << 40)
 
 static bool can_be_time(int64_t ns) {
@@ -43,7 +44,8 @@ static bool has_spans(const tm_timeline *timeline) {
     return timeline->n_spans > 0;
 }
 
-/* Wall clocks are off by decades at most; no clock drifts by a thousandth. */
+/* Whether a clock is plausible. Wall clocks are wrong by decades at most, and no clock drifts by a
+ * thousandth. */
 static bool has_clock(const tm_rank_clock *clock) {
     const int64_t offset_max = INT64_C(2000000000000000000);
     const double drift_max_ppb = 1e6;
@@ -63,7 +65,7 @@ static bool has_steps(const tm_timeline *timeline) {
     return true;
 }
 
-/* Each event is in one track. */
+/* Whether each event is in exactly one track. */
 static bool has_tracks(const tm_timeline *timeline) {
     size_t end = 0;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
@@ -75,7 +77,7 @@ static bool has_tracks(const tm_timeline *timeline) {
     return end == timeline->n_events;
 }
 
-/* Whether each track ascends by begin. */
+/* Whether the events of each track are sorted by begin. */
 static bool ascends(const tm_timeline *rank, const tm_sanity_check_rows *piece) {
     const int64_t *begin_ns = piece->rows->begin_ns;
     int64_t before = piece->begin_before_ns;

@@ -20,12 +20,13 @@ const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names);
 
 /** Consecutive rows of a rank, as a timeline of their own. */
 typedef struct tm_sanity_check_rows {
-    tm_timeline *rows; /* NULL columns are not checked; attributes refer to rows of the rank */
-    size_t first;      /* row of the rank */
+    tm_timeline *rows; /* columns that are NULL are not checked; attributes refer to rows of the
+                          whole rank */
+    size_t first;      /* row of the rank that row 0 here is */
     int64_t begin_before_ns; /* start of the previous row, if any; INT64_MIN: unknown */
 } tm_sanity_check_rows;
 
-/** Checks these rows of a rank whose frame was found valid. */
+/** Checks these rows. The rank must have passed tm_timeline_frame_fault. */
 const char *tm_rows_fault(const tm_timeline *rank, const tm_sanity_check_rows *piece,
                           size_t n_names);
 

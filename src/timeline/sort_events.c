@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a may precede b: in order, or equal (then the lower index came first). */
+/* Whether a may come before b: it is in order, or they are equal, in which case the lower index
+ * comes first. */
 typedef bool in_order_of(const void *all, uint32_t a, uint32_t b);
 
 static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
@@ -37,11 +38,11 @@ static inline void merge(const void *all, in_order_of *in_order, const uint32_t 
     memcpy(to + k, from + j, (bounds[2] - j) * sizeof *to);
 }
 
-/* Natural merge sort: profilers write long ascending runs, so few passes are needed. Inline, so
- * that each order gets its own copy. */
+/* Natural merge sort: profilers write long ascending runs, so few passes are needed. Inlined, so
+ * that each comparison gets a copy of its own. */
 static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order, size_t n,
                         uint32_t *scratch) {
-    tm_vec runs = TM_VEC(size_t); /* starts of ascending runs, and n */
+    tm_vec runs = TM_VEC(size_t); /* starts of the ascending runs, then n */
     for (size_t i = 0; i <= n; i++) {
         if (i > 0 && i < n && in_order(all, order[i - 1], order[i]))
             continue;
@@ -58,7 +59,7 @@ static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order,
             merge(all, in_order, from, to, bounds);
             start[kept++] = bounds[0];
         }
-        if (r + 1 < runs.n) { /* an odd run is left over */
+        if (r + 1 < runs.n) { /* the last run has no partner if their number is odd */
             memcpy(to + start[r], from + start[r], (n - start[r]) * sizeof *to);
             start[kept++] = start[r];
         }

@@ -47,7 +47,7 @@ typedef struct word_list {
     size_t used;
 } word_list;
 
-/* Non-ASCII bytes are letters of other languages. */
+/* Bytes that are not ASCII are letters of other languages. */
 static bool is_any_letter(char c) {
     return tm_is_letter(c) || (unsigned char)c >= 0x80;
 }
@@ -114,7 +114,7 @@ static void add_word(word_list *w, const char *word, size_t n) {
     }
 }
 
-/* keys: keep words that are followed by numbers. */
+/* Adds the words of a text. @p keys: also words that are followed by numbers. */
 static void add_words(word_list *w, const char *text, size_t n, bool keys) {
     for (size_t i = 0; i < n;) {
         size_t end = word_end(text, n, i);
@@ -152,7 +152,8 @@ static int64_t read_number(const char **at, const char *end) {
 /* Maximum number of numbers in a form. */
 enum { NUMBERS_MAX = 12 };
 
-/* Whether a name has a form, in which # stands for a number and * at the end for any text. */
+/* Whether a name matches a pattern, in which # stands for a number, and * at the end for any
+ * text. */
 static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX]) {
     const char *at = name.bytes, *end = name.bytes + name.size;
     for (int n = 0; *form; form++) {
@@ -203,9 +204,9 @@ static void set_kind(tm_step_mark *mark, const char *word) {
     snprintf(mark->kind, sizeof mark->kind, "%s", word);
 }
 
-/* Reads execute_context_2(14721)_generation_0(0): requests and their tokens of both phases. The
- * detailed form has the sums of query and key lengths, their squares and products; the first of
- * these is the tokens. */
+/* Reads execute_context_2(14721)_generation_0(0): for prefills and for decodes, the number of
+ * requests and of their tokens. In the detailed form, there are sums of query and key lengths,
+ * their squares and products; the first of these sums is the number of tokens. */
 static bool read_vllm(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_context_#(#)_generation_#(#)", n)) {
@@ -287,8 +288,9 @@ static bool read_sglang(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* Reads prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]: after the slash
- * is the batch size that the graph was captured with; p counts prefills among the decodes. */
+/* Reads prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]: The number
+ * after the slash is the batch size of the captured graph; p is the number of prefills among the
+ * decodes. */
 static bool read_atom(tm_text name, tm_step_mark *out) {
     tm_text body;
     bool prefill = bracketed(name, "prefill", &body);
@@ -311,7 +313,7 @@ static bool read_atom(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* What an engine captures graphs for; other programs capture other things. */
+/* What inference engines capture graphs for. (Other programs capture graphs for other things.) */
 static bool is_captured(tm_text name) {
     static const char *const words[] = {"decode", "prefill", "mixed",
                                         "extend", "full",    "piecewise"};
@@ -362,7 +364,7 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Converts up to 18 digits, enough for any step counter. */
+/* Converts up to 18 digits, which is enough for the number of any step. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
     if (n == 0 || n > 18)
@@ -375,7 +377,7 @@ static int64_t number_of(const char *digits, size_t n) {
     return number;
 }
 
-/* Characters allowed between the word and the number. */
+/* Characters that may be between the word (step) and the number. */
 static bool is_between(char c) {
     return c != 0 && strchr(" _#:=/-", c);
 }
@@ -443,7 +445,7 @@ static int64_t number_by(tm_text name, size_t match_end) {
     return number_of(name.bytes + first, end - first);
 }
 
-/* Names are terminated, so that the regex library can read them in place. */
+/* Names end with a zero byte, so the regex library can read them where they are. */
 static tm_step_name matched_name(const tm_step_names *steps, tm_text name) {
     regmatch_t found[2];
     tm_step_name out = {TM_STEP_SURE, -1, 0, false};

@@ -7,21 +7,21 @@
 
 typedef enum tm_step_trust {
     TM_STEP_NOT,
-    TM_STEP_PROFILER, /* ProfilerStep#12 if the user's pattern selects others: it encloses
-                         everything recorded, and is neither a step nor work */
+    TM_STEP_PROFILER, /* ProfilerStep#12, if the user's pattern selects other steps: it contains
+                         everything that was recorded, and is neither a step nor work */
     TM_STEP_ALIKE, /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step if the trace has
-                      no others */
+                      no certain ones */
     TM_STEP_SURE,  /* ProfilerStep#12, or a match of the user's pattern */
-    TM_STEP_ENGINE /* of an inference engine (tm_step_mark): a step even within ProfilerStep#12, if
-                      such marks take most of its time */
+    TM_STEP_ENGINE /* mark of an inference engine (tm_step_mark): a step even within
+                      ProfilerStep#12, if marks take most of the time of the latter */
 } tm_step_trust;
 
-/** The step information in a name. */
+/** What a name says about a step. */
 typedef struct tm_step_name {
     tm_step_trust trust;
-    int64_t number; /* -1: none; steps are then numbered by position */
-    uint64_t stem;  /* hash of the text before the number, shared by the names of one loop */
-    bool counted;   /* the profiler counted it; otherwise the number may mean something else */
+    int64_t number; /* -1: none; steps are then numbered by their position */
+    uint64_t stem;  /* hash of the text before the number: the same for all steps of a loop */
+    bool counted;   /* the profiler counted the steps; if not, the number may mean something else */
 } tm_step_name;
 
 typedef struct tm_step_names tm_step_names;
@@ -30,8 +30,8 @@ typedef struct tm_step_names tm_step_names;
  * Compiles the pattern for step names.
  * @param pattern  the user's POSIX extended regular expression instead of the built-in names, or
  * NULL; case-insensitive. The number is the content of its first group. If that is not a number, it
- * is the digits at the match's end, directly after it or at the name's end; digits elsewhere (batch
- * sizes, losses) do not count steps
+ * is the digits at the end of the match, directly after it, or at the end of the name; other digits
+ * (batch sizes, losses) are not step numbers
  * @return         TM_OK; TM_ERR_USAGE for an invalid expression; TM_ERR_FAULT
  */
 tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
@@ -48,7 +48,7 @@ enum { TM_STEP_KIND_MAX = 48 };
 /**
  * Extracts the words of a name: those in brackets at its end, if there are any ("DECODE" of
  * "step[DECODE bs=16]"), otherwise those of the whole name ("ProfilerStep" of "ProfilerStep#12",
- * "eval step" of "eval step 3"). Omits numbers, including their keys ("loss=0.3", "tok: [3, 4]").
+ * "eval step" of "eval step 3"). Leaves out numbers, with their keys ("loss=0.3", "tok: [3, 4]").
  *
  * @param out  truncated if too long; empty if the name has no words
  */
@@ -58,10 +58,10 @@ typedef enum tm_step_phase {
     TM_STEP_PHASE_NONE, /* unknown */
     TM_STEP_PREFILL,
     TM_STEP_DECODE,
-    TM_STEP_MIXED, /* both in one step */
-    TM_STEP_IDLE,  /* a step without requests, run only to keep other ranks in step */
+    TM_STEP_MIXED, /* prefills and decodes in one step */
+    TM_STEP_IDLE,  /* a step without requests, which only keeps other ranks going */
     TM_STEP_DIFFUSION,
-    TM_STEP_CAPTURE /* of a graph, before serving starts */
+    TM_STEP_CAPTURE /* capture of a graph, before serving starts */
 } tm_step_phase;
 
 /** Requests and tokens; -1 if the mark does not contain them. */
@@ -70,17 +70,17 @@ typedef struct tm_step_held {
 } tm_step_held;
 
 typedef struct tm_step_mark {
-    char kind[TM_STEP_KIND_MAX]; /* of any name: tm_step_kind_of, but for vLLM the phase */
-    bool engine;                 /* mark of an engine; otherwise the fields below are not set */
+    char kind[TM_STEP_KIND_MAX]; /* set for any name: as by tm_step_kind_of; for vLLM the phase */
+    bool engine; /* it is the mark of an engine; otherwise the members below are not set */
     tm_step_phase phase;
     tm_step_held all, prefill, decode;
-    int64_t padded;        /* batch size of the graph */
+    int64_t padded;        /* batch size for which the graph was captured */
     int64_t height, width; /* of an image */
 } tm_step_mark;
 
 tm_step_mark tm_step_mark_of(tm_text name);
 
-/** Returns e.g. "prefill"; NULL for TM_STEP_PHASE_NONE. */
+/** Returns the word for a phase, such as "prefill"; NULL for TM_STEP_PHASE_NONE. */
 const char *tm_step_phase_word(tm_step_phase phase);
 
 #endif

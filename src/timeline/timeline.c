@@ -70,7 +70,7 @@ bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *
 }
 
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns) {
-    const tm_span *found = NULL; /* those that cover no time come last */
+    const tm_span *found = NULL; /* spans without a recorded time come last */
     for (size_t i = 0; i < timeline->n_spans && timeline->spans[i].n_durations > 0; i++)
         if (timeline->spans[i].begin_ns <= recorded_ns)
             found = &timeline->spans[i];

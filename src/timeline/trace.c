@@ -9,7 +9,7 @@ enum { REFS_MAX = 3 };
 _Static_assert(sizeof(tm_launch_shape) == 44, "without padding: shapes are told apart by bytes");
 
 static const struct {
-    size_t size; /* bytes of a row */
+    size_t size; /* size of a row [bytes] */
     int n_refs;
     size_t refs[REFS_MAX]; /* offsets of its event and of the other rows that it refers to */
 } layouts[TM_N_ATTRS] = {
@@ -87,7 +87,8 @@ tm_text tm_trace_noted(tm_text metadata, const char *what) {
 }
 
 bool tm_trace_lacks_base(const tm_trace *trace) {
-    /* Relative times are below three months, absolute ones in this century. */
+    /* Times that are relative to a base are below three months; times since the epoch are far
+     * above. */
     const int64_t relative_max_ns = INT64_C(100000000000000000);
     return trace->truncated && trace->base_ns < 0 && trace->counts[TM_COUNT_NO_EPOCH] == 0 &&
            trace->events.n > 0 &&
@@ -157,7 +158,8 @@ static bool is_track(const tm_track *track, tm_track_kind kind, uint32_t pid, ui
     return track->pid == pid && track->tid == tid && track->kind == kind;
 }
 
-/* Returns the slot of a track, or the free one that it would get. */
+/* Returns the slot of a track in the hash table; if the track is new, the free slot that it would
+ * get. */
 static uint32_t *slot_of(const tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
     const tm_track *tracks = trace->tracks.data;
     uint32_t *slots = trace->track_slots.data;
@@ -178,7 +180,7 @@ static bool make_slots(tm_trace *trace) {
     if (n <= FEW)
         return false;
     if (trace->track_slots.n < 2 * n ||
-        trace->n_slotted > n) { /* too small, or tracks were removed */
+        trace->n_slotted > n) { /* the table is too small, or tracks were removed */
         size_t size = FEW;
         while (size < 4 * n)
             size *= 2;

@@ -10,31 +10,31 @@
  * this from the others of their trace. */
 #define TM_DAY_NS INT64_C(86400000000000)
 
-/** Metadata entry of a rank whose trace holds only the transfer part of communication: kernels
- * start when the last of their ranks has arrived, regardless of their own start. */
+/** Metadata entry of a rank whose trace has only the transfer part of communication: each kernel
+ * starts when the last rank has arrived, although it may have waited before. */
 #define TM_TRANSFERS_ALONE "\"communication\":\"transfers alone\""
 
 /** Whether the metadata has that entry. */
 bool tm_trace_holds_transfers_alone(tm_text metadata);
 
-/** Metadata entry of a rank with only communication recorded: its computation and its idle time are
- * unknown. */
+/** Metadata entry of a rank of which only communication was recorded, so that its computation and
+ * its idle time are unknown. */
 #define TM_COMPUTE_UNKNOWN "\"compute\":\"not recorded\""
 
-/** Metadata that a reader adds to a rank, each followed by a text and a quote: the word for its
- * devices if they are not GPUs (NPU, TPU, XPU); and the categories that may or may not be device
- * work, with their numbers of events. */
+/** Metadata that a reader adds to a rank, each followed by a text and a quote. The first is the
+ * word for its devices if they are not GPUs (NPU, TPU, XPU). The second lists categories of which
+ * it is unknown whether they are device work, with their numbers of events. */
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** Likewise for a rank whose profiler can print summaries by name of calls, kernels and ranges: the
- * program that does so. */
+/** The same form: the program of the rank's profiler that can print summaries of calls, kernels and
+ * ranges by name. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
 /** Suffix of the `tid` of a track that shows where a thread ran, next to the thread's own track. */
 #define TM_ON_CPU " on CPU"
 
-/** Returns the text after one of these; empty if the metadata lack it. */
+/** Returns the text after one of these entries; empty if the metadata lacks the entry. */
 tm_text tm_trace_noted(tm_text metadata, const char *what);
 
 /** Metadata entry of a rank whose device times use the device's own clock, which differs from the
@@ -42,10 +42,11 @@ tm_text tm_trace_noted(tm_text metadata, const char *what);
 #define TM_OWN_CLOCK "\"clock\":\"the device's own\""
 
 /** Metadata entry of a rank whose trace was exported in one file with those of other ranks: all
- * times of the file are on one clock, whatever the hosts. */
+ * times in the file are on one clock, even if the ranks are on several hosts. */
 #define TM_FILE_CLOCK "\"clock\":\"the file's\""
 
-/** One event as read. begin_ns lacks the trace's base time until the reader is done. */
+/** One event as read. begin_ns is relative to the trace's base time until the reader has
+ * finished. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;
     uint32_t name;
@@ -57,9 +58,10 @@ typedef struct tm_raw_event {
 
 _Static_assert(sizeof(tm_raw_event) == 32, "an event in the making takes 32 bytes");
 
-/** A call that a thread made for another thread, which had put it into a queue. */
+/** A call that one thread put into a queue and another thread made. */
 typedef struct tm_handover {
-    uint32_t call, by; /* events; `by` becomes the launch of `call` */
+    /* events: the call, and the one that enqueued it, which becomes the launch of `call` */
+    uint32_t call, by;
 } tm_handover;
 
 /** The content of one file. Attribute rows refer to events by index; both are in file order. */
@@ -71,42 +73,44 @@ typedef struct tm_trace {
     tm_vec lists;       /* those lists (metadata.h): of uint32_t, name ids */
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1: not in the trace */
-    int64_t base_ns;    /* base of its times, already added; -1: not in the trace */
+    int64_t base_ns;    /* base time, already added to its times; -1: not in the trace */
     const char *device_categories; /* borrowed during reading: of tm_trace_file */
     bool truncated;
-    bool is_fused; /* the file contains several ranks, as found at its end: nothing was kept, and
-                      list_units lists them */
-    bool left_out; /* set by tm_timeline_build: it overlaps an earlier one of its rank */
+    bool is_fused; /* at its end it turned out that the file has several ranks: no events were kept,
+                      and list_units lists the ranks */
+    bool left_out; /* set by tm_timeline_build if it overlaps an earlier trace of its rank */
     int64_t counts[TM_N_COUNTS];
-    tm_vec events;      /* of tm_raw_event */
-    tm_vec tracks;      /* of tm_track, without first and count */
-    tm_vec track_slots; /* of uint32_t: hash table for tm_trace_track, track index + 1; 0: free */
-    size_t n_slotted;   /* tracks in track_slots */
+    tm_vec events; /* of tm_raw_event */
+    tm_vec tracks; /* of tm_track, without first and count */
+    /* of uint32_t: hash table for tm_trace_track, 1 + index of a track; 0: free */
+    tm_vec track_slots;
+    size_t n_slotted;         /* tracks in track_slots */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
     tm_keys shapes;           /* of tm_launch_shape: the kernels' shapes */
     tm_vec communicators;     /* of tm_communicator, in any order */
-    tm_vec handovers;         /* of tm_handover; until tm_trace_link */
+    tm_vec handovers;         /* of tm_handover; used by tm_trace_link */
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);
 
 /**
- * Whether the times are relative to a base that was truncated: until 2025 profilers wrote it after
- * the events. The processes of a job start within the same three months and therefore share the
- * base. Traces that never have one (TM_COUNT_NO_EPOCH) lack nothing.
+ * Whether the trace's times lack their base because the file was truncated: until 2025, profilers
+ * wrote the base after the events. (The processes of a job start within the same three months and
+ * so have the same base.) False for traces that never have a base (TM_COUNT_NO_EPOCH).
  */
 bool tm_trace_lacks_base(const tm_trace *trace);
 
 /** Adds @p base_ns, in [0, 3e18], to every start, and counts the events. */
 void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 
-/** Returns the number of timed events that were read but not kept. */
+/** Returns how many events with times were read but not kept. */
 int64_t tm_trace_skipped(const tm_trace *trace);
 
-/** Reserves rows as a similar trace has them, times @p factor; without memory none. */
+/** Reserves memory for as many rows as a similar trace has, times @p factor. Does nothing if there
+ * is not enough. */
 void tm_trace_reserve(tm_trace *trace, const tm_trace *like, double factor);
 
-/** Frees unused capacity: a third in the worst case. */
+/** Frees memory of rows that are not used: up to a third. */
 void tm_trace_trim(tm_trace *trace);
 
 /** Frees the rows; the other fields stay readable. */
@@ -125,8 +129,8 @@ int tm_attr_n_refs(tm_attr attr);
 uint32_t *tm_attr_ref(tm_attr attr, void *row, int i);
 
 /**
- * Finds or adds the track with these keys. Readers should cache the last one, because most events
- * come in long runs of one track.
+ * Finds or adds the track with these keys. Readers should keep the last one, because most events
+ * have the same track as the event before.
  *
  * @param kind  GPU streams and threads never share a track, even with equal numbers: in containers
  * a process id can equal a device number
@@ -140,8 +144,8 @@ uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, 
 /**
  * Finds the call that launched each GPU event: the runtime or driver call with the same correlation
  * id, the earliest of several; likewise the calls of every wait. Ids are unique only within one
- * trace, so link before joining traces. A call made for another thread is linked to the call that
- * enqueued it, a backward operator to its forward operator.
+ * trace, so traces must be linked before they are joined. A call made for another thread is linked
+ * to the call that enqueued it, a backward operator to its forward operator.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
@@ -153,22 +157,23 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Removes and counts events of a linked trace whose time the profiler did not know: those a year
- * away from the rest; those that start at or before the zero of the clock with nothing else near;
- * and GPU work without a duration if the clock could have measured a short one.
+ * Removes and counts events of a linked trace whose time the profiler did not know: events a year
+ * away from the others; events at or before the clock's zero, if no others are near; and GPU work
+ * without a duration, if the clock is fine enough to measure a short one.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
-/** Whether an event is device work, or derived from it by a profiler. */
+/** Whether an event is device work, or was derived from device work by a profiler. */
 static inline bool tm_event_is_of_device(const tm_raw_event *event) {
     return event->category == TM_CAT_KERNEL || event->category == TM_CAT_MEMCPY ||
            event->category == TM_CAT_MEMSET || event->category == TM_CAT_GPU_ANNOTATION ||
            event->category == TM_CAT_CUDA_SYNC;
 }
 
-/** Removes and counts device events that end after a moment: if they last beyond the start of
- * another recording of the rank, their end is unknown. @return  TM_OK; TM_ERR_FAULT */
+/** Removes and counts device events that end after a moment, the start of another recording of the
+ * rank: their end cannot be known.
+ * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_trace_drop_endless(tm_trace *trace, int64_t end_ns, tm_error *err) TM_MUST_CHECK;
 
 /** Returns a launch shape with nothing recorded. */
@@ -183,7 +188,7 @@ static inline tm_launch_shape tm_launch_shape_bare(void) {
 }
 
 /** Adds a row of TM_ATTR_KERNEL for an event. False if out of memory.
- * @param shape  NULL: a bare one */
+ * @param shape  NULL: a shape with nothing recorded */
 bool tm_trace_add_kernel(tm_trace *trace, uint32_t event, int64_t correlation,
                          const tm_launch_shape *shape);
 

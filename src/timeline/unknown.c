@@ -1,10 +1,11 @@
 /* Removes events whose time the profiler did not know.
  *
- * Profilers write a placeholder for unknown times: CUPTI documents 0 for both ends of a kernel
- * whose times could not be collected, which PyTorch 2.12 writes as "ts": 0.000, "dur": 0.000;
- * others write -1; and a device clock that was never set counts from its start. Taken as a time,
- * one such event stretches the recording over decades. But a clock may start at 0, and events there
- * are then as good as the rest: an event is removed only if no other is near.
+ * Profilers write special values for unknown times. According to its documentation, CUPTI gives 0
+ * for both ends of a kernel whose times could not be collected, which PyTorch 2.12 writes as "ts":
+ * 0.000, "dur": 0.000. Other profilers write -1. A device clock that was never set counts from its
+ * start. If such a value were taken as a time, the recording would seem to last for decades. But a
+ * clock may start at 0, and events there are then as good as the rest: an event is removed only if
+ * no other is near.
  *
  * Other events have a start but no end, written as a duration of 0. A coarse clock also gives every
  * short kernel a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs a
@@ -15,29 +16,30 @@
 
 #include "base/median.h"
 
-/* No recording is this long. Relative clocks start up to three months earlier (Kineto's base time),
- * so a distance of a year means another clock, or none. */
+/* No recording is this long. Relative clocks start up to three months earlier (Kineto's base time).
+ * So an event a year away from others has a time of another clock, or none. */
 #define YEAR_NS (366 * TM_DAY_NS)
 
-/* An event at the clock's zero is isolated if the others begin later by this: more than any pause
- * in a recording, and ten times the duration of the others. */
+/* An event at the clock's zero is isolated if the others begin this much later, which is longer
+ * than any pause in a recording, and also later by ten times the duration of the others. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
 
-/* GPU clocks are off only by microseconds. */
+/* GPU clocks are wrong by microseconds only. */
 #define EARLY_NS INT64_C(1000000)
 
-/* Minimum number of durations to determine a clock's tick; limit of "a few ticks". */
+/* Minimum number of durations from which a clock's tick is determined; durations of up to FEW_TICKS
+ * ticks are short. */
 enum { TELLING = 16, FEW_TICKS = 16 };
 
 /* Time range of a trace's events. */
 typedef struct extent {
     int64_t zero_ns;           /* zero of its clock */
-    int64_t median_ns;         /* median of the starts after zero */
-    int64_t usual_ns;          /* reference time for the others */
-    int64_t first_ns, last_ns; /* starts of the events that are not in doubt */
-    int64_t first_work_ns;     /* likewise for GPU work; INT64_MAX: none */
-    bool no_ends;              /* GPU work without a duration has no known end */
+    int64_t median_ns;         /* median of the starts after the zero */
+    int64_t usual_ns;          /* a time near which most events are */
+    int64_t first_ns, last_ns; /* first and last start of events that are not in doubt */
+    int64_t first_work_ns;     /* first start of GPU work that is not in doubt; INT64_MAX: none */
+    bool no_ends;              /* the end of GPU work without a duration is unknown */
 } extent;
 
 static bool is_work(const tm_raw_event *e) {
@@ -49,9 +51,9 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Samples up to 127 starts after the clock's zero, evenly spread over the file. If there are two
- * clocks, the later one, which counts from the epoch, is right, unless fewer than an eighth of the
- * events use it. False if nothing starts after zero. */
+/* Samples up to 127 starts after the clock's zero, evenly spread over the file. If events have
+ * times of two clocks, the later one, which counts from the epoch, is right, unless less than an
+ * eighth of the events have it. False if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -90,9 +92,10 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
     return n >= TELLING ? tick : 0;
 }
 
-/* Whether the end of GPU work without a duration is unknown: if it were short, more work would take
- * a few ticks. If hardly any work has a duration, the tick is taken from the host events. It must
- * then be fine, or there must be too much work for all of it to be short. */
+/* Whether GPU work without a duration has an unknown end, rather than being short: if it were
+ * short, other work would have durations of a few ticks. If hardly any work has a duration, the
+ * tick is taken from events of the host. Then the tick must be small, or there must be so much work
+ * without a duration that not all of it can be short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     const int64_t shortest_ns = 500; /* no GPU kernel or copy takes less */
     const tm_raw_event *events = trace->events.data;
@@ -138,14 +141,15 @@ static void find_extent(const tm_trace *trace, extent *x) {
     }
 }
 
-/* Whether a start is a placeholder for no time: 0, or -1 in nanoseconds or microseconds. */
+/* Whether a start stands for an unknown time: 0, or -1 in nanoseconds or microseconds. */
 static bool is_written_for_none(const extent *x, int64_t begin_ns) {
     int64_t written = begin_ns - x->zero_ns;
     return written == 0 || written == -1 || written == -1000;
 }
 
-/* Whether an event at or before the clock's zero is isolated. Real GPU work there does not precede
- * its launch; if the launch is unknown and the work has no duration, other work must be near. */
+/* Whether an event at or before the clock's zero is isolated. GPU work there is isolated if it
+ * starts before its launch; if its launch is unknown and it has no duration, also if no other work
+ * is near. */
 static bool is_alone(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
     const tm_raw_event *events = trace->events.data;
     int64_t end = e->begin_ns + e->duration_ns;
@@ -198,7 +202,8 @@ static void keep_events(tm_trace *trace, const uint32_t *row_of) {
     trace->events.n = kept;
 }
 
-/* Keeps attribute rows with their events; other events that they refer to may be gone. */
+/* Removes the attribute rows of removed events, and adjusts the others. Events that they refer to
+ * may have been removed. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
     tm_vec *rows = &trace->attrs[attr];
     size_t kept = 0;

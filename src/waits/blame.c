@@ -72,13 +72,14 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns how long an early arrival waits in the gap [from, to). */
+/* Returns how long a rank that arrived early waits in the gap [from, to) between two arrivals. */
 static int64_t wait_in(const arrival *early, int64_t from, int64_t to) {
     int64_t end = early->end_ns < to ? early->end_ns : to;
     return end > from ? end - from : 0;
 }
 
-/* Returns the wait in gap j, between arrivals j and j + 1, summed over the ranks before it. */
+/* Returns the wait in gap j, between arrivals j and j + 1, summed over the ranks that had
+ * arrived. */
 static int64_t wait_of_gap(const arrival *a, size_t j, bool any_cut) {
     int64_t gap = a[j + 1].begin_ns - a[j].begin_ns, sum = 0;
     if (!any_cut)
@@ -112,7 +113,8 @@ static bool split_pairs(const arrival *a, size_t n, tm_pair_map *pairs) {
     return true;
 }
 
-/* Marks every rank whose arrival is within clock uncertainty of the last one as tied with it. */
+/* Marks each rank as tied with the last one if the clocks are too uncertain to say which of the two
+ * came later. */
 static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
                       tm_comm_answer *answers) {
     const tm_comm_record *last = &members[a[n - 1].member];
@@ -131,7 +133,8 @@ static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
         answers[a[i].member].untied = alone;
 }
 
-/* Sets the clock uncertainty of each late rank's caused wait, once per earlier arrival. */
+/* Sets how uncertain the wait is that each late rank caused: the uncertainty of the clocks, once
+ * for each earlier arrival. */
 static void find_doubt(const arrival *a, size_t n, const tm_comm_record *members,
                        tm_comm_answer *answers) {
     const tm_comm_record *first = &members[a[0].member];

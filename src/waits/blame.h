@@ -6,12 +6,12 @@
 #include "timeline/collectives.h"
 
 /**
- * Nanoseconds with a binary fraction, so that the sum of shares does not depend on their order.
- * Each share is rounded down by less than 2^-40 ns.
+ * Nanoseconds with a binary fraction, so that the sum of shares does not depend on the order in
+ * which they are added. Each share is rounded down, by less than 2^-40 ns.
  */
 typedef struct tm_share {
     int64_t whole_ns;
-    uint64_t fraction; /* 2^-40 ns, below 2^40 */
+    uint64_t fraction; /* fraction in units of 2^-40 ns, below 2^40 */
 } tm_share;
 
 void tm_share_add(tm_share *sum, tm_share share);
@@ -22,7 +22,7 @@ tm_share tm_share_of(int64_t numerator, int64_t denominator);
 /** Rounds to the nearest integer, halves up. */
 int64_t tm_share_round(tm_share share);
 
-/** Wait sums by (late rank, waiting rank). Zero-initialised. */
+/** Sums of waits, by late rank and waiting rank. Initialised with 0. */
 typedef struct tm_pair_map {
     tm_keys pairs;
     tm_vec shares; /* of tm_share, one per pair */
@@ -31,8 +31,8 @@ typedef struct tm_pair_map {
 /** Adds a share to a pair's sum; false when out of memory. */
 bool tm_pair_map_add(tm_pair_map *map, int64_t rank, int64_t for_rank, tm_share share);
 
-/** Appends the pairs to a vector of tm_pair, in no order, and empties the map; false when out of
- * memory. */
+/** Appends the pairs to a vector of tm_pair, in no order, and removes them from the sums; false
+ * when out of memory. */
 bool tm_pair_map_drain(tm_pair_map *map, tm_vec *out);
 void tm_pair_map_free(tm_pair_map *map);
 

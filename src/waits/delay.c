@@ -11,11 +11,11 @@ typedef struct arrival {
     size_t member; /* index in the operation's records */
 } arrival;
 
-/* An operation's arrivals with workspace: arrays of [n] in order of arrival. */
+/* The arrivals at an operation, and working memory: arrays [n] in the order of arrival. */
 typedef struct meeting {
     arrival *arrivals;
     size_t n;
-    bool any_cut;                  /* some kernel ends before the last begin */
+    bool any_cut;                  /* whether some kernel ends before the last one begins */
     double *weight, *gone, *part;  /* input and scratch of layer() */
     double *cost, *waited, *begun; /* results */
 } meeting;
@@ -119,7 +119,8 @@ static size_t gap_of_end(const meeting *m, size_t i) {
                          &m->arrivals[i].end_ns, begins_by);
 }
 
-/* Removes the weight of each kernel that ends early from the gaps after its end. */
+/* For each kernel that ends before the last arrival, removes its weight from the gaps after its
+ * end. */
 static void cut_weights(meeting *m) {
     for (size_t i = 0; i < m->n; i++)
         m->gone[i] = m->part[i] = 0.0;
@@ -132,8 +133,8 @@ static void cut_weights(meeting *m) {
     }
 }
 
-/* Does the layered split with a weight for each early rank's wait, in one pass over the
- * arrivals. */
+/* Splits the wait in layers, as blame.h describes, with a weight for the wait of each early rank.
+ * Needs one pass over the arrivals. */
 static void layer(meeting *m, double *late) {
     double active = 0.0, sum = 0.0;
     cut_weights(m);
@@ -147,7 +148,8 @@ static void layer(meeting *m, double *late) {
     }
 }
 
-/* Computes the cost and its weighted means: see the head of delay.h. */
+/* Computes the cost of each late rank, and means weighted by it, as the head of delay.h
+ * explains. */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
@@ -191,7 +193,8 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
         double fraction = fraction_of(&m, i, visits);
-        /* Rounded down, to pass on no more than was caused. A transfer caused no wait_ns. */
+        /* Returns the part of the cost to pass on, rounded down so that it is not more than was
+         * caused. A transfer causes no wait_ns. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
         ok = add_pending_cost(flow, member, members->step, passed) &&
@@ -216,7 +219,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* Total cost claimed for a rank in one operation and step. */
+/* The cost that was passed back to a rank's wait in one operation, for one step. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
@@ -240,7 +243,7 @@ static const tm_instance *instance_of(const tm_collectives *collectives, size_t 
     return (const tm_instance *)instances->data + next - 1;
 }
 
-/* Sums the claimed cost by operation, step and member. */
+/* Sums the cost that was passed back, by operation, step and member. */
 static bool gather_shares(const tm_collectives *collectives, const tm_vec *cost_shares,
                           tm_vec *out) {
     const tm_cost_share *v = cost_shares->data;
@@ -264,13 +267,13 @@ static bool gather_shares(const tm_collectives *collectives, const tm_vec *cost_
     return true;
 }
 
-/* Splits the shares [n] of one operation and step among the late ranks: m->cost. Returns their
+/* Splits the shares [n] of one operation and step among the late ranks, in m->cost. Returns their
  * sum. */
 static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const share *shares,
                             size_t n) {
     int64_t total = 0;
     for (size_t i = 0; i < m->n; i++)
-        m->begun[i] = 0.0; /* by member, not yet in order of arrival */
+        m->begun[i] = 0.0; /* indexed by member, not in the order of arrival yet */
     for (size_t i = 0; i < n; i++) {
         int64_t wait = tm_member_wait(&members[shares[i].member], shares[i].instance->last_ns);
         m->begun[shares[i].member] = (double)shares[i].ns / (double)wait;
@@ -282,7 +285,8 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
     return total;
 }
 
-/* Splits into whole nanoseconds; each part is the increment of the rounded running sum. */
+/* Splits into whole nanoseconds; each part is how much the rounded sum of the parts so far
+ * grows. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

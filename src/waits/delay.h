@@ -1,5 +1,5 @@
-/* Delay propagation, operations' side: finds how much of a rank's lateness was itself caused by
- * waiting, and which ranks are to blame for a wait that is passed back.
+/* Delay propagation, the part for operations: finds how much of a rank's lateness was caused by its
+ * own waiting, and which ranks are to blame for a wait that is passed back.
  *
  * A late rank l of an operation may be late because it waited in operations of other groups since
  * its group was last together. For two ranks that were together, the difference of their arrivals
@@ -22,47 +22,48 @@
 
 #include "timeline/collectives.h"
 
-/** How the arrival of a rank at an operation is determined; the same for all members. */
+/** What counts as the arrival of a rank at an operation. It is the same for all members. */
 typedef enum tm_arrival {
     TM_ARRIVAL_UNKNOWN,
     TM_ARRIVAL_BEGIN, /* the start of its kernel */
     TM_ARRIVAL_DONE   /* the end of its last compute kernel before that */
 } tm_arrival;
 
-/** One kernel's participation in an operation in which ranks can wait, exchanged between the
- * process that owns the operation and the one that holds the rank. Sent as bytes. */
+/** The participation of one kernel in an operation in which ranks can wait. It is sent from the
+ * process that owns the operation (the owner) to the one that holds the rank (the holder), and
+ * back. Sent as bytes. */
 typedef struct tm_visit {
     uint64_t group;
     int64_t rank;
-    int64_t wait_ns; /* wait of the rank in the operation, or for its partner in a transfer */
-    int64_t all_ns, other_ns; /* from the holder: waits since the group was together, in all
-                                 operations and in those of other groups */
-    int64_t done_ns; /* from the holder: end of the rank's last computation, see stretches.h */
-    int64_t own_ns;  /* from the holder: the rank's own time, see stretches.h; -1 unknown */
+    int64_t wait_ns; /* how long the rank waited in the operation; in a transfer, for its partner */
+    int64_t all_ns, other_ns; /* set by the holder: waits since the group was last together, in all
+                                 operations, and in those of other groups */
+    int64_t done_ns; /* set by the holder: end of the rank's last computation, see stretches.h */
+    int64_t own_ns;  /* set by the holder: the rank's own time, see stretches.h; -1 unknown */
     uint32_t event;  /* row in the rank's timeline */
-    uint32_t member; /* record of the owner */
-    uint32_t host;   /* from the holder: name id of the rank's host */
-    int32_t owner, origin; /* processes: of the operation and of the rank */
+    uint32_t member; /* index of the owner's record */
+    uint32_t host;   /* set by the holder: name id of the rank's host */
+    int32_t owner, origin; /* process that owns the operation; process that holds the rank */
     bool transfer;         /* point-to-point: one sender, one receiver */
-    bool released;         /* from the holder: the operation released the rank (see above) */
-    bool together;         /* from the owner: all members were released */
-    bool follows;          /* from the holder: starts as soon as its stream is free */
-    bool computes;         /* from the holder: a compute kernel runs inside it */
-    bool unseen;           /* from the holder: the rank's computation is not recorded */
-    bool meets;            /* from the owner: no member computes inside it */
-    uint8_t arrival;       /* from the owner: tm_arrival */
+    bool released;         /* set by the holder: the operation released the rank (see above) */
+    bool together;         /* set by the owner: all members were released */
+    bool follows;    /* set by the holder: the kernel started as soon as its stream was free */
+    bool computes;   /* set by the holder: a compute kernel runs inside it */
+    bool unseen;     /* set by the holder: the rank's computation is not recorded */
+    bool meets;      /* set by the owner: no member computes inside the operation */
+    uint8_t arrival; /* set by the owner: tm_arrival */
 } tm_visit;
 
 /** Cost of a rank in one operation that is to be passed back, sent to the process that holds the
  * rank. */
 typedef struct tm_pending_cost {
-    int64_t rank, step; /* step of the operation with the wait */
+    int64_t rank, step; /* step of the operation in which others waited */
     int64_t ns;
     uint32_t event;
     int32_t origin;
 } tm_pending_cost;
 
-/** Share of a tm_pending_cost, sent to the owner of an operation in which that rank waited. */
+/** A share of a tm_pending_cost, sent to the owner of an operation in which the rank waited. */
 typedef struct tm_cost_share {
     int64_t step, ns;
     uint32_t member; /* the rank's record in that operation */
@@ -79,14 +80,14 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
 /** Restores the order of tm_delay_visits after records came back from the holders. */
 void tm_delay_sort(tm_vec *visits);
 
-/** Sets `together` of all participations, given those of tm_delay_visits with `released` set. For a
- * transfer it is enough that the side that waited is released: the other side did not block. */
+/** Sets `together` in the participations of tm_delay_visits, which have `released` set. In a
+ * transfer, only the side that waited must be released, because the other side did not block. */
 void tm_delay_together(const tm_collectives *collectives, tm_visit *visits);
 
 /** Output of propagation: initialised with TM_DELAY_FLOW(), freed by the caller. */
 typedef struct tm_delay_flow {
     tm_vec pending_costs; /* of tm_pending_cost: cost to pass back next */
-    tm_vec costs;         /* of tm_cost: cost passed on and cost kept */
+    tm_vec costs;         /* of tm_cost: cost that ranks pass on, and cost that they keep */
 } tm_delay_flow;
 
 #define TM_DELAY_FLOW() ((tm_delay_flow){TM_VEC(tm_pending_cost), TM_VEC(tm_cost)})
@@ -95,7 +96,7 @@ typedef struct tm_delay_flow {
  * Finds the indirect fraction of every late rank, and how much of the wait it caused is to be
  * passed back. Adds this amount as tm_pending_cost and as passed_ns of costs, in whole nanoseconds.
  *
- * @param visits     those of tm_delay_visits with all_ns and other_ns set
+ * @param visits     those of tm_delay_visits, with all_ns and other_ns set
  * @param fractions  [records] set for the members of visits
  * @return           TM_OK; TM_ERR_FAULT
  */
@@ -105,7 +106,8 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
 /**
  * Splits shares of cost among the late ranks of their operations. Each rank keeps its direct part
  * (indirect_ns of costs) and passes the rest back (tm_pending_cost). The shares of a rank in one
- * operation and step are summed before the split, so neither their order nor their number matters.
+ * operation and step are added up before the split, so the result does not depend on their order or
+ * number.
  *
  * @param fractions  of tm_delay_begin
  * @param cost_shares     of tm_cost_share; emptied

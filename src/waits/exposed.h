@@ -8,9 +8,9 @@
 /**
  * Sets exposed_ns of every communication kernel: |k \ P|, where k is the kernel clipped to the time
  * after the job's profilers were open (tm_opened) and P is the time in which the rank computes on
- * any of its devices (for a CPU rank including what tm_timeline_add_hidden adds). Time in which
- * several communication kernels run counts for each of them; overlap.rank's exposed_comm_ns is the
- * union of these sets and counts it once. -1 for other events.
+ * any of its devices (for a CPU rank including what tm_timeline_add_hidden adds). If several
+ * communication kernels run at the same time, it counts for each of them. exposed_comm_ns of
+ * overlap.rank counts it once, because it is the union over all kernels. -1 for other events.
  *
  * @return  TM_OK; TM_ERR_FAULT when out of memory
  */

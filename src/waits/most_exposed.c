@@ -39,8 +39,8 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
     return true;
 }
 
-/* Keeps the keys that are among the first of their kind by either measure, each once, in order.
- * Cutting parts of the job before the whole does not change the result. */
+/* Keeps the keys that are among the first of their kind by either measure, each once, in order. The
+ * result is the same if this was done before for each process's operations. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);
     const bool ok = keys->n == 0 || (take_first(keys->data, keys->n, by_kind, &kept) &&

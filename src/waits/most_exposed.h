@@ -4,15 +4,16 @@
 
 #include "timeline/collectives.h"
 
-/** Sort key of operations by exposed time. Sent as bytes. */
+/** What operations are sorted by to find the most exposed ones. Sent as bytes. */
 typedef struct tm_exposed_key {
-    int64_t exposed_ns;            /* sum over all members */
-    int64_t longest_ns;            /* maximum over the members */
-    int64_t begin_ns, rank, event; /* earliest start; first kernel */
-    int64_t kind;                  /* tm_collective_kind */
+    int64_t exposed_ns; /* sum over all members */
+    int64_t longest_ns; /* maximum over the members */
+    /* earliest start, and event of the first kernel: the order if times are equal */
+    int64_t begin_ns, rank, event;
+    int64_t kind; /* tm_collective_kind */
 } tm_exposed_key;
 
-/** Operations listed individually for each kind and each of the two measures. */
+/** Number of operations that are listed for each kind by each of the two measures. */
 enum { TM_EXPOSED_MAX = 50 };
 
 /** Returns the kind under which an operation is listed; send and receive are listed as one kind. */

@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Returns the median of the members' bytes, which differ only in all-to-alls. -1 if one is
+/* Returns the median size of the members, whose sizes differ only in all-to-alls; -1 if one is
  * unknown. */
 static int64_t median_bytes(const tm_comm_record *members, size_t n, int64_t *scratch) {
     for (size_t i = 0; i < n; i++) {

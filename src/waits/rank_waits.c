@@ -8,13 +8,14 @@
 #include "base/sums.h"
 #include "timeline/host_comm.h"
 
-/* A kernel with a participation, on its rank's own clock. */
+/* A kernel for which there is a participation, on its rank's own clock. */
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
-    int64_t idle_ns;   /* end of the rank's last computation before the kernel's end */
-    int64_t since_ns;  /* start of the recording that contains it */
-    int64_t other_ns;  /* as in its tm_visit */
-    size_t first, end; /* range of the waits that may delay it, own group included */
+    int64_t idle_ns;  /* end of the rank's last computation before the kernel's end */
+    int64_t since_ns; /* start of the recording that it is in */
+    int64_t other_ns; /* as in its tm_visit */
+    /* range of the waits that may have delayed it, including those of its own group */
+    size_t first, end;
     uint64_t group;
     uint32_t event;
     bool transfer;
@@ -24,7 +25,7 @@ typedef struct kernel {
 typedef struct wait {
     int64_t rank, until_ns;
     int64_t ns;
-    int64_t before_ns; /* sum of ns of the earlier waits in the same list */
+    int64_t before_ns; /* sum of `ns` of the waits before it in the same list */
     uint64_t group;
     uint32_t event, member; /* as in its tm_visit */
     int32_t owner;
@@ -62,7 +63,7 @@ static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
     return true;
 }
 
-/* Does not compare member or owner, which depend on the number of processes. */
+/* Does not compare `member` and `owner`, which depend on the number of processes. */
 static int by_until(const void *a, const void *b) {
     const wait *x = a, *y = b;
     int order = tm_order_i64(x->until_ns, y->until_ns);
@@ -75,7 +76,8 @@ static int by_group_until(const void *a, const void *b) {
     return order ? order : by_until(a, b);
 }
 
-/* Returns the gap without computation around a moment; empty if a compute kernel is running then.
+/* Returns the time around a moment in which the rank does not compute; empty if a compute kernel is
+ * running at the moment.
  * A kernel that ends or starts at the moment is not running. */
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
@@ -94,8 +96,9 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sets `released` for the kernels [n] of one rank, from the last end back. A kernel does not
- * release the rank if one that started before its end ends later in the same gap. */
+/* Sets `released` for the kernels [n] of one rank, from the last end backwards. A kernel does not
+ * release the rank if another one, which started before its end, ends later in the same time
+ * without computation. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);
@@ -191,15 +194,16 @@ static int64_t length_of(const wait *waits, size_t first, size_t end) {
     return waits[end - 1].before_ns + waits[end - 1].ns - waits[first].before_ns;
 }
 
-/* Workspace for one rank while the waits before its kernels are summed. */
+/* What is needed to sum the waits before the kernels of one rank. */
 typedef struct rank_view {
     kernel *kernels;  /* [n] */
-    tm_visit *visits; /* [n], parallel to kernels */
+    tm_visit *visits; /* [n] participation of each kernel */
     size_t n;
-    const wait *waits; /* [n_waits], the rank's; `first` is their index among those of all ranks */
+    const wait *waits; /* [n_waits] waits of the rank; `first` is the index of their first one among
+                          those of all ranks */
     size_t n_waits, first;
     wait *by_group;       /* [n_waits] copy, sorted by group */
-    const kernel **order; /* [n] by group, then begin */
+    const kernel **order; /* [n] kernels by group, then begin */
 } rank_view;
 
 static int by_group_begin(const void *a, const void *b) {
@@ -209,7 +213,8 @@ static int by_group_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sums the waits before the kernels [n] of one group, in order, given the group's own waits. */
+/* Sums the waits before the kernels [n] of one group, which are in order. @p own are the waits in
+ * the group's operations. */
 static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t together_ns = INT64_MIN;
@@ -231,7 +236,8 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
     }
 }
 
-/* Returns the length of sorted waits between two moments; the first wait is clipped. */
+/* Returns how much of the sorted waits is between two moments. Of the first wait, only the part
+ * after the first moment counts. */
 static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int64_t until_ns) {
     size_t first = first_behind(waits, n, from_ns), end = first_behind(waits, n, until_ns);
     if (end <= first)
@@ -250,7 +256,8 @@ static void own_times(const rank_view *v, const kernel *const *kernels, size_t n
         visit->own_ns = -1;
         int64_t came_ns = visit->arrival == TM_ARRIVAL_DONE ? visit->done_ns : k->begin_ns;
         bool known = visit->arrival != TM_ARRIVAL_UNKNOWN && came_ns >= k->since_ns;
-        if (from_ns < k->since_ns) /* in an earlier recording; stretches do not span recordings */
+        if (from_ns < k->since_ns) /* the last arrival was in an earlier recording, and stretches do
+                                      not extend over recordings */
             from_ns = INT64_MIN;
         if (known && from_ns != INT64_MIN && came_ns >= from_ns) {
             int64_t waited = length_between(v->waits, v->n_waits, from_ns, came_ns) -
@@ -313,7 +320,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Cost to propagate, with its kernel. */
+/* Cost to pass back, and the kernel that it belongs to. */
 typedef struct owed {
     const kernel *kernel;
     int64_t step, ns;
@@ -335,8 +342,9 @@ static double rate_of(const owed *o) {
     return (double)o->ns / (double)o->kernel->other_ns;
 }
 
-/* Distributes the costs [n] of one rank, group and step over the waits before them in one sweep;
- * their ranges begin and end in order. Each wait gets the increment of the rounded running sum. */
+/* Distributes the costs [n] of one rank, group and step over the waits before their kernels. The
+ * ranges of these waits begin and end in order, so one pass is enough. Each wait gets how much the
+ * rounded sum so far grows. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_shares) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;
@@ -362,7 +370,7 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_sha
         rate = in == out ? 0.0 : rate; /* clears rounding errors */
     }
     if (last)
-        last->ns += total - given; /* remainder lost to double rounding */
+        last->ns += total - given; /* what remains because doubles are rounded */
     return true;
 }
 
@@ -399,7 +407,8 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Goes back from the last end of a rank's waits and counts overlapping time once. */
+/* Goes backwards from the last end of a rank's waits, and counts time in which several overlap
+ * once. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held) {
     const wait *v = held->waits.data;
     int64_t kept = 0, counted_ns = INT64_MAX;

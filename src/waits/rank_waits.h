@@ -1,4 +1,4 @@
-/* Delay propagation, ranks' side: finds when a rank was kept from computing, and by which
+/* Delay propagation, the part for ranks: finds when a rank was kept from computing, and by which
  * operation. See delay.h. */
 #ifndef TMERGE_RANK_WAITS_H
 #define TMERGE_RANK_WAITS_H
@@ -17,7 +17,7 @@ void tm_rank_waits_free(tm_rank_waits *held);
 
 /**
  * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept it
- * from computing. Ranks are added in ascending order.
+ * from computing. Ranks must be added in ascending order.
  *
  * @param visits  [n] of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
@@ -32,8 +32,8 @@ void tm_rank_waits_sort(tm_vec *visits);
  * Sets own_ns, all_ns and other_ns. The latter two sum the waits that ended before the kernel
  * started and after the end of the last operation that brought its group together.
  *
- * @param visits  those that were added, sorted by tm_rank_waits_sort, with `together`, `arrival`
- *                and `meets` set
+ * @param visits  those that were added, sorted by tm_rank_waits_sort; `together`, `arrival` and
+ *                `meets` are set
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;
@@ -43,7 +43,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
  * lengths; the parts add up exactly.
  *
  * @param pending_costs   of tm_pending_cost, at most one for each event and step; emptied
- * @param cost_shares  of tm_cost_share; added to
+ * @param cost_shares  of tm_cost_share; appended to
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, tm_vec *cost_shares,

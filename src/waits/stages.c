@@ -63,8 +63,8 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_stage *)a)->rank, ((const tm_stage *)b)->rank);
 }
 
-/* Lists the ranks of all edges, each once, with its number of edges in `stage`; false when out of
- * memory. */
+/* Lists the ranks of all edges, each once, with the number of its edges in the member `stage`;
+ * false when out of memory. */
 static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     tm_stage *v;
     size_t kept = 0;
@@ -86,7 +86,8 @@ static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     return true;
 }
 
-/* Numbers the stages after stage 0: each rank is one after its nearest predecessor. */
+/* Numbers the stages after stage 0: each rank is one stage after the nearest rank that sends to
+ * it. */
 static void number_stages(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     bool any = true;
     for (int64_t stage = 0; any; stage++) {
@@ -124,7 +125,8 @@ static bool is_lower_sender(const void *edge, const void *rank) {
     return ((const tm_stage_edge *)edge)->from < *(const int64_t *)rank;
 }
 
-/* Whether the receiver had sent something before this transfer ended. @param by_sender  sorted */
+/* Whether the receiver of a transfer had sent something itself before the transfer ended.
+ * @param by_sender  sorted */
 static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sender, size_t n) {
     const size_t first = tm_bisect(by_sender, n, sizeof *by_sender, &edge->to, is_lower_sender);
     return first < n && by_sender[first].from == edge->to &&
@@ -134,7 +136,7 @@ static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sende
 /* Removes exchanges from the edges. Returns the number kept; SIZE_MAX when out of memory. */
 static size_t drop_exchanges(tm_stage_edge *edges, size_t n) {
     size_t kept = 0;
-    if (n < 2) /* an exchange is two edges */
+    if (n < 2) /* both edges of an exchange are removed */
         return n;
     tm_stage_edge *all = malloc(n * sizeof *all);
     if (!all)

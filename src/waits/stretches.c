@@ -5,16 +5,17 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* A kernel that starts this soon after another of its stream waited for the stream. */
+/* If a kernel starts this soon after the kernel before it on its stream, it waited for the
+ * stream. */
 static const int64_t FOLLOWS_NS = 5000;
-/* How much earlier than a communication kernel a compute kernel inside it must end. */
+/* A compute kernel is inside a communication kernel if it ends at least this much earlier. */
 static const int64_t INSIDE_NS = 1000;
 
-/* A compute kernel, and the latest end of all kernels started by then: on any stream (`until`), and
- * on any stream but that one's (`other`). */
+/* A compute kernel, and the latest end of all kernels that had started by then: on all streams
+ * (`until`), and on streams other than the one of that latest kernel (`other`). */
 typedef struct span {
     int64_t begin_ns, end_ns;
-    uint32_t track; /* first row of its stream */
+    uint32_t track; /* first row of the stream of the kernel with this end */
     int64_t until_ns, other_ns;
     uint32_t until_track;
 } span;
@@ -94,7 +95,7 @@ static int64_t done_before(const tm_vec *compute, int64_t begin) {
 
 static bool follows(const tm_timeline *timeline, uint32_t event) {
     uint32_t first = tm_timeline_track(timeline, event)->first, before = event;
-    /* Streams contain annotations, too. */
+    /* Returns the kernel before a row on its stream. (Streams contain annotations, too.) */
     while (before > first && timeline->role[before - 1] == TM_ROLE_NONE)
         before--;
     if (before == first || timeline->role[before - 1] != TM_ROLE_COMMUNICATION)

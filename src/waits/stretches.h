@@ -1,5 +1,5 @@
-/* Own time of each rank: what it did between two points at which its group can be compared. This
- * separates a slow rank from one that had to wait for others.
+/* The own time of each rank: how long it needed between two points at which the ranks of its group
+ * can be compared. It distinguishes a slow rank from one that had to wait for others.
  *
  * A meeting is an operation inside which no member computes: no compute kernel of a member starts
  * after the operation's start on its rank and ends 1 us or more before the operation's end, and
@@ -32,7 +32,7 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
 /** Appends the own times (tm_own_time) of operations in which every member has one.
- * @param visits  as above, with own_ns set
+ * @param visits  those of tm_delay_visits, with own_ns set
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
                             tm_error *err) TM_MUST_CHECK;
