@@ -1,5 +1,5 @@
-/* What NCCL's RAS subsystem answers about a running job: the JSON of `ncclras -f json`, which NCCL
- * 2.28.7 and later write. */
+/* The answer of NCCL's RAS subsystem about a running job: the JSON that `ncclras -f json` of
+ * NCCL 2.28.7 and later prints. */
 #ifndef TMERGE_RAS_H
 #define TMERGE_RAS_H
 
@@ -17,14 +17,14 @@ typedef enum tm_ras_state {
     TM_RAS_RUNNING,
     TM_RAS_STARTING,    /* the communicator is not yet initialised */
     TM_RAS_ENDING,      /* the program called ncclCommFinalize or ncclCommDestroy */
-    TM_RAS_ABORTED,     /* the program or NCCL aborted it */
+    TM_RAS_ABORTED,     /* the program or NCCL aborted the communicator */
     TM_RAS_FAILED,      /* NCCL reports an error */
     TM_RAS_GONE,        /* its process answers, but has no such communicator */
     TM_RAS_UNREACHABLE, /* its process did not answer in time */
     TM_RAS_DEAD         /* its process has not answered for so long that NCCL gave it up */
 } tm_ras_state;
 
-/** How many operations of one kind a rank has launched. */
+/** Number of operations of one kind that a rank has launched. */
 typedef struct tm_ras_count {
     const char *operation; /* "AllReduce"; borrowed, like all texts here, until the next read */
     int64_t launched;
@@ -33,11 +33,11 @@ typedef struct tm_ras_count {
 typedef struct tm_ras_member {
     int64_t rank; /* in the communicator */
     const char *host;
-    int64_t pid, gpu; /* -1: unknown; gpu: as the driver numbers it */
+    int64_t pid, gpu; /* -1: unknown; gpu: the driver's number of the device */
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
-    size_t n_counts; /* 0 from TM_RAS_GONE on */
+    size_t n_counts; /* 0 for TM_RAS_GONE and all states after it */
 } tm_ras_member;
 
 typedef struct tm_ras_comm {

@@ -45,8 +45,9 @@ typedef struct tm_table_def {
     int n_keys;    /* number of leading columns that identify a row; rows are sorted by them */
     int top;       /* column by which `--top` sorts, largest first; -1 if none */
     bool internal; /* only input of another table: neither stored nor shown */
-    int n_merged;  /* of an internal table without texts: number of leading keys: rows of all ranks
-                      with equal keys are merged on one process; 0: not merged */
+    int n_merged;  /* of an internal table without texts: number of leading columns that form the
+                      key; rows of all ranks with equal keys are merged on one process; 0: not
+                      merged */
     int n_prose;   /* number of trailing text columns with sentences; a terminal shows them whole,
                       below their row */
     tm_form form;  /* how a report draws the column `top` */
@@ -108,7 +109,7 @@ void tm_tables_destroy(tm_tables *tables);
 /** Removes all rows, including packed ones, and frees their memory. */
 void tm_table_clear(tm_table *table);
 
-/** Removes all rows and texts except packed ones, and keeps the memory of the rows. */
+/** Removes all rows and texts except packed ones; keeps the rows' memory for new rows. */
 void tm_table_clear_rows(tm_table *table);
 
 /** Frees the memory of unused rows. */

@@ -22,7 +22,7 @@ static bool read_text(const char *root, const char *folder, const char *name, ch
     return file != NULL;
 }
 
-/* Returns INT64_MAX if the affinity is unknown. */
+/* Returns the number of cores in the affinity; INT64_MAX if it is unknown. */
 static int64_t of_affinity(const char *root) {
     static const char title[] = "\nCpus_allowed_list:";
     char text[TEXT_SIZE];
@@ -42,8 +42,8 @@ static int64_t of_affinity(const char *root) {
     return n;
 }
 
-/* Returns the whole cores given by a quota of CPU time per period. The quota exceeds the period if
- * several cores are allowed. */
+/* Returns the number of whole cores that a quota of CPU time per period is worth, quota /
+ * period. */
 static int64_t whole(const char *quota, const char *period) {
     int64_t used = strtoll(quota, NULL, 10), of = strtoll(period, NULL, 10);
     if (used <= 0 || of <= 0) /* "max", or -1 */
@@ -51,9 +51,9 @@ static int64_t whole(const char *quota, const char *period) {
     return used >= of ? used / of : 1;
 }
 
-/* Limits that a control group sets. */
+/* A resource that control groups limit. */
 typedef struct resource {
-    const char *controller, *folder; /* of version 1 of control groups */
+    const char *controller, *folder; /* names in version 1 of control groups */
     int64_t (*of_group)(const char *root, const char *folder, bool is_v2); /* INT64_MAX: none */
 } resource;
 

@@ -17,7 +17,8 @@ static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* Radix sort: bits per pass, for fewer than MANY values and from MANY on; minimum of values. */
+/* Radix sort: FEW_BITS per pass for fewer than MANY values, else MANY_BITS. Fewer than DIGITS_LEAST
+ * values are sorted otherwise. */
 enum { FEW_BITS = 8, MANY_BITS = 11, MANY = 4096, DIGITS_MAX = 1 << MANY_BITS, DIGITS_LEAST = 64 };
 
 static unsigned bits_of(size_t n) {
@@ -87,7 +88,7 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
     if ((low < 0) != (high < 0))
         return tm_round_ratio(low + high, 2);
-    /* same sign: their sum may overflow, their difference does not */
+    /* both have the same sign, so their sum may overflow but their difference cannot */
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
@@ -105,8 +106,8 @@ void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_
     }
 }
 
-/* Chooses a pivot slightly beyond the k-th of [n] values, on the side with more values, so that
- * much is cut off. */
+/* Chooses a pivot that is probably near the k-th of [n] values, on the side that has more values,
+ * so that most of these can be left out. */
 static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     int64_t sorted[SAMPLES];
     const size_t n_samples = n < SAMPLED ? 3 : SAMPLES;
@@ -119,8 +120,8 @@ static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     return sorted[place + 1 < n_samples ? place + 1 : place];
 }
 
-/* Bounds the rounds of a selection, because some orders need one round per value; the rest is then
- * sorted. */
+/* Maximum number of rounds of a selection, after which the remaining values are sorted; some orders
+ * would need one round per value. */
 enum { ROUNDS = 128 };
 
 /* Moves values below a bound to the front and returns their number. Has no data-dependent branch,

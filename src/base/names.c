@@ -40,7 +40,7 @@ static inline uint64_t load_few(const char *bytes, size_t size) {
 }
 
 /* Rotates and multiplies word by word, then the last eight bytes, and folds the result. Names are
- * short, so start-up cost matters most. */
+ * short, so a hash function without set-up is chosen. */
 static uint32_t hash_of(const char *bytes, size_t size) {
     const uint64_t k = 0x9E3779B97F4A7C15u;
     const char *end = bytes + size;

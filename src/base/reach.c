@@ -4,7 +4,7 @@
 
 bool tm_reach_init(tm_reach *reach, size_t n) {
     *reach = (tm_reach){.width = 1};
-    while (reach->width <= n) /* greater than n, so that n is a valid index too */
+    while (reach->width <= n) /* width > n, so that n is a valid index, too */
         reach->width *= 2;
     reach->highest = malloc(2 * reach->width * sizeof *reach->highest);
     for (size_t i = 0; reach->highest && i < 2 * reach->width; i++)

@@ -90,7 +90,7 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
 
 /**
  * Returns the index of the first of [n] elements that is not before a key, by bisection; n if all
- * are. Inline, so that the comparison is inlined too.
+ * are. This function is inline so that the comparison is inlined, too.
  * @param array      elements before the key precede all others
  * @param size       bytes of an element
  * @param is_before  called for about log2(n) elements

@@ -44,7 +44,7 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"a_ns", TM_INT, "ns",
      "Time of the kernel in A: kernels.kernel.total_ns per rank and step, 0 if the kernel did not "
      "run. If per is call, the mean per call; null without calls."},
-    {"b_ns", TM_INT, "ns", "Time of the kernel in B, computed as a_ns."},
+    {"b_ns", TM_INT, "ns", "Time of the kernel in B, computed in the same way as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
@@ -55,7 +55,7 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"a_calls", TM_REAL, "",
      "Number of calls in A: kernels.kernel.calls per rank and step; if per is call, per rank over "
      "the whole recording."},
-    {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
+    {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "",
      "Whether figures are per step or per call. They are per call if A or B has under 2 whole "
      "steps, "
@@ -86,7 +86,7 @@ static const tm_column operator_columns[N_OPERATOR] = {
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A: calls.call.device_self_ns per rank and step, or per call "
      "if per is call."},
-    {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed as a_ns."},
+    {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed in the same way as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
@@ -96,12 +96,13 @@ static const tm_column operator_columns[N_OPERATOR] = {
     {"a_calls", TM_REAL, "",
      "Number of calls in A: calls.call.calls, per rank and step; if per is call, per rank over "
      "the whole recording."},
-    {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
+    {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "", "Unit of the figures: step or call, as in diff.kernel."},
     {"a_host_ns", TM_INT, "ns",
      "Host time of the operator in A: calls.call.host_self_ns per rank and step, or per call if "
      "per is call."},
-    {"b_host_ns", TM_INT, "ns", "Host time of the operator in B, computed as a_host_ns."},
+    {"b_host_ns", TM_INT, "ns",
+     "Host time of the operator in B, computed in the same way as a_host_ns."},
     {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
 };
 
@@ -115,7 +116,8 @@ const tm_table_def tm_diff_operator_def = {
     .top = -1,
 };
 
-/* Number of operators that a store keeps; with this many rows, others may have run, too. */
+/* OPERATORS_LISTED: maximum number of operators in a store's table. If the table has as many rows,
+ * further operators may have run. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
 /* The columns of a table that are compared. */
@@ -127,15 +129,15 @@ typedef struct source {
 /* A name and its rows in A and B. */
 typedef struct pair {
     const char *name;
-    /* in the table of each side; NONE: not present */
+    /* row in the table of each side; NONE: the side lacks the name */
     ptrdiff_t row[2];
-    /* per rank and step, or per call: on the device, and for operators on the host */
+    /* time on the device and, for operators, on the host; per rank and step, or per call */
     int64_t ns[2], host_ns[2];
-    /* per rank and step, or per rank */
+    /* number of calls per rank and step or, if times are per call, per rank */
     double calls[2];
-    double times;           /* weight of the change in the order of rows */
+    double times;           /* number by which the change is multiplied to order the rows */
     bool apart;             /* sorted last: a name in only one side has no change per call */
-    int64_t host_spread_ns; /* difference between ranks on the host in a step */
+    int64_t host_spread_ns; /* largest difference between ranks of the time on the host in a step */
 } pair;
 
 /* Noise and middle of a device figure on each side. */
@@ -148,7 +150,8 @@ typedef struct noises {
     variation compute, comm;
 } noises;
 
-/* The row of A comes before the row of B; a pair from B has NONE in A. */
+/* Orders pairs by name; of pairs with the same name, the one from A comes before the one from B,
+ * which has NONE as its row in A. */
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -213,7 +216,7 @@ static int64_t number(const tm_table *table, ptrdiff_t row, const char *column) 
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns the part of a sum per rank and step, or per call. */
+/* Returns a sum divided by the number of ranks and steps, or of calls. */
 static int64_t a_part(int64_t sum, double parts) {
     return llround((double)sum / parts);
 }
@@ -235,8 +238,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* These are sums of one rank over its steps, unlike the others, which are over all ranks:
-         * divide by the steps of one rank. */
+        /* These are sums of single ranks, unlike the other sums, which are over all ranks: divide
+         * by the steps of one rank. */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
@@ -258,8 +261,8 @@ static double device_noise(const noises *n, const pair *p, bool communicates) {
     return sqrt(fmin(1.0, share)) * n->compute.noise;
 }
 
-/* No table has operators by step, so the variation between steps is unknown: a tenth is assumed, or
- * the difference between ranks. */
+/* No table has operators by step, so the variation between steps is unknown. The difference between
+ * ranks is used, or a tenth of the time if that is larger. */
 static double host_noise(const pair *p) {
     double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
     return fmax(0.1 * larger, (double)p->host_spread_ns);
@@ -294,7 +297,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* Uses a side that has the name, which means the same on both. */
+    /* A name is communication on both sides or on none, so any side that has it will do. */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)

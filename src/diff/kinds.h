@@ -6,11 +6,12 @@
 
 enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
 
-/** A kind and its index on each side; -1 if that side lacks it. */
+/** A kind of steps, and its index among the kinds of each side; -1 if the side lacks it. */
 typedef struct tm_kind_pair {
     const char *name; /* NULL: all steps, of any kind */
     int of[2];
-    double steps[2]; /* whole steps, counting the same step of all ranks once, and their time */
+    double steps[2]; /* number of whole steps, where the same step of all ranks counts once; ns:
+                        their time */
     double ns[2];
 } tm_kind_pair;
 

@@ -13,7 +13,7 @@ enum { TM_DIFF_STEPS_MIN = 3 };
 typedef struct tm_sample {
     double middle; /* median over steps of the mean over ranks */
     double spread; /* third quartile of the absolute deviations of the steps from it */
-    size_t n;      /* steps; 0: the figure does not exist */
+    size_t n;      /* number of steps; 0: the figure does not exist */
 } tm_sample;
 
 /** Selects ranks (of one role, or all) and steps. */

@@ -121,12 +121,13 @@ static void set_event(tm_export_walk *walk) {
     event->role = piece->role[i];
 }
 
-/* Returns the first attribute of the row, or NULL; skips those of earlier rows. */
+/* Returns the walk's current row's first attribute of a kind, or NULL; moves past attributes of
+ * earlier rows. */
 #define ATTR_OF(walk, kind, type)                                                                  \
     ((const type *)attr_of(walk, kind, sizeof(type), offsetof(type, event)))
 
-/* Attribute rows ascend with their events, so a walk passes each once. All attribute types differ,
- * but each has an event row. */
+/* Attributes are sorted by event row, so a walk passes each once. @p event_at is the offset of the
+ * event row in the attribute's type. */
 static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
     const tm_timeline *piece = walk->piece;
     const char *rows = piece->attrs[kind];

@@ -20,8 +20,9 @@ static const char *const roles[] = {
 };
 
 typedef struct csv {
-    tm_vec text;   /* of char; temporary cell */
-    tm_vec shared; /* of char; cells common to a track, rank to thread, with their commas */
+    tm_vec text;   /* of char: buffer for a cell */
+    tm_vec shared; /* of char: the cells from rank to thread, which are equal for all events of a
+                      track, with their commas */
 } csv;
 
 static tm_status begin(tm_export *x, tm_error *err) {

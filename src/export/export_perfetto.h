@@ -45,15 +45,16 @@ enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
 enum { ENTRY_ID = 1, ENTRY_TEXT = 2 };
 
 typedef enum tm_perfetto_counter_kind {
-    COUNTER_ALLOCATED, /* of a device, identified by type and number */
+    COUNTER_ALLOCATED, /* counters of a device: a and b are its type and number */
     COUNTER_RESERVED,
-    COUNTER_SERIES /* of the trace, identified by the names of event and series */
+    COUNTER_SERIES /* a series of the trace's counters: a and b are the name ids of event and
+                      series */
 } tm_perfetto_counter_kind;
 
 typedef struct tm_perfetto_counter {
     uint64_t id;           /* id of its track */
-    int64_t a, b;          /* identify the counter within the rank */
-    const tm_track *track; /* of a series: track of its events */
+    int64_t a, b;          /* identify the counter of this kind in the rank */
+    const tm_track *track; /* of a series: the track that its events are on */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
@@ -67,7 +68,7 @@ typedef struct tm_perfetto {
     uint64_t rank_id;        /* id of the rank's process track */
     uint8_t *interned;       /* [names / 8 + 1] a bit per name: interned in the sequence */
     tm_export_survey survey; /* of the rank */
-    size_t next_launch;      /* first launch whose call was not passed yet */
+    size_t next_launch;      /* index of the first launch whose call the walk has not reached */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
     tm_out text;     /* temporary text */

@@ -9,7 +9,8 @@ void tm_nest_restart(tm_nest *nest) {
     nest->n_used = 0;
 }
 
-/* Events that ended by the new event's start count as closed. */
+/* Returns whether an event can be placed on the sub-track: it ends by the end of the innermost
+ * event that is still open at its start. */
 static bool fits(const tm_lane *lane, int64_t begin_ns, int64_t end_ns) {
     const int64_t *ends = lane->ends.data;
     size_t open = lane->ends.n;

@@ -10,7 +10,8 @@
 /** A sub-track with its open events. */
 typedef struct tm_lane {
     uint64_t id; /* set by the caller; 0 for a new sub-track */
-    tm_vec ends; /* of int64_t, innermost last; never ascending */
+    tm_vec ends; /* of int64_t: ends of the open events, innermost last; an end is never later than
+                    the one before it */
 } tm_lane;
 
 /** The sub-tracks of the current track. */

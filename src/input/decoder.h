@@ -14,7 +14,7 @@ typedef struct tm_decoder {
     /**
      * Decodes directly into @p buffer until it is full or the content ends.
      *
-     * @param n    bytes decoded, set on failure too: these are delivered first
+     * @param n    bytes decoded; also set on failure, because they are delivered before it
      * @param err  set without path and offset, which the source adds
      * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; not called again after a failure
      */
@@ -44,8 +44,8 @@ extern const tm_encoding tm_encoding_zstd;
  */
 tm_decoder *tm_ahead_open(tm_decoder *inner);
 
-/** Returns the bytes of the raw file consumed for all data read from such a decoder, including the
- * rest of the current block. */
+/** Returns the number of bytes of the raw file that a decoder of tm_ahead_open has consumed for the
+ * data read from it; the rest of the current block counts as read. */
 int64_t tm_ahead_consumed(const tm_decoder *decoder);
 
 /**

@@ -94,7 +94,7 @@ void tm_source_decode_ahead(tm_source *source) {
     source->wants_ahead = source->encoding != &tm_encoding_plain;
 }
 
-/* After this the decoder and the raw file belong to the calling thread again. */
+/* Ends decoding ahead. The decoder and the raw file then belong to the calling thread again. */
 static void end_ahead(tm_source *source) {
     if (source->ahead)
         source->ahead->close(source->ahead);
@@ -159,7 +159,8 @@ tm_status tm_source_rewind(tm_source *source, tm_error *err) {
     end_ahead(source);
     tm_status status = tm_raw_skip(&source->raw, 0, &found);
     if (status != TM_OK && was_ahead)
-        source->failure = found; /* data decoded ahead is lost */
+        source->failure = found; /* the source cannot continue, because data decoded ahead is
+                                    lost */
     if (status != TM_OK)
         return tm_fail(err, status, source->path, -1, "%s", found.message);
     source->decoder->close(source->decoder);

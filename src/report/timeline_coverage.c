@@ -6,7 +6,7 @@
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
     assert(n > 0); /* callers pass the index of an existing bucket */
-    /* two products, which do not overflow even if traces are days apart */
+    /* split into two products, because duration x at would overflow if traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }
 
@@ -23,7 +23,7 @@ static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     return i;
 }
 
-/* Adds to @p sums [buckets->n] the time [ns] of each bucket that a set of intervals covers.
+/* Adds to @p sums [buckets->n] how much of each bucket [ns] a set of intervals covers.
  * @param set  ascending, intervals disjoint */
 static void add_covered(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
     const tm_interval *v = set->data;

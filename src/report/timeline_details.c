@@ -17,9 +17,9 @@ typedef struct shape {
 /* Cursor over the attributes of one kind; rows are requested in ascending order within a track. */
 typedef struct attrs {
     const char *at;
-    size_t n, size, event; /* event: offset of its row in an attribute */
+    size_t n, size, event; /* event: offset of the event row in an attribute */
     size_t next;
-    uint32_t row; /* row of the last request */
+    uint32_t row; /* the row that was requested last */
 } attrs;
 
 typedef struct teller {

@@ -4,7 +4,7 @@
 
 #include "timeline_events.h"
 
-/** Details that some of a rank's events have, in the order of the encoding. */
+/** Details of events, in the order of the encoding. Each exists for some events only. */
 typedef enum tm_detail {
     TM_DETAIL_LAUNCH,      /* index of the call that launched it */
     TM_DETAIL_CORRELATION, /* of a GPU event */

@@ -21,7 +21,7 @@ typedef struct tm_page_frame {
 typedef struct tm_survey {
     tm_plan plan;
     tm_operations operations;
-    tm_bytes coverage;   /* of ranks with lanes, in order */
+    tm_bytes coverage;   /* encoded coverage of the ranks with lanes, in order */
     int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] */
 } tm_survey;
 
@@ -49,7 +49,7 @@ tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
                             const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Source of a job's timelines. Its functions return what the functions above return, or
+/** Source of a job's timelines. Its functions return the same statuses as the functions above, or
  * TM_ERR_INPUT. */
 typedef struct tm_page_source {
     void *context;

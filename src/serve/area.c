@@ -8,19 +8,19 @@ typedef struct key {
     uint32_t name, kind;
 } key;
 
-/* An operator that later events may be nested in. */
+/* An operator that has not ended, in which later events may be nested. */
 typedef struct opened {
-    uint32_t sum; /* index into the rank's sums */
+    uint32_t sum; /* index of its sum among the rank's sums */
     int64_t end_ns;
 } opened;
 
-/* State while one rank is summed. */
+/* State while the events of a rank are summed. */
 typedef struct adder {
     const tm_area_wish *wish;
     tm_serve_walk walk;
     tm_keys keys;
     size_t first;          /* index of the rank's first sum */
-    tm_vec *sums, open;    /* of tm_area_sum; of opened */
+    tm_vec *sums, open;    /* sums: of tm_area_sum; open: of opened */
     const tm_track *track; /* the track that `open` belongs to */
 } adder;
 

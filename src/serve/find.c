@@ -83,8 +83,9 @@ typedef struct search {
     tm_finder *f;
     const tm_find_wish *wish;
     tm_found *out;
-    int64_t longer;           /* minimum duration to be listed, at least that of the request */
-    const tm_track *track;    /* the track that the reach belongs to */
+    int64_t longer;           /* only events longer than this are listed [ns]; rises when the list
+                                 is full */
+    const tm_track *track;    /* the track to which from.reach applies */
     size_t at, first;         /* the current block: index of its rank, its first row */
     int64_t clock_ns;         /* offset added to times on the job's clock */
     const tm_timeline *piece; /* rows of the block */
@@ -116,7 +117,8 @@ static bool list(search *s, const tm_found_event *event) {
     return event->duration_ns <= s->longer || tm_vec_append(events, event, 1);
 }
 
-/* Returns the part of an event after @p reach, the end of earlier events, and advances @p reach. */
+/* Returns the length [ns] of an event's part after @p reach, the latest end of earlier events, and
+ * advances @p reach to the event's end. */
 static int64_t once(int64_t *reach, const tm_found_event *event) {
     int64_t end = event->begin_ns + event->duration_ns;
     int64_t from = event->begin_ns > *reach ? event->begin_ns : *reach;

@@ -23,7 +23,7 @@ const uint32_t *tm_finder_counts(const tm_finder *finder);
 
 /** Position at which a search continues, always at the start of a block. */
 typedef struct tm_find_place {
-    int64_t block; /* block of 1024 rows, counted over all ranks */
+    int64_t block; /* number of the block (of 1024 rows), counted over all ranks */
     /* latest end of the events so far on the track that continues here [ns from the job's start]:
      * [0] of GPU annotations, [1] of host events */
     int64_t reach[2];
@@ -36,7 +36,7 @@ typedef struct tm_find_wish {
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* time after which the search pauses at the next block */
+    int64_t budget_ns; /* after this time the search pauses at the next block */
 } tm_find_wish;
 
 typedef struct tm_found_event {
@@ -51,7 +51,8 @@ typedef struct tm_found_sum {
 
 typedef struct tm_found {
     tm_found_sum kinds[TM_N_SHOWN_KINDS];
-    int64_t once_ns[2]; /* time covered, nesting counted once; [0], [1] as in reach */
+    int64_t once_ns[2]; /* time that the events cover, where nested events count once; [0], [1] as
+                           in reach */
     tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
                       equal ones in store order */
     tm_find_place next;

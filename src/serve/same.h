@@ -20,8 +20,9 @@ typedef struct tm_same_peer {
 } tm_same_peer;
 
 typedef struct tm_same {
-    tm_serve_event event; /* the event found */
-    int64_t step;         /* TM_SERVE_NO_STEP: outside of all steps, whole ranks are compared */
+    tm_serve_event event; /* the requested event */
+    int64_t step;         /* the event's step; TM_SERVE_NO_STEP: it is outside of all steps, so
+                             whole ranks are compared */
     int64_t place;        /* occurrence index (0-based) in the step */
     int64_t times;        /* occurrences of the name in the step; 0: event not found */
     int64_t index, all;   /* occurrence index and occurrences on the whole rank */
@@ -30,7 +31,7 @@ typedef struct tm_same {
     tm_vec peers;                  /* of tm_same_peer: the other ranks seen */
     tm_same_peer longest; /* longest occurrence in the step, on the event's own rank and the ranks
                              seen */
-    int64_t next, ranks;  /* index of the rank to continue with; number of ranks */
+    int64_t next, ranks;  /* next: index of the rank to continue with; ranks: number of ranks */
 } tm_same;
 
 /** Finds the counterparts of an event.

@@ -19,7 +19,7 @@ struct tm_serve_levels {
     tm_store_column *begin, *busy;
     tm_vec runs;           /* of run, rank by rank */
     size_t *first_run;     /* owned; [n_ranks + 1] */
-    tm_vec marks;          /* of int64_t: start of every MARK_ROWS-th row */
+    tm_vec marks;          /* of int64_t: begin of every MARK_ROWS-th row */
     tm_vec begins, busies; /* of int64_t: scratch */
 };
 

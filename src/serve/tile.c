@@ -22,7 +22,7 @@ typedef struct maker {
     tm_bytes *out;
     tm_page_draft draft;
     tm_event_writer writer;
-    tm_operations operations; /* empty: the page already has the operations it shows */
+    tm_operations operations; /* always empty: operations are in the page, not in tiles */
     tm_plan plan;
     tm_vec shares; /* of uint8_t: scratch */
 } maker;

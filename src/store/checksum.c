@@ -115,7 +115,7 @@ static int read_structure(int fd, tm_checksum *checksum) {
     checksum->structure = malloc(checksum->content_bytes - data + 1);
     if (!checksum->data_before || !checksum->structure)
         return ENOMEM;
-    /* The piece before each extent, and the one after the last. */
+    /* Reads the pieces that are not data: before each extent, and after the last. */
     for (size_t i = 0; i <= n; i++) {
         uint64_t end = i < n ? e[i].offset : checksum->content_bytes;
         if (!tm_checksum_read_at(fd, at, checksum->structure + at - checksum->data_before[i],
@@ -148,7 +148,7 @@ int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents) {
         error = write_at(fd, content_bytes, extents->data, bytes);
         error = error ? error : write_at(fd, content_bytes + bytes, &end, sizeof end);
     }
-    checksum.extents = TM_VEC(tm_extent); /* owned by the caller */
+    checksum.extents = TM_VEC(tm_extent); /* the caller frees the extents */
     tm_checksum_free(&checksum);
     return error < 0 ? EIO : error;
 }

@@ -28,7 +28,8 @@ typedef struct tm_extent {
 typedef struct tm_checksum {
     uint64_t content_bytes;
     tm_vec extents;           /* of tm_extent */
-    uint64_t *data_before;    /* owned; [extents.n + 1] bytes of data before each extent */
+    uint64_t *data_before;    /* owned; [extents.n + 1] number of bytes of data before each extent,
+                                 and in all */
     unsigned char *structure; /* owned; the bytes that are not data, concatenated */
 } tm_checksum;
 

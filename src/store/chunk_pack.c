@@ -16,7 +16,7 @@ typedef struct buffer {
 
 struct tm_packer {
     ZSTD_CCtx *context; /* NULL: plain chunks */
-    /* one per stage, because no stage works in place */
+    /* results of the stages, none of which works in place */
     buffer padded, shuffled, packed;
 };
 
@@ -53,7 +53,8 @@ static void *room(buffer *kept, size_t size) {
     return kept->bytes;
 }
 
-/* Transposes 8 x 8 bytes: swaps quarters of the square, then quarters of those. */
+/* Transposes 8 x 8 bytes: swaps two quarters of the square, then does the same in each quarter, and
+ * so on. */
 static void transpose(uint64_t x[8]) {
     static const uint64_t masks[] = {0x00000000FFFFFFFF, 0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF};
     for (unsigned round = 0; round < 3; round++) {

@@ -13,7 +13,7 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 #ifdef ZSTD_c_blockSplitterLevel
-    /* 1: only full blocks, the behaviour of older releases */
+    /* 1: no block is split, as in older releases */
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_blockSplitterLevel, 1);
 #endif

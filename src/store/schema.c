@@ -5,7 +5,7 @@
 
 #include "fill.h"
 
-/* Chunks are written as they are in memory, with HDF5's little-endian types. */
+/* Chunks are written as they are in memory, and the types in the file are little-endian. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian");
 _Static_assert(sizeof(bool) == 1 && sizeof(float) == 4 && sizeof(double) == 8, "sizes are stored");
 _Static_assert(sizeof(size_t) == 8, "numbers of rows are stored as int64");
@@ -45,7 +45,7 @@ static const tm_word_list collectives = WORDS(collective_list);
 static const tm_word_list waits = WORDS(wait_list);
 static const tm_word_list lanes = WORDS(lane_list);
 
-/* The element follows from the field's type, so a column cannot state a wrong one. */
+/* The number type of a column. It is derived from the field's type, so it cannot be wrong. */
 #define ELEMENT_OF(value)                                                                          \
     _Generic((value), bool                                                                         \
              : TM_U8, uint8_t                                                                      \
@@ -57,12 +57,14 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* Only for sizeof and _Generic, which evaluate nothing, so no null pointer is dereferenced. */
+/* For use in sizeof and _Generic only: they do not evaluate it, so the null pointer is not
+ * dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
 
-/* Filled and read back by tm_fill_WAY and tm_take_WAY. */
+/* Members that all columns have. tm_fill_WAY writes the column from a timeline, tm_take_WAY reads
+ * it back. */
 #define COLUMN(name_, unit_, doc_, element_, words_, way)                                          \
     .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_,               \
     .fill = tm_fill_##way, .take = tm_take_##way
@@ -90,16 +92,16 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* Like EVENT, but need not ascend and may be unset. */
+/* Like EVENT, but rows need not ascend, and -1 means none. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* The rank is in every row, so that a table can be read without the layout of the others. */
+/* The rank, in every row of a table, so that the table can be read without /ranks. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
-/* A field of the timeline itself, in tables with one row per rank. */
+/* A member of the timeline itself, in tables with one row per rank. */
 #define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
@@ -111,11 +113,11 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* Row counts, by which a reader finds a rank's rows in the other tables. */
+/* The number of a rank's rows in another table. A reader finds the rows by it. */
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "number of its rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* Derived from other columns, therefore not read back. */
+/* A column that is derived from others, and therefore not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 

@@ -13,16 +13,16 @@
 
 struct tm_verified_file {
     int fd;
-    hid_t driver; /* kept until the file is closed, because HDF5 releases it earlier */
+    hid_t driver; /* registered until the file is closed; HDF5 itself would release it earlier */
     uint64_t file_bytes;
     tm_checksum checksum;
     bool *seen;           /* owned; [extents] whether the extent was verified once */
     unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent last read in part */
     size_t piece_at;      /* index of that extent, SIZE_MAX: none */
-    bool memory_out;      /* a failure reported to HDF5 was not the file's fault */
+    bool memory_out;      /* a read failed because memory ran out, not because of the file */
 };
 
-/* Content of the property list. HDF5 copies it byte by byte. */
+/* The driver's part of the property list. HDF5 copies it byte by byte. */
 typedef struct verified_info {
     tm_verified_file *verified;
 } verified_info;
@@ -107,7 +107,7 @@ static bool take(tm_verified_file *verified, bool data, uint64_t address, size_t
             n = (size_t)least(size, end - address);
             /* The structure in memory omits the data between its pieces. */
             memcpy(out, checksum->structure + (address - checksum->data_before[i]), n);
-        } else { /* zeros after the end, as in HDF5's own driver */
+        } else { /* bytes after the end are read as zeros, as by HDF5's own driver */
             memset(out, 0, size);
             n = size;
         }
@@ -198,7 +198,8 @@ static const H5FD_class_t intake_class = {
 /* Opens the file without HDF5, which would block on a pipe. Returns a file descriptor; -1 and
  * errno, which is 0 if the file is not an HDF5 file. */
 static int open_hdf5(const char *path, uint64_t *file_bytes) {
-    /* HDF5 would also look for it after a user block; a store has none. */
+    /* The signature at the start of the file. HDF5 would also accept it after a user block, which a
+     * store does not have. */
     static const char signature[] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
     struct stat status;
     char bytes[sizeof signature];

@@ -9,9 +9,10 @@
 #include "base/vec.h"
 #include "writer.h"
 
-/* A result table as records, with the offset of each column. */
+/* Layout and buffer of a result table's records. */
 typedef struct record {
-    size_t *at; /* owned; [n_columns + 1] offsets; the last is the record's size */
+    size_t *at; /* owned; [n_columns + 1] offset of each column in a record, and the record's
+                   size */
     hid_t type;
     size_t in_chunk; /* records per chunk; 0: small table, stored in one piece */
     char *rows;      /* owned; buffer for the records of a chunk, or of the single piece */
@@ -112,7 +113,7 @@ static bool make_record(const tm_table *table, record *made) {
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
     made->in_chunk = chunk_rows(made->at[n], table->n_rows);
-    /* One more byte, so that NULL always means out of memory, even for an empty table. */
+    /* One more byte than needed, so that NULL means out of memory for an empty table, too. */
     made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
     return made->rows != NULL;
 }

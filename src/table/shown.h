@@ -18,7 +18,7 @@ typedef struct tm_shown_unit {
     int64_t ns;       /* nanoseconds per unit; 0 for columns that are not times */
 } tm_shown_unit;
 
-/** Absolute values of times [ns]: the largest, and the smallest that is not 0. */
+/** Range of absolute values of times [ns]: most: the largest; least: the smallest that is not 0. */
 typedef struct tm_shown_range {
     double most, least;
 } tm_shown_range;
@@ -33,14 +33,14 @@ typedef struct tm_shown_range {
  */
 tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 
-/** Returns the unit of a column: for times as above, otherwise its own. The name is borrowed from
- * the definition. */
+/** Returns the unit in which a column is shown: for times, tm_shown_unit_of the range; otherwise
+ * the column's own. The name is borrowed from the definition. */
 tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
 
 /**
  * Chooses the units of a table's time columns. Sums share a unit, and so do means, medians and
- * extremes of single events (by the prefixes of their names), except for columns that would have no
- * digit before the second decimal.
+ * extremes of single events (by the prefixes of their names), except for columns that would show no
+ * digit before the second decimal in that unit.
  *
  * @param ranges  [n] ranges of the columns' values
  * @param units   [n] set for columns that are not times, and for points in time; without a name for

@@ -23,13 +23,13 @@ static bool is_digit(unsigned char c) {
     return c >= '0' && c <= '9';
 }
 
-/* A sequence of letters and digits. */
+/* A word of a text: a sequence of letters and digits. */
 typedef struct word {
     const unsigned char *bytes;
     size_t letters; /* number of leading letters */
     size_t number;  /* start of the trailing number, without leading zeros */
     size_t size;
-    bool counts; /* after the letters it has only digits, or nothing */
+    bool counts; /* the word is letters and then only digits, or only letters */
 } word;
 
 static word word_at(const unsigned char *text) {
@@ -77,7 +77,7 @@ static int compare_texts(const char *a, const char *b) {
     return result != 0 ? result : strcmp(a + at, b + at);
 }
 
-/* Neither is null, and reals are finite, so that any two values have an order. */
+/* Compares two values that are not null. Reals are finite, so any two values have an order. */
 static int compare_values(tm_type type, const tm_cell *a, const tm_cell *b) {
     switch (type) {
     case TM_REAL:
@@ -135,12 +135,13 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-#define UNTOLD INT64_MAX /* also used for null */
+#define UNTOLD INT64_MAX /* entry.first if the whole row must be compared, and for null */
 
-/* A row during sorting; usually its first key suffices without access to the row. */
+/* A row during sorting. Its first key is copied here, because it usually decides, without access to
+ * the row. */
 typedef struct entry {
-    int64_t first; /* ascending: the first key of an int or a bool, otherwise UNTOLD; while a
-                      counting sort goes through all keys, the current one */
+    int64_t first; /* the first key if it is an int or a bool, in ascending order, otherwise UNTOLD;
+                      while a counting sort goes through all keys, the current key */
     size_t row;
 } entry;
 
@@ -149,7 +150,7 @@ static entry entry_of(const tm_table *table, const order *by, int column, size_t
     tm_type type = by->def->columns[column].type;
     if (type == TM_REAL || type == TM_TEXT || cell->null)
         return (entry){UNTOLD, row};
-    /* ~ reverses the order without overflow. */
+    /* ~ reverses the order and, unlike -, cannot overflow. */
     return (entry){by->descending ? ~cell->value.i : cell->value.i, row};
 }
 
@@ -341,7 +342,7 @@ void tm_table_rank(tm_table *table, int column) {
 }
 
 void tm_table_top(tm_table *table, size_t n) {
-    if (table->def->top >= 0) /* a table without a ranking column keeps its order */
+    if (table->def->top >= 0) /* a table without a column to rank by keeps its order */
         tm_table_rank(table, table->def->top);
     if (tm_table_has_levels(table->def))
         tm_table_top_each(table, 0, n);
@@ -355,7 +356,7 @@ void tm_table_top_each(tm_table *table, int column, size_t n) {
     sort_rows(table, &by);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *row = tm_table_row(table, r);
-        /* the row before is in its place, or is the last one that was kept */
+        /* row r - 1 is unchanged or is the last row that was kept, so it can be compared */
         bool same = r > 0 && compare_rows(&by, tm_table_row(table, r - 1), row) == 0;
         of_text = same ? of_text + 1 : 0;
         if (of_text < n && kept++ < r)

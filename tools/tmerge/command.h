@@ -21,7 +21,7 @@ struct tm_arguments;
 
 typedef struct tm_command {
     const char *name;
-    const char *usage;        /* text after the name */
+    const char *usage;        /* text that follows the name in --help */
     const char *summary;      /* one line */
     const char *operands;     /* description of the operands; NULL if the usage suffices */
     const tm_option *options; /* besides --help, which every command has */

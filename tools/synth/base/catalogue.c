@@ -52,7 +52,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .flow = TMS_FLOW_OUT,
                       .args = DIMS_TOKENS},
     [TMS_OP_LOSS] = {.name = "aten::cross_entropy_loss", .args = DIMS_TOKENS},
-    /* Backward: autograd's wrapper around the graph node at which the arrow ends. */
+    /* Operators of the backward pass: autograd's wrapper, and in it the graph node at which the
+       arrow ends. */
     [TMS_OP_EVALUATE] = {.name = "autograd::engine::evaluate_function: AddmmBackward0"},
     [TMS_OP_ADDMM_BACKWARD] = {.name = "AddmmBackward0", .flow = TMS_FLOW_IN, .args = DIMS_TOKENS},
     [TMS_OP_EVALUATE_NORM] = {.name =
@@ -145,7 +146,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                          "float, 1, 1, 0>, float*, int>",
                          TMS_SHAPE_KERNEL, TMS_FLOW_IN,
                          .launch = {32, 2048, {320, 1, 1}, {512, 1, 1}, 100}},
-    /* Runs shorter than its launch. */
+    /* A kernel that takes less time than its launch. */
     [TMS_GPU_SMALL] = {"void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<"
                        "float>, std::array<char*, 3ul>, 4, TrivialOffsetCalculator<2, unsigned int>"
                        ", TrivialOffsetCalculator<1, unsigned int> >(int)",

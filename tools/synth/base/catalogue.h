@@ -18,7 +18,7 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* The end of a flow arrow that follows an event. */
+/* The end of a flow arrow that is written after an event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */
@@ -100,7 +100,7 @@ typedef enum tms_kind {
     TMS_KIND_COUNT
 } tms_kind;
 
-/* Operations of several ranks. */
+/* Communication operations. */
 typedef enum tms_collective {
     TMS_ALL_REDUCE,
     TMS_ALL_GATHER,
@@ -112,8 +112,8 @@ typedef enum tms_collective {
 } tms_collective;
 
 typedef struct tms_collective_info {
-    const char *name; /* as in torch's "Collective name" */
-    const char *kind; /* as in the tables */
+    const char *name; /* word in torch's "Collective name" */
+    const char *kind; /* word in tmerge's tables */
     tms_kind annotation;
     tms_kind gpu_annotation;
     tms_kind kernel;
@@ -124,7 +124,7 @@ typedef struct tms_collective_info {
 /* Returns the row of one collective; static, never NULL. */
 const tms_collective_info *tms_collective_get(tms_collective what);
 
-/* The number appended to a name. */
+/* The number that is appended to an event's name. */
 typedef enum tms_number {
     TMS_NUMBER_NONE,
     TMS_NUMBER_STEP, /* the step's number */

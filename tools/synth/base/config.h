@@ -20,13 +20,14 @@ typedef enum tms_compression {
 #define TMS_MOST_SLOW 16
 #define TMS_SLOWEST_PPM INT64_C(100000000)
 
-/* One --slow: its ranks, factor, and range. Spans include both ends. */
+/* A --slow option: the slow ranks, the factor, and the steps and kernels that are slow. Ranges
+ * include both ends. */
 typedef struct tms_slow {
     const char *text; /* as typed; borrowed from argv */
     int64_t ppm;      /* time of kernels or launches [1e-6 of a normal rank's] */
     int64_t first_rank;
     int64_t last_rank;
-    int64_t first_step; /* by number; -1: all */
+    int64_t first_step; /* number of the step; -1: all */
     int64_t last_step;
     int64_t first_kernel; /* index among a step's compute kernels; -1: all */
     int64_t last_kernel;
@@ -46,8 +47,10 @@ typedef struct tms_config {
     int64_t bucket_bytes;   /* [B] */
     int64_t compute_ns;     /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;     /* standard deviation of each duration [1e-6 of its mean] */
-    int64_t share_ppm;      /* same for the work of a copy of the model in a step */
-    int64_t shared_ppm;     /* same for the part shared by all ranks of a host in one kernel */
+    int64_t share_ppm;      /* standard deviation of the work that a copy of the model has in a step
+                               [1e-6 of its mean] */
+    int64_t shared_ppm;     /* standard deviation of the part of a kernel's duration that all ranks
+                               of a host share [1e-6 of its mean] */
     int64_t hiccup_ppm;     /* fraction of kernels that take TMS_HICCUP times as long [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
     int64_t latency_ns;     /* added to every transfer [ns] */
@@ -56,16 +59,17 @@ typedef struct tms_config {
     int64_t slow_ppm;       /* the slow rank's compute time [1e-6 of a normal one] */
     int64_t cpu_ops;        /* operator events per layer and direction */
     int64_t seed;
-    int64_t tp;         /* ranks of a tensor-parallel group; tp varies fastest, then dp, then pp */
+    int64_t tp;         /* ranks of a tensor-parallel group; in the numbering of ranks, tp varies
+                           fastest, then dp, then pp */
     int64_t pp;         /* stages of the pipeline */
-    int64_t components; /* equal parts of the job without a common group */
+    int64_t components; /* number of equal parts of the job that have no common group */
     int64_t microbatches;
     int64_t sequence_parallel; /* flags are 0 or 1 */
     int64_t sharded;
     int64_t blocking;
     int64_t grad_norm;
     int64_t no_world;
-    int64_t activation_bytes; /* of one layer and microbatch [B] */
+    int64_t activation_bytes; /* size of the activations of one layer and microbatch [B] */
     int64_t sizes;            /* a tms_sizes */
     int64_t slow_kind;        /* a tms_slow_kind */
     int64_t slow_from;        /* first and last slow step, by number; -1: all steps */
@@ -89,8 +93,8 @@ typedef struct tms_config {
     int64_t faults; /* set of TMS_FAULT_BIT */
     int64_t no_instances;
     int64_t format;         /* a tms_format_word */
-    int64_t ranks_per_file; /* nsys only; for xplane all ranks of a host */
-    int64_t host_tables;    /* nsys only: see formats/nsys_host.h */
+    int64_t ranks_per_file; /* nsys only; a file of xplane has all ranks of a host */
+    int64_t host_tables;    /* nsys only: see formats/write_nsys_host.h */
     int64_t target_mb;      /* size of all traces together [1e6 B]; 0: --steps sets the length */
 } tms_config;
 
@@ -149,8 +153,8 @@ typedef struct tms_option {
     const char *name;  /* without the leading dashes */
     const char *unit;  /* placeholder of the value in --help; empty for a flag */
     const char *help;  /* one line */
-    size_t offset;     /* of its int64_t in tms_config */
-    int64_t digits;    /* decimals kept: the field holds value * 10^digits */
+    size_t offset;     /* offset of its int64_t in tms_config */
+    int64_t digits;    /* number of decimals: the field holds value * 10^digits */
     int64_t initial;   /* default, scaled like the field */
     int64_t low, high; /* allowed range, scaled like the field */
     tms_option_type type;

@@ -10,7 +10,7 @@
 /* The table refers to fields by offset, so that no option needs code. */
 #define FIELD(name) offsetof(tms_config, name)
 
-/* The last two members of most rows. */
+/* The last two members of most rows: type and words. */
 #define NUMBER TMS_OPTION_NUMBER, NULL
 #define FLAG TMS_OPTION_FLAG, NULL
 

@@ -32,7 +32,7 @@ static int64_t n_tensor(const tms_config *config) {
     return g.tp > 1 ? g.dp * g.pp * g.count : 0;
 }
 
-/* Pairs of adjacent stages. */
+/* Returns the number of pairs of adjacent stages. */
 static int64_t n_pairs(const tms_config *config) {
     grid g = grid_of(config);
 
@@ -75,7 +75,7 @@ static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) 
     int64_t plane = g.tp * g.dp;
     int64_t component = i / (plane * (g.pp - 1));
 
-    /* Each component has one more plane than it has planes of pairs. */
+    /* A component has one plane of ranks for each stage, but one plane of pairs less. */
     channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
     channel->ranks = (tms_ranks){i + component * plane, plane, 2};
     channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;

@@ -48,7 +48,7 @@ static void group(tms_out *out, const tms_channel *channel, bool first) {
 }
 
 /* Writes torch's addition: the only reliable source of a trace's rank, and the groups with this
- * rank. Both neighbours of a stage belong to one group. */
+ * rank. The pairs with both neighbours of a stage use the same group. */
 static void distributed_info(tms_out *out, const tms_groups *groups,
                              const tms_placement *placement) {
     static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
@@ -78,7 +78,7 @@ static void distributed_info(tms_out *out, const tms_groups *groups,
 
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
     const tms_config *config = groups->config;
-    /* The second argument separates this stream from those of the steps. */
+    /* The last argument makes this stream of random numbers different from those of the steps. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
     uint64_t low = tms_rng_next(&rng);

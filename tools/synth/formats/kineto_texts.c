@@ -15,9 +15,9 @@
 
 /* Arbitrary address and size: torch's caching allocator reserves memory in large pieces. */
 #define HEAP_ADDRESS 139926520725504LL
-#define RESERVED_BYTES 75161927680LL /* 88 % of an H100: well used */
+#define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, as in a job that uses it well */
 
-/* Inputs shared by the texts of one file. */
+/* Inputs of the functions that make the texts of one file. */
 typedef struct maker {
     tms_kineto_texts *texts;
     const tms_groups *groups;

@@ -36,7 +36,7 @@ static const char *const lane_names[LANE_COUNT] = {"Computing", "Communication",
 #define US "%" PRId64 ".%03d"
 #define AS_US(ns) (ns) / 1000, (int)((ns) % 1000)
 
-/* The start of an operator, by its External id. */
+/* The start of an operator; the array is indexed by External id. */
 typedef struct start {
     int64_t begin_ns;
     int64_t tid;
@@ -133,7 +133,8 @@ __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char
     tms_out_string(&file->out, text);
 }
 
-/* Derives a process's number from Python's, as the profiler does. */
+/* Returns the number of a process of the trace. The profiler derives it from that of the Python
+ * process. */
 static int64_t pid_of(const ascend *file, process of) {
     int64_t pid = file->placement.pid[TMS_TRACK_HOST];
 
@@ -342,7 +343,7 @@ static void write_collective(ascend *file, const tms_events *events, const tms_e
     int64_t lane = 2 * (int64_t)comm->role;
     char name[96];
 
-    /* Per rank for these two. */
+    /* For these two, the profiler records the number of elements of one rank. */
     if (comm->what == TMS_ALL_GATHER || comm->what == TMS_REDUCE_SCATTER) {
         count /= channel->ranks.size;
     }

@@ -18,8 +18,8 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Used instead of a step number; for others see injected_faults.c, simulated_rank.c and
- * kineto_frame.c. */
+/* Stream of random numbers for the session, used in place of a step number. injected_faults.c,
+ * simulated_rank.c and kineto_frame.c have others. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
 /* Event types of NVTX_EVENTS. */
@@ -56,7 +56,8 @@ typedef struct nsys {
     bool communicates; /* its communicators have been created */
 } nsys;
 
-/* Returns the CUDA interface version that Nsight appends to a name. */
+/* Returns the version of the CUDA interface that Nsight appends to the name of a call, such as
+ * "_v7000". */
 static const char *runtime_version(tms_kind kind) {
     switch (kind) {
     case TMS_RT_LAUNCH:
@@ -284,7 +285,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
     }
 }
 
-/* The columns that all GPU work starts with. */
+/* The cells of the first columns of all GPU work. */
 #define PLACE(file, event)                                                                         \
     TMS_INT(since(file, (event)->begin_ns)),                                                       \
         TMS_INT(since(file, (event)->begin_ns) + (event)->duration_ns),                            \

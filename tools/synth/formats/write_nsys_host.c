@@ -1,12 +1,13 @@
 #include "write_nsys_host.h"
 
-/* Ids of strings, distinct from those of write_nsys.c; rows of each kind per rank; page size [B].
- */
+/* First id of strings, from which on write_nsys.c has none up to 1000; rows of each kind per rank;
+ * page size
+ * [B]. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
 #define UNIFIED_AT INT64_C(0x7f3a12000000) /* start of managed memory */
 
-/* Kinds of ranges: table, class, and the two names of rows. */
+/* Kinds of ranges: table, event class, and the two names that rows use in turn. */
 static const struct {
     tms_table table;
     int64_t class;

@@ -9,7 +9,7 @@
 
 enum { WORDS_MAX = 512 };
 
-/* Prints all names that may follow the store of tmerge show. */
+/* Prints all names that may follow STORE in `tmerge show STORE`. */
 static void print_names(void) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
@@ -21,7 +21,8 @@ static void print_names(void) {
     }
 }
 
-/* Returns the kind of a command's first operand, or of names if they follow a store. */
+/* Returns the kind of a command's operands: of the names if they follow a store, else of the first
+ * operand. */
 static const char *operands_of(const tm_command *command) {
     return strstr(command->usage, "ANALYSIS")         ? "names"
            : strstr(command->usage, "NAME...")        ? "name"

@@ -64,7 +64,8 @@ static void print_overview(void) {
         print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
 }
 
-/* Adds a table's definition if the name means it: a table, an analysis, "diff"; NULL: all. */
+/* Adds a table's definition if @p name is the name of the table or of its analysis, or NULL.
+ * Returns false when out of memory. */
 static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
     bool wanted = !name || tm_table_is_meant(def, name);
     return def->internal || !wanted || tm_vec_append(defs, &def, 1);

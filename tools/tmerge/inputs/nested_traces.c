@@ -27,22 +27,23 @@ typedef struct place {
 
 typedef struct search {
     const char *root;
-    tm_vec places;          /* of place, nearest first */
-    tm_vec files;           /* of char *, owned: files of one place */
+    tm_vec places;          /* of place: folders still to search, by level */
+    tm_vec files;           /* of char *, owned: files of the folder that is being searched */
     int n_entries, n_files; /* examined so far */
     char names[TM_MESSAGE_MAX / 2];
-    tm_text last; /* last name listed, a part of a place's path */
+    tm_text last; /* the last name in `names`; points into a place's path */
     size_t n_names;
 } search;
 
-/* Adds a path found in a place's folder. Returns false when out of memory. */
+/* Adds a path found in a folder of this level. Owns the path. Returns false when out of memory. */
 static bool add_entry(search *s, char *path, int level) {
     struct stat info;
     const place below = {path, level + 1};
     bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder && level < LEVELS_MAX)
         return tm_vec_append(&s->places, &below, 1);
-    if (!folder && level > 1 && tm_is_file(path)) /* upper levels are known to have none */
+    if (!folder && level > 1 && tm_is_file(path)) /* the caller has already searched the upper
+                                                     levels for traces */
         return tm_vec_append(&s->files, &path, 1);
     free(path);
     return true;

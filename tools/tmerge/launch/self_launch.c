@@ -30,7 +30,7 @@ enum { PACKED = 12 };
 
 /* Amount of input. */
 typedef struct work {
-    int64_t bytes;  /* equivalent in JSON */
+    int64_t bytes;  /* size of JSON that takes as long to read */
     int64_t pieces; /* parts that different processes can read */
     bool has_pipe;  /* a pipe can be read only once, maybe only by this process */
 } work;
@@ -60,7 +60,7 @@ static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;
     if (tm_inputs_each(arguments, weigh, &w, &ignored) != TM_OK || w.has_pipe)
-        return 1; /* reported when it is read */
+        return 1; /* errors are reported when the file is read */
     int64_t n = w.bytes / EACH_BYTES, cores = n > 1 ? tm_cores("") : 1;
     n = n < w.pieces ? n : w.pieces;
     n = n < cores ? n : cores;

@@ -94,7 +94,8 @@ int tm_console_width(void) {
     return width_of(STDOUT_FILENO);
 }
 
-/* Returns the size of the text's first word; a number and its unit count as one. */
+/* Returns the size [B] of the text's first word; a number and the unit after it count as one
+ * word. */
 static int word_size(const char *text) {
     static const char *const units[] = {"%", "ns", "us", "ms", "s"};
     size_t size = strcspn(text, " ");
