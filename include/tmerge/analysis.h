@@ -1,4 +1,4 @@
-/* Analyses: compute results from timelines. All of them are in one registry. */
+/* Analyses compute results from timelines. A registry lists all of them. */
 #ifndef TMERGE_ANALYSIS_H
 #define TMERGE_ANALYSIS_H
 
@@ -20,21 +20,21 @@ struct tm_ncu;
 struct tm_snapshots;
 struct tm_peaks;
 
-/** An analysis's view of one rank. Everything is borrowed. */
+/** The data of one rank that an analysis gets. All of it is borrowed. */
 typedef struct tm_rank_view {
     const tm_timeline *timeline;
     const tm_names *names;
-    size_t n_names;             /* ids below this limit cover all names of the rank's events */
-    const struct tm_busy *busy; /* GPU time as interval sets, computed once */
+    size_t n_names;                   /* all name ids of the rank's events are below this limit */
+    const struct tm_busy *busy;       /* GPU time as interval sets, computed once */
     const struct tm_calls *operators; /* nesting of the operators, computed once */
     const struct tm_host_time *host;  /* host time as interval sets, computed once */
     struct tm_call_kinds *call_kinds; /* properties of names, computed on first use */
     const struct tm_passes *passes;   /* operators of the backward pass, computed once */
     const struct tm_lost *lost;       /* launches without a recorded kernel, computed once */
-    const struct tm_vec *devices;     /* of tm_device_busy, if the rank uses several devices;
+    const struct tm_vec *devices;     /* tm_device_busy of each device, if the rank uses several;
                                          computed once */
 
-    /* NULL unless the analysis requests them in `reads`. */
+    /* These are NULL unless the analysis requests them in `reads`. */
     const struct tm_host_work *work;    /* host calls and operators as interval sets */
     const struct tm_gaps *gaps;         /* times without GPU work, and their causes */
     const struct tm_calls *places;      /* the program's own functions, modules and annotations */
@@ -55,7 +55,7 @@ typedef enum tm_reads {
 typedef struct tm_job {
     size_t n_ranks;     /* number of ranks read */
     int64_t world_size; /* largest world size in any trace, -1 unknown */
-    bool aligned;       /* clocks are aligned, so cross-rank numbers exist */
+    bool aligned;       /* clocks are aligned, so results that compare times of ranks exist */
     const char *align;  /* how clocks were aligned: the word given to --align, or NULL */
 
     const tm_names *names;                /* dictionary, with the same ids on every process */
@@ -67,7 +67,7 @@ typedef struct tm_job {
                                      0: not given */
 } tm_job;
 
-/** One analysis: the tables it fills and its computing functions. */
+/** One analysis: the tables that it fills, and its functions. */
 typedef struct tm_analysis {
     const char *name;    /* as typed after `tmerge show` */
     const char *summary; /* one line for `tmerge list` */

@@ -9,7 +9,7 @@
 
 #include "tmerge/source.h"
 
-/** A process group as the rank sees it. */
+/** A process group, as recorded in the rank's dump. */
 typedef struct tm_flight_group {
     const char *name, *desc; /* borrowed, like all texts here, until the next dump is read */
     const int64_t *ranks;    /* [n_ranks] in group order; empty if not recorded */
@@ -37,11 +37,12 @@ typedef struct tm_flight_call {
     int64_t started_ns, completed_ns, timeout_ns;
     uint64_t form;      /* hash of operation, sizes and types (of a send or receive: only sizes and
                            types); ranks whose values differ disagree about the operation */
-    int64_t group_size; /* group size implied by an all_gather's sizes; 0: unknown */
+    int64_t group_size; /* size of the group, computed from the sizes of an all_gather; 0:
+                           unknown */
     bool is_p2p;
-    bool ends_batch; /* the record that ends a coalesced batch and represents it */
+    bool ends_batch; /* the record ends a coalesced batch and stands for all of it */
     bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
-    tm_flight_state state; /* for a member of a batch, the state of the batch */
+    tm_flight_state state; /* of a member of a batch: the state of the batch */
     uint32_t values;       /* for tm_flight_text */
 } tm_flight_call;
 

@@ -12,7 +12,8 @@
 /** Upper limit of the size of a communicator. */
 enum { TM_RAS_SIZE_MAX = 1 << 22 };
 
-/** State of a rank of a communicator. hang.ras.state has a word for each but the first. */
+/** State of a rank of a communicator. The column state of hang.ras has a word for each except the
+ * first. */
 typedef enum tm_ras_state {
     TM_RAS_RUNNING,
     TM_RAS_STARTING,    /* the communicator is not yet initialised */
@@ -21,7 +22,7 @@ typedef enum tm_ras_state {
     TM_RAS_FAILED,      /* NCCL reports an error */
     TM_RAS_GONE,        /* its process answers, but has no such communicator */
     TM_RAS_UNREACHABLE, /* its process did not answer in time */
-    TM_RAS_DEAD         /* its process has not answered for so long that NCCL gave it up */
+    TM_RAS_DEAD         /* its process has not answered for so long that NCCL counts it as lost */
 } tm_ras_state;
 
 /** Number of operations of one kind that a rank has launched. */
@@ -63,10 +64,12 @@ bool tm_ras_is_answer(const char *head, size_t size);
 tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
 const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
-const char *tm_ras_version(const tm_ras *ras); /* of NCCL; "" if not recorded */
-const char *tm_ras_time(const tm_ras *ras);    /* local time of the job; "" if not recorded */
-int64_t tm_ras_left_out(const tm_ras *ras); /* entries that are not a rank of their communicator */
-int64_t tm_ras_commas(const tm_ras *ras);   /* missing commas that were added: NCCL 2.28 forgets one
-                                               for each rank without an answer */
+const char *tm_ras_version(const tm_ras *ras); /* version of NCCL; "" if not recorded */
+const char *tm_ras_time(const tm_ras *ras);    /* the job's local time at which it answered; "" if
+                                                  not recorded */
+int64_t tm_ras_left_out(const tm_ras *ras); /* number of entries whose rank is not a rank of their
+                                               communicator */
+int64_t tm_ras_commas(const tm_ras *ras);   /* number of missing commas that were added: NCCL 2.28
+                                               omits one for each rank without an answer */
 
 #endif

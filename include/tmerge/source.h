@@ -81,7 +81,8 @@ bool tm_source_cut_short(const tm_source *source);
 
 /** Progress callback, called after each read. */
 typedef struct tm_source_watch {
-    void (*moved)(void *context, int64_t consumed_bytes); /* bytes of the file itself, so far */
+    void (*moved)(void *context, int64_t consumed_bytes); /* number of bytes of the file itself that
+                                                             were read so far */
     void *context;
 } tm_source_watch;
 

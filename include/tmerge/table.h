@@ -19,11 +19,11 @@ typedef struct tm_column {
     tm_type type;
     const char
         *unit; /* "ns", "%", "B", "GB/s", "ppb", "FLOP", "FLOP/B", "GFLOP/s", "TFLOP/s" or "" */
-    const char *doc; /* one sentence, with the formula */
+    const char *doc; /* a sentence that defines the column, with the formula */
 } tm_column;
 
-/** "ns": the unit of columns that are times since the epoch, by which tm_column_is_epoch recognises
- * them. */
+/** "ns", but a distinct object: columns with this unit are times since the epoch, see
+ * tm_column_is_epoch. */
 extern const char tm_epoch_ns[];
 
 /** Returns whether a column is a time since the epoch. */
@@ -33,7 +33,7 @@ bool tm_column_is_epoch(const tm_column *column);
 typedef enum tm_form {
     TM_FORM_TABLE, /* only as rows */
     TM_FORM_BARS,  /* a bar for each rank; the rank is the only key */
-    TM_FORM_MAP,   /* ranks by steps; the table has a column `step` */
+    TM_FORM_MAP,   /* a map of ranks and steps; the table has a column `step` */
     TM_FORM_LINE   /* a line for each rank over the column of times */
 } tm_form;
 
@@ -44,12 +44,12 @@ typedef struct tm_table_def {
     int n_columns;
     int n_keys;    /* number of leading columns that identify a row; rows are sorted by them */
     int top;       /* column by which `--top` sorts, largest first; -1 if none */
-    bool internal; /* only input of another table: neither stored nor shown */
+    bool internal; /* the table is only the input of other tables: it is neither stored nor shown */
     int n_merged;  /* of an internal table without texts: number of leading columns that form the
                       key; rows of all ranks with equal keys are merged on one process; 0: not
                       merged */
-    int n_prose;   /* number of trailing text columns with sentences; a terminal shows them whole,
-                      below their row */
+    int n_prose;   /* number of last columns, texts that are sentences; a terminal shows them
+                      completely, below their row */
     tm_form form;  /* how a report draws the column `top` */
 } tm_table_def;
 
@@ -84,7 +84,7 @@ typedef struct tm_table {
     struct tm_texts *texts;    /* storage of the text cells; owned, NULL until the first text */
     struct tm_vec *compressed; /* packed rows; owned, NULL if there are none */
     bool rests;                /* all rows are packed until tm_tables_find asks for the table */
-    bool lost;                 /* memory ran out while unpacking them */
+    bool lost;                 /* memory ran out while the rows were unpacked */
 } tm_table;
 
 /** All tables of a run, one for each definition passed at creation. */

@@ -1,4 +1,5 @@
-/* Timeline of a rank: its events as columns, grouped by track, ordered by start time. */
+/* Timeline of a rank: its events as columns, grouped by track, and within a track ordered by
+ * start. */
 #ifndef TMERGE_TIMELINE_H
 #define TMERGE_TIMELINE_H
 
@@ -241,7 +242,7 @@ const tm_count_def *tm_count_info(tm_count count);
 /** Maximum rank, and maximum number of ranks of a job. */
 #define TM_RANK_MAX INT64_C(1000000000)
 
-/** Row number for no launch or no event; TM_NO_STEP for no step. */
+/** TM_NO_EVENT: row number that stands for no event; TM_NO_STEP: for no step. */
 #define TM_NO_EVENT UINT32_MAX
 enum { TM_NO_STEP = -1 };
 
@@ -325,14 +326,15 @@ typedef struct tm_collective_attr {
  * its ranks. `src_rank` and `dst_rank` of its kernels are places in the communicator until
  * tm_mpi_load has found the ranks (match/communicators.h). */
 typedef struct tm_communicator {
-    uint32_t name;   /* name id: `group` of its kernels, the same on all of its ranks */
+    uint32_t name;   /* name id, equal to `group` of the communicator's kernels; the same text on
+                        all of its ranks */
     int32_t n_ranks; /* number of ranks; -1: unknown, because its creation was not recorded; -n: at
                         least n, for n > 1 */
     int32_t place;   /* place of this rank in the communicator; -1 if unknown */
     bool used;       /* used by a kernel of this rank */
     bool numbered; /* whether the communicator's kernels have a Comms Id from NCCL's counters, which
                       other traces lack */
-    bool joined;   /* this rank's trace gives its name and ranks (match/joined.h) */
+    bool joined;   /* this rank's trace has the communicator's name and ranks (match/joined.h) */
     uint64_t nccl; /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
 } tm_communicator;
 
@@ -401,10 +403,12 @@ typedef struct tm_operator_attr {
  * event's device. An event_sync may come from cudaEventQuery, which does not wait: check the name
  * of the call. Building the timeline sets call and record. */
 typedef struct tm_wait_attr {
-    int64_t correlation;        /* of the call that waits */
-    int64_t record_correlation; /* of the call that recorded the event; 0 not recorded */
-    int64_t stream;             /* the waiting stream; -1 the host */
-    int64_t on_stream;          /* the stream waited for; -1 all of the context, or unknown */
+    int64_t correlation;        /* correlation id of the call that waits */
+    int64_t record_correlation; /* correlation id of the call that recorded the event; 0 if not in
+                                   the trace */
+    int64_t stream;             /* stream that waits; -1: the host waits */
+    int64_t on_stream;          /* stream that is waited for; -1: all streams of the context, or
+                                   unknown */
     uint32_t event;
     uint32_t call;   /* row of the call that waits (cudaStreamWaitEvent, ...), or TM_NO_EVENT */
     uint32_t record; /* row of the cudaEventRecord whose work is waited for, or TM_NO_EVENT */
@@ -455,8 +459,8 @@ typedef struct tm_step {
                       the results of tm_store_read_ranks */
 } tm_step;
 
-/** Recordings further apart than this belong to different jobs, whatever their clocks: no clock is
- * that wrong. A time before TM_FIRST_DAY_NS is not a time of day. */
+/** Recordings further apart than this belong to different jobs, because no clock is that wrong. A
+ * time before TM_FIRST_DAY_NS is not a time of day. */
 #define TM_FAR_APART_NS INT64_C(600000000000)
 #define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* start of 2000 */
 
@@ -470,7 +474,8 @@ typedef struct tm_span {
     int64_t open_ns;                   /* time at which the profilers of the ranks that this rank
                                           first communicated with had all started (mpi/opening.h);
                                           begin_ns if that was earlier */
-    int64_t n_durations, n_gpu_events; /* numbers of events; an empty range is [0, 0) */
+    int64_t n_durations, n_gpu_events; /* numbers of events. A range above without events is [0,
+                                          0) */
     int64_t counts[TM_N_COUNTS];       /* by tm_count, of this trace only; if the trace has several
                                           spans, the first one has them */
     bool truncated;                    /* the trace is cut short */
@@ -486,7 +491,8 @@ typedef struct tm_comm_answer {
                             its own start */
     int64_t caused_ns;   /* wait of other ranks that this kernel caused, rounded down */
     uint64_t caused_fraction; /* the fraction that caused_ns lacks, in units of 2^-40 ns */
-    int64_t doubt_ns;         /* uncertainty of caused_ns: clock error for each early rank */
+    int64_t doubt_ns;         /* uncertainty of caused_ns: the sum of the clock errors of the ranks
+                                 that waited */
     int64_t step;             /* number of the operation's step, -1 none */
     int32_t group_size;
     bool matched;    /* whether the kernel belongs to an operation, complete or not */
@@ -499,7 +505,7 @@ typedef struct tm_comm_answer {
 
 /** How a rank's clock was aligned to the job's. */
 typedef enum tm_clock_way {
-    TM_CLOCK_AS_RECORDED, /* by its wall clock only */
+    TM_CLOCK_AS_RECORDED, /* only by the host's wall clock */
     TM_CLOCK_FITTED,      /* fitted to the ends of collectives */
     TM_CLOCK_UNKNOWN      /* not comparable with other clocks */
 } tm_clock_way;
@@ -509,16 +515,18 @@ typedef enum tm_clock_way {
 
 /** A rank's clock: true time = t + offset + drift x (t - middle). All 0 if used as recorded. */
 typedef struct tm_rank_clock {
-    int64_t offset_ns; /* at the middle of the rank's trace */
+    int64_t offset_ns; /* offset at middle_ns, the middle of the rank's trace */
     int64_t middle_ns; /* recorded time */
     double drift_ppb;
-    int64_t uncertainty_ns;    /* standard deviation of the offset, maximum over the trace */
+    int64_t uncertainty_ns;    /* standard deviation of the offset at the time of the trace at which
+                                  it is largest */
     int64_t spread_ns;         /* robust standard deviation of the GPU clocks of its domain */
     int64_t low_ns, high_ns;   /* the offset is certainly in this interval, if it is bounded */
     int64_t residual_ns;       /* if n_residuals > 0: median difference between its ends of
                                   collectives and those of other ranks */
     int64_t n_residuals;       /* number of ends from which residual_ns is computed */
-    int64_t anchors;           /* collectives whose ends had weight in the fit of its domain */
+    int64_t anchors;           /* number of collectives whose ends had weight in the fit of its
+                                  domain */
     int64_t step_ns;           /* the host's clock was set by about this much while the trace was
                                   recorded; 0: it was not set */
     int32_t domain, component; /* ranks of a domain share a clock; within a component, clocks are
@@ -557,8 +565,8 @@ enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
 typedef struct tm_level {
-    int64_t begin_ns;   /* start of the bucket in job time since the epoch: a multiple of its
-                           width */
+    int64_t begin_ns;   /* start of the bucket on the job's clock, since the epoch: a multiple of
+                           its width */
     int64_t busy_ns;    /* part of the bucket covered by the sub-track's intervals */
     int64_t events;     /* number of events that start in the bucket */
     int64_t longest_ns; /* duration of the longest of these events */
@@ -605,10 +613,10 @@ typedef struct tm_timeline {
     size_t n_metadata;
     uint32_t *metadata_lists; /* name ids */
     size_t n_metadata_lists;
-    tm_communicator *communicators; /* NULL once the ranks of all communicators are known */
+    tm_communicator *communicators; /* NULL when the ranks of all communicators are known */
     size_t n_communicators;
     tm_rank_clock clock;
-    tm_level *levels; /* by level, finest first, then by sub-track; NULL until requested */
+    tm_level *levels; /* ordered by level, finest first, then by sub-track; NULL until requested */
     size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
@@ -617,10 +625,10 @@ typedef struct tm_timeline {
 typedef enum tm_rows_part {
     TM_ROWS_TIMES = 1,    /* begin_ns and duration_ns */
     TM_ROWS_LAUNCHES = 2, /* launch */
-    TM_ROWS_KINDS = 4,    /* category, kind and role */
+    TM_ROWS_KINDS = 4,    /* columns category, kind and role */
     TM_ROWS_ATTRS = 8,    /* the attributes */
     TM_ROWS_NAMES = 16,   /* name */
-    TM_ROWS_ALL = 31      /* the above and step */
+    TM_ROWS_ALL = 31      /* all of these and step */
 } tm_rows_part;
 
 /** Source of a rank's events, in pieces. */
@@ -711,8 +719,8 @@ int64_t tm_timeline_middle(const tm_timeline *timeline);
  * adjacent or differ as much as the devices. Without a device number, adjacent ranks are on one
  * host. */
 typedef struct tm_host_rule {
-    int64_t rank, device; /* rank and device of the last rank; initially rank -2 */
-    int32_t host;         /* last number; start with -1 */
+    int64_t rank, device; /* rank and device of the last rank; rank is -2 before the first */
+    int32_t host;         /* number of the last host; -1 before the first */
 } tm_host_rule;
 
 /** Returns the host number, from 0, of the next such rank.

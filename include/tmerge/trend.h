@@ -1,4 +1,4 @@
-/* Trend: figures of several successive jobs, and which changes are significant. */
+/* Figures of several successive jobs, and whether their changes are significant. */
 #ifndef TMERGE_TREND_H
 #define TMERGE_TREND_H
 

@@ -12,11 +12,11 @@
 
 enum { TICK_MS = 100, TAIL_MAX = 4096 };
 
-extern char **environ; /* not declared by any POSIX header */
+extern char **environ; /* environ has to be declared: no POSIX header does */
 
 /* The last bytes of the output. */
 typedef struct tail {
-    int fd; /* owned, -1 at end of file */
+    int fd; /* owned; -1 after the end of the output */
     size_t n;
     char bytes[TAIL_MAX];
 } tail;
@@ -94,8 +94,8 @@ static int spawn(const char *program, const char *const *arguments, const place 
     failed = posix_spawnattr_init(&attributes);
     if (!failed) {
         failed = set_up(&actions, &attributes, at);
-        /* The parameter is not const for historical reasons only: POSIX says that the strings are
-         * not changed. */
+        /* posix_spawn takes strings that are not const, for historical reasons, but POSIX says that
+         * it does not change them. */
         char *const *kept = (char *const *)(const void *)arguments;
         if (!failed)
             failed = posix_spawn(child, program, &actions, &attributes, kept, environ);

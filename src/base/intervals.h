@@ -22,7 +22,8 @@ static inline bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t
         return true;
     tm_interval *last = set->n > 0 ? (tm_interval *)set->data + (set->n - 1) : NULL;
     if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
-        /* Events mostly come in order: joining here keeps the set short before it is sorted. */
+        /* Joins the interval with the last one if they touch: events mostly come in order, so this
+         * keeps the vector short. */
         last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
         return true;
     }

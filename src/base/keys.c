@@ -26,7 +26,8 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/* Multiplies and folds word by word, then the last eight bytes. Keys have only a few words. */
+/* Hashes a key: multiplies and folds it word by word, then the last eight bytes. Keys have only a
+ * few words. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
     if (size == sizeof hash) { /* the general case below, for a key of one word */

@@ -90,7 +90,8 @@ static bool has_controller(const char *controllers, const char *name) {
 }
 
 /* Evaluates a line of /proc/self/cgroup, "ID:CONTROLLERS:PATH": returns the minimum over the group
- * and its parents. Inside a container its own group is the root, whatever its path outside. */
+ * and its parents. Inside a container, the container's own group is the root, even if its path
+ * outside is another one. */
 static int64_t of_line(const resource *of, const char *root, char *line) {
     char folder[2 * PATH_SIZE];
     int64_t least = INT64_MAX;

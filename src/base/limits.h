@@ -1,4 +1,4 @@
-/* What this process may use of the machine, within the limits of a container or batch job. */
+/* The cores and the memory that this process may use, by the limits of a container or batch job. */
 #ifndef TMERGE_LIMITS_H
 #define TMERGE_LIMITS_H
 

@@ -92,7 +92,7 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
-/* From this many values on, more than three samples are used to choose the pivot. */
+/* For at least SAMPLED values, the pivot is chosen by SAMPLES samples; for fewer, by three. */
 enum { SAMPLED = 256, SAMPLES = 16 };
 
 void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples) {
@@ -148,7 +148,8 @@ int64_t tm_select(int64_t *values, size_t n, size_t k) {
             low = same;
         } else if (pivot == INT64_MAX) {
             return values[k];
-        } else { /* the pivot is the minimum: values equal to it come first */
+        } else { /* no value is below the pivot, so it is the minimum; values equal to it are moved
+                    to the front */
             low += part_below(values + low, high - low, pivot + 1);
             if (k < low)
                 return values[k];
@@ -172,8 +173,8 @@ int64_t tm_percentile_95(int64_t *values, size_t n) {
     return tm_select(values, n, (n * 95 + 99) / 100 - 1);
 }
 
-/* Wirth's selection: partitions the range that contains the k-th value around it until one value is
- * left; bounded as above. */
+/* Wirth's selection: partitions the range that contains the k-th value, until one value is left.
+ * The number of rounds is bounded as in tm_select. */
 double tm_select_real(double *values, size_t n, size_t k) {
     ptrdiff_t place = (ptrdiff_t)k, low = 0, high = (ptrdiff_t)n - 1;
     for (int round = 0; low < high && round < ROUNDS; round++) {

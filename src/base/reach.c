@@ -27,7 +27,8 @@ void tm_reach_ready(tm_reach *reach) {
         v[i] = v[2 * i] > v[2 * i + 1] ? v[2 * i] : v[2 * i + 1];
 }
 
-/* Walks up to the first subtree on the left with such a value, then down to its last one. */
+/* Walks up the tree to the first subtree on the left that has a value of at least `wanted`, then
+ * down to the last such value in it. */
 size_t tm_reach_before(const tm_reach *reach, size_t end, int64_t wanted) {
     const int64_t *v = reach->highest;
     size_t node = reach->width + end;

@@ -17,7 +17,7 @@ static inline int tm_order_u64(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/** Neither argument is NaN. */
+/** The same for reals, none of which is NaN. */
 static inline int tm_order_real(double a, double b) {
     return (a > b) - (a < b);
 }

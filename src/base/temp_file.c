@@ -121,7 +121,7 @@ int tm_draft_open(tm_draft *draft) {
     draft->fd = open_nameless(draft);
     if (draft->fd >= 0)
         return 0;
-    /* exclusive: never through a link that someone else put there */
+    /* O_EXCL: fails if somebody else has put a link there */
     draft->fd =
         open(draft->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
     if (draft->fd < 0)
@@ -155,7 +155,8 @@ static int synchronise(int fd) {
     do
         failed = fsync(fd);
     while (failed && errno == EINTR);
-    return failed && errno != EINVAL ? errno : 0; /* EINVAL: the file cannot be synchronised */
+    return failed && errno != EINVAL ? errno : 0; /* EINVAL: a file of this kind cannot be
+                                                     synchronised, which is no failure */
 }
 
 int tm_draft_publish(tm_draft *draft) {

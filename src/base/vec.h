@@ -10,7 +10,7 @@ typedef struct tm_vec {
     void *data;  /* owned */
     size_t n;    /* elements in use */
     size_t cap;  /* elements allocated */
-    size_t size; /* bytes per element, set by the initialiser */
+    size_t size; /* size of an element [B], set by the initialiser */
 } tm_vec;
 
 #define TM_VEC(type) ((tm_vec){.size = sizeof(type)})

@@ -136,11 +136,13 @@ typedef struct pair {
     /* number of calls per rank and step or, if times are per call, per rank */
     double calls[2];
     double times;           /* number by which the change is multiplied to order the rows */
-    bool apart;             /* sorted last: a name in only one side has no change per call */
+    bool apart;             /* the pair is sorted after the others: only one side has the name, and
+                               times are per call, so there is no change */
     int64_t host_spread_ns; /* largest difference between ranks of the time on the host in a step */
 } pair;
 
-/* Noise and middle of a device figure on each side. */
+/* Of a figure of the device: noise of the difference between the sides, and the middle on each
+ * side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -166,7 +168,7 @@ static double weight_of(const pair *p, const int64_t ns[2]) {
     return p->times * (double)llabs(change_of(ns));
 }
 
-/* The largest change first, in either direction; names order equal ones. */
+/* Orders by change, the largest first, whether slower or faster; equal changes by name. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
     if (x->apart != y->apart)
@@ -249,8 +251,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
 }
 
 /* The variances of n independent kernels add up, so a kernel's noise is the total noise times the
- * square root of its share of the time. Communication waits for anything late, and varies
- * together. */
+ * square root of its share of the time. Communication gets the full noise, because its kernels vary
+ * together: they wait for whatever is late. */
 static double device_noise(const noises *n, const pair *p, bool communicates) {
     if (communicates)
         return n->comm.noise;
@@ -268,7 +270,7 @@ static double host_noise(const pair *p) {
     return fmax(0.1 * larger, (double)p->host_spread_ns);
 }
 
-/* Operators that launch nothing are judged by their host time. */
+/* Returns whether an operator has device time. Otherwise it is judged by its host time. */
 static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
@@ -282,7 +284,8 @@ static const char *judge_call(const pair *p) {
                                                                                 : TM_DIFF_UNCLEAR;
 }
 
-/* Judges by time first, then by calls, which are counted and need no steps to be judged. */
+/* Judges the time per step, then the number of calls, which is exact and therefore needs no minimum
+ * number of steps. */
 static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
@@ -410,7 +413,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         measure(diff, s, &p[i]);
     if (status == TM_OK && pairs.n > 1)
-        /* Changes are only known now; before, rows were sorted by name for joining. */
+        /* Sorts by change. Before, rows were sorted by name, to join A and B. */
         qsort(p, pairs.n, pairs.size, by_change);
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         status = add_pair(diff, s, &p[i], &n, out);

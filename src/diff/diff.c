@@ -119,7 +119,9 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
-#define SHARE_PCT 0.1 /* largest difference of the shares of kinds of steps that is ignored */
+#define SHARE_PCT                                                                                  \
+    0.1 /* smaller differences [%] between the shares of the kinds of steps in A and B             \
+           are ignored */
 
 #define BY_CALL "kernels and operators are compared by their time per call"
 
@@ -175,7 +177,8 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *format = tm_table_cell(ranks, i, "format");
         size_t used = strlen(out);
-        /* No format name is contained in another. */
+        /* Searching the text for the name is safe, because no name of a format is contained in
+         * another. */
         if (!format->null && !strstr(out, format->value.text))
             snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
     }
@@ -302,7 +305,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
                                     : "B has");
         return;
     }
-    /* The step time is the first figure, and exists on both sides. */
+    /* Row 0 is about the step time, which both sides have. */
     bool marked = whole(sides, 0, S_STEPS) > 0 && whole(sides, 1, S_STEPS) > 0;
     if (marked || is_beyond(tm_table_cell(job, 0, "verdict")->value.text)) {
         say_change(job, 0, text, SENTENCE_MAX);

@@ -65,13 +65,13 @@ const tm_table_def tm_diff_rank_def = {
     .top = -1,
 };
 
-/* How a figure is computed from a table's rows. */
+/* How the value of a figure is computed from the rows of a table. */
 typedef enum how {
     BY_STEP,  /* a sample */
     AS_IS,    /* the value of the only row */
     A_STEP,   /* the sum of all rows per rank and step */
     OF_A_GPU, /* the largest value of the GPU rows */
-    RATE,     /* units per step divided by the sample of step_ns */
+    RATE,     /* samples or tokens per step, divided by the step time */
 } how;
 
 typedef struct figure {

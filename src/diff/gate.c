@@ -199,7 +199,7 @@ static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks
     double held = held_by_step(tables, name);
     if (!(held > 0.0))
         return TM_OK;
-    TM_TRY(measure_steps(tables, 0, of, out, err)); /* names[0] is the step time */
+    TM_TRY(measure_steps(tables, 0, of, out, err)); /* 0: the step time, names[0] */
     if (out->mean > 0.0) {
         double rate = held * 1e9 / out->mean;
         out->error = rate * out->error / out->mean;
@@ -236,8 +236,9 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
     return (tm_level_figure){names[name].alias, def->name, column, is_of_steps(tables, name)};
 }
 
-/* Student's t exceeded with probability 1/400, from the normal quantile: Abramowitz and Stegun,
- * 26.7.5. Accurate to 1.5 % from 3 degrees of freedom on; for 2, the minimum, 7 % low. */
+/* Returns the value that Student's t exceeds with probability 1/400, computed from the normal
+ * quantile (Abramowitz and Stegun, 26.7.5). The error is at most 1.5 % from 3 degrees of freedom
+ * on; for 2, the minimum, the value is 7 % too low. */
 static double student(double freedom) {
     const double z = 2.807034, z2 = z * z, f = 1.0 / freedom;
     double t = z2 * (z2 * (z2 * (79.0 * z2 + 776.0) + 1482.0) - 1920.0) - 945.0;

@@ -21,8 +21,9 @@ typedef struct tm_kind_pairs {
     int n;
 } tm_kind_pairs;
 
-/** Pairs the kinds of two jobs. If neither has several, their steps form one pair, whatever their
- * marks are called, except for prefills against decodes. @return TM_OK; TM_ERR_FAULT */
+/** Pairs the kinds of two jobs. If each job has at most one kind, all steps form one pair, even if
+ * the kinds have different names. The exception is a job of prefills and a job of decodes. @return
+ * TM_OK; TM_ERR_FAULT */
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* The level of a figure over a job's steps, and its accuracy: input of gate and trend. */
+/* The value of a figure in a job, and its accuracy. gate and trend compare these. */
 #ifndef TMERGE_DIFF_LEVEL_H
 #define TMERGE_DIFF_LEVEL_H
 

@@ -9,9 +9,9 @@
 extern const tm_table_def tm_diff_job_def, tm_diff_rank_def, tm_diff_kernel_def,
     tm_diff_operator_def;
 
-/** Input of all parts. */
+/** The two jobs, as input of all functions below. */
 typedef struct tm_diff {
-    const tm_tables *tables[2]; /* of A and B, borrowed */
+    const tm_tables *tables[2]; /* tables of A and of B, borrowed */
     tm_roles roles[2];
     tm_kind_pairs kinds;
     double rank_steps[2]; /* number of steps, summed over ranks; at least 1 */

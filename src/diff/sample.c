@@ -91,7 +91,7 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
         found.middle = tm_median_real(means, found.n);
         for (size_t i = 0; i < found.n; i++)
             means[i] = fabs(means[i] - found.middle);
-        /* third quartile by nearest rank */
+        /* index of the third quartile, by nearest rank */
         found.spread = tm_select_real(means, found.n, (3 * found.n + 3) / 4 - 1);
     }
     free(means);

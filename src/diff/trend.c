@@ -150,7 +150,7 @@ static const tm_level *level_of(const job *of, int f, const char *kind) {
     return &none;
 }
 
-/* The figure and kind of a row. */
+/* What a row is about: a figure, and a kind of steps. */
 typedef struct row_of {
     int f;
     const char *kind; /* NULL: all steps */
@@ -237,7 +237,7 @@ static const char *next_kind(const tm_trend *trend, const char *last) {
     return next;
 }
 
-/* If any job has several kinds of steps, the steps of all jobs are compared by kind. */
+/* If at least one job has several kinds of steps, figures by step are compared kind by kind. */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) {
     const job *jobs = trend->jobs.data;
     bool several = false;

@@ -13,7 +13,8 @@
 
 enum { TAR_BLOCK = 512, PIECE_BYTES = 1 << 20, NAME_MAX_CHARS = 100 };
 
-/* Maximum size in eleven octal digits, which every tar reader accepts. */
+/* Maximum size of a member [B]: it has to fit into eleven octal digits, because not all tar readers
+ * accept other forms. */
 #define MEMBER_MAX ((INT64_C(1) << 33) - 1)
 
 #define MANIFEST_NAME "perfetto_manifest.json"
@@ -77,10 +78,11 @@ static void pad(tm_export *x, int64_t size) {
     tm_out_bytes(&x->out, zeros, (size_t)(-size & (TAR_BLOCK - 1)));
 }
 
-/* Searches a trace for its base time while it is copied; times of newer profilers are relative to
- * it. Quotes inside a string are escaped, so the key does not occur elsewhere. */
+/* State of the search for a trace's base time, to which the times of newer profilers are relative.
+ * A trace is searched while it is copied. Quotes inside a string are escaped, so the key does not
+ * occur elsewhere. */
 typedef struct base_search {
-    size_t matched;  /* matched bytes of the key */
+    size_t matched;  /* number of bytes of the key that have matched */
     bool colon;      /* the colon after the key was found */
     uint64_t number; /* value of the digits so far */
     int n_digits;    /* number of digits so far */

@@ -1,4 +1,4 @@
-/* Shared by the formats: the output, the window, and a walk over the events of a rank. */
+/* What all formats use: the output, the window, and a walk over the events of a rank. */
 #ifndef TMERGE_EXPORT_EXPORT_H
 #define TMERGE_EXPORT_EXPORT_H
 
@@ -93,13 +93,13 @@ typedef struct tm_export_walk {
     const tm_timeline *piece;    /* the rank's events from row `first` on */
     size_t first;
     size_t row;            /* next row */
-    size_t at[TM_N_ATTRS]; /* first attribute of that row or a later one */
+    size_t at[TM_N_ATTRS]; /* index of the first attribute of the next row or a later one */
     tm_export_event event; /* current event */
     tm_status status;
     tm_error *err;
 } tm_export_walk;
 
-/** Begins before the first row. */
+/** Begins a walk; tm_export_next then returns the first event. */
 void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
                           tm_error *err);
 
@@ -117,7 +117,8 @@ typedef struct tm_export_survey {
     tm_vec launches; /* of tm_export_launch: those of the rank, ascending in call and row */
     tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
     size_t at;       /* index of the launch found last by tm_export_call_begin */
-    tm_vec taken; /* of uint8_t: a bit for each row, set if it is in the window; empty: all are */
+    tm_vec taken;    /* of uint8_t: a bit for each row, set if the row is in the window; empty: all
+                        rows are */
     int64_t n_taken;
 } tm_export_survey;
 

@@ -1,6 +1,6 @@
 /* Chrome JSON of a window in Kineto's form, which tmerge reads back. Times are relative to a base
- * in Kineto's member baseTimeNanoseconds. Viewers store times as doubles, which then keep the
- * nanoseconds. */
+ * in Kineto's member baseTimeNanoseconds. Viewers store times as doubles, which are exact to the
+ * nanosecond for such relative times. */
 #include "export_chrome.h"
 
 #include <cjson/cJSON.h>
@@ -22,7 +22,7 @@ typedef struct chrome {
     size_t n_ranks;          /* ranks to write */
     bool begun;              /* the members before the events are written */
     bool any;                /* at least one entry of traceEvents is written */
-    tm_export_survey survey; /* of the current rank */
+    tm_export_survey survey; /* events of the current rank */
     tm_out members;          /* metadata of the traces of all ranks so far, if there are several
                                 ranks */
 } chrome;
@@ -170,7 +170,7 @@ static void put_metadata(tm_export *x, const tm_timeline *timeline, const tm_tra
     tm_out_string(&x->out, "}}");
 }
 
-/* Linear search, as there are only tens of tracks. */
+/* A linear search suffices, because there are only tens of tracks. */
 static bool is_first_of_process(const tm_timeline *timeline, const tm_track *track) {
     for (const tm_track *other = timeline->tracks; other < track; other++)
         if (other->pid == track->pid)

@@ -11,7 +11,8 @@
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
     "collective,group,operation,wait_ns,exposed_ns"
 
-/* Empty where the store has "none", because spreadsheets filter by empty cells. */
+/* Returns the word of a kind of collective; "" where the store has "none", because spreadsheets
+ * filter by empty cells. */
 static const char *const roles[] = {
     [TM_ROLE_NONE] = "",
     [TM_ROLE_COMPUTE] = "compute",

@@ -24,7 +24,8 @@ enum {
     PACKET_FIRST_OF_SEQUENCE = 87,
 };
 
-/* Values of PACKET_FLAGS: names interned before in the sequence are invalid, or are needed. */
+/* Values of PACKET_FLAGS: names that were interned earlier in the sequence are no longer valid; the
+ * packet needs interned names. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
 enum {
@@ -59,14 +60,15 @@ typedef struct tm_perfetto_counter {
 } tm_perfetto_counter;
 
 typedef struct tm_perfetto {
-    tm_proto block; /* packets not yet compressed */
+    tm_proto block; /* packets that are not yet compressed */
     tm_deflate *deflate;
     uint8_t *packed;         /* output buffer of deflate */
     uint64_t last_id;        /* last track id used */
     uint32_t sequence;       /* sequence of the rank */
     int64_t first_row;       /* job-wide row of the rank's first event */
     uint64_t rank_id;        /* id of the rank's process track */
-    uint8_t *interned;       /* [names / 8 + 1] a bit per name: interned in the sequence */
+    uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
+                                in the sequence */
     tm_export_survey survey; /* of the rank */
     size_t next_launch;      /* index of the first launch whose call the walk has not reached */
     tm_nest nest;

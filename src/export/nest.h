@@ -9,7 +9,7 @@
 
 /** A sub-track with its open events. */
 typedef struct tm_lane {
-    uint64_t id; /* set by the caller; 0 for a new sub-track */
+    uint64_t id; /* id of its track, set by the caller; 0 in a new sub-track */
     tm_vec ends; /* of int64_t: ends of the open events, innermost last; an end is never later than
                     the one before it */
 } tm_lane;

@@ -1,4 +1,5 @@
-/* Scans a rank's rows before they are written: which are in the window, and what calls launched. */
+/* Scans a rank's rows before they are written, to find which rows are in the window and which
+ * events calls have launched. */
 #include <string.h>
 
 #include "base/sorted.h"

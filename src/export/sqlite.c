@@ -1,4 +1,5 @@
-/* SQLite database with all tables and events. It is written from the store, outside this folder. */
+/* The format "sqlite": a database with all tables and events. src/sql/write.c writes it from the
+ * store. */
 #include "export.h"
 
 const tm_export_format tm_export_sqlite = {

@@ -1,5 +1,5 @@
-/* Identifies a file across hosts: separates files of the same name on local disks from one shared
- * file. */
+/* Identifies a file across hosts, to find out whether files of the same name on several hosts are
+ * one shared file or different files on local disks. */
 #ifndef TMERGE_IDENTITY_FILE_H
 #define TMERGE_IDENTITY_FILE_H
 

@@ -20,12 +20,12 @@ typedef struct ahead_decoder {
     tm_decoder base;
     tm_decoder *inner; /* borrowed */
     pthread_t thread;
-    pthread_mutex_t lock; /* guards the members from here to `over` */
+    pthread_mutex_t lock; /* guards the members from `moved` to `over` */
     pthread_cond_t moved;
     size_t n_made, n_taken;
     bool stop;        /* the reader wants no more */
     bool over;        /* the last block is complete; status and error are final */
-    tm_status status; /* of the inner decoder's last read */
+    tm_status status; /* status of the inner decoder's last read */
     tm_error error;
     size_t at;        /* offset in the current block */
     int64_t consumed; /* raw bytes consumed up to the current block */

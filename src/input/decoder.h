@@ -1,4 +1,4 @@
-/* The common interface of all encodings; also the entry point for tests. */
+/* The common interface of the decoders of all encodings. Tests use it directly. */
 #ifndef TMERGE_INPUT_DECODER_H
 #define TMERGE_INPUT_DECODER_H
 
@@ -20,7 +20,7 @@ typedef struct tm_decoder {
      */
     tm_status (*read)(struct tm_decoder *decoder, uint8_t *buffer, size_t capacity, size_t *n,
                       tm_error *err);
-    void (*close)(struct tm_decoder *decoder); /* also frees the decoder */
+    void (*close)(struct tm_decoder *decoder); /* closes and frees the decoder */
     tm_raw *raw;                               /* borrowed */
     bool cut_short; /* set before failing on a stream that ends before its end mark */
 } tm_decoder;

@@ -3,7 +3,7 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
-/* ISA-L counts in 32 bits, in places signed. */
+/* Maximum size of a piece of output [B], because ISA-L counts in 32 bits, in places signed. */
 static const uint32_t most_at_once = (uint32_t)1 << 30;
 
 /* The part of the file to which the next byte belongs. */
@@ -14,7 +14,8 @@ typedef struct gzip_decoder {
     gzip_place place;
     bool no_more_input;
     bool had_member;
-    struct isal_gzip_header header; /* kept because a header may be split between two pieces */
+    struct isal_gzip_header header; /* state of reading a header, kept because two pieces may
+                                       contain its parts */
     struct inflate_state state;
 } gzip_decoder;
 

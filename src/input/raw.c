@@ -121,7 +121,7 @@ tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) {
 static const uint8_t *take_memory(tm_raw *raw, size_t capacity, size_t *n) {
     const uint8_t *bytes = raw->bytes;
     *n = raw->left < capacity ? raw->left : capacity;
-    if (*n > 0) /* no pointer arithmetic on a NULL of size 0 */
+    if (*n > 0) /* bytes may be NULL if n is 0, and adding to NULL is undefined */
         raw->bytes += *n;
     raw->left -= *n;
     raw->consumed += (int64_t)*n;

@@ -10,7 +10,8 @@
 
 enum {
     TM_RAW_HEAD = 4,           /* number of first bytes, by which the encoding is detected */
-    TM_RAW_PIECE = 256 * 1024, /* decoders gain nothing from larger pieces */
+    TM_RAW_PIECE = 256 * 1024, /* maximum size of a piece [B]; larger ones do not make decoders
+                                  faster */
 };
 
 /** Errors of these functions contain neither path nor offset: the source adds both. */
@@ -22,7 +23,8 @@ typedef struct tm_raw {
     size_t n_head;
     size_t head_taken;  /* bytes of the head that were already delivered */
     uint8_t *piece;     /* owned, allocated on first use */
-    size_t piece_bytes; /* maximum for tm_raw_next; a test may lower it before the first call */
+    size_t piece_bytes; /* maximum size of a piece of tm_raw_next [B]; a test may lower it before
+                           the first call */
     bool ended;         /* the end of the file was reached; it is not read again, because a terminal
                            would wait for more */
     int64_t size;       /* total bytes, -1 unknown */

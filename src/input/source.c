@@ -10,13 +10,13 @@ struct tm_source {
     const tm_encoding *encoding;
     tm_decoder *decoder;   /* owned */
     tm_decoder *ahead;     /* owned: decodes on a thread; NULL: no thread runs */
-    bool wants_ahead;      /* start the thread at the next read */
+    bool wants_ahead;      /* the next read starts the thread */
     char *path;            /* owned */
     int64_t offset;        /* decoded bytes delivered */
     tm_source_watch watch; /* its callback may be NULL */
     bool ended;            /* the decoder reached the end and is not called again */
     bool failed;           /* the failure was returned at least once */
-    tm_error failure;      /* status TM_OK: no failure so far */
+    tm_error failure;      /* the first failure; its status is TM_OK if there was none */
 };
 
 /* Detects the encoding. Plain comes last: it accepts everything else. */

@@ -71,8 +71,8 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
     *done = empty && zstd->between_frames && zstd->had_frame;
     if (*done)
         return TM_OK;
-    /* libzstd would try its formats from before 1.0, whose decoders are unsafe on arbitrary
-     * bytes. */
+    /* Checked here, because libzstd would otherwise try the formats from before version 1.0, whose
+     * decoders are unsafe on arbitrary bytes. */
     if (zstd->between_frames && zstd->had_frame &&
         !begins_frame((const uint8_t *)zstd->input.src + zstd->input.pos,
                       zstd->input.size - zstd->input.pos))

@@ -7,9 +7,8 @@
 
 #define PER_SECOND ".avg.per_second"
 #define PCT ".avg.pct_of_peak_sustained_elapsed"
-#define SOL                                                                                        \
-    "GPU Speed Of Light" /* prefix of the section's title, which is "... Throughput" since         \
-                            2021 */
+/* Start of a section's title, which is "... Throughput" since 2021. */
+#define SOL "GPU Speed Of Light"
 
 /* The metrics that are read. They are found by name on any page, or by the label in a section of a
  * details page. */

@@ -6,7 +6,7 @@
 
 #include "tmerge/ncu.h"
 
-/* Values kept for a launch, in base units. */
+/* Slots of the values that are kept for a launch, in base units. */
 enum {
     TM_SLOT_SM_PCT,
     TM_SLOT_MEMORY_PCT,
@@ -29,7 +29,7 @@ enum {
     TM_N_SLOTS = TM_SLOT_COUNTERS + 3 * TM_N_COUNTERS
 };
 
-/** The slot of a metric, and the factor for its value in base units. */
+/** The slot of a metric, and the factor that converts its values to base units. */
 typedef struct tm_metric {
     int slot; /* -1: not read */
     double factor;

@@ -18,7 +18,8 @@ typedef struct criterion {
     const char *number_column;                 /* column with the number of the rank or step */
     const char *measure_column, *added_column; /* their sum is the measure; measure_column NULL: the
                                                   first n_most rows */
-    const char *over_column;                   /* divides the measure; NULL: no division */
+    const char *over_column;                   /* the sum is divided by this column; NULL: by
+                                                  nothing */
     size_t n_most, n_least;
 } criterion;
 
@@ -74,8 +75,8 @@ typedef struct ranked {
 /* Numbers of ranks or steps that rules have requested so far. */
 typedef struct wishes {
     tm_vec order; /* of int64_t: the requested numbers without duplicates, in order of priority */
-    tm_vec all;   /* of int64_t: all numbers of the job, ascending */
-    bool *has;    /* owned; [all.n]: whether it is requested */
+    tm_vec all;   /* of int64_t: the numbers of all ranks, or of all steps, of the job; ascending */
+    bool *has;    /* owned; [all.n] whether each of these is requested */
 } wishes;
 
 static void free_wishes(wishes *w) {

@@ -22,7 +22,7 @@ enum {
 /** The ranks, or the steps, that the page keeps. */
 typedef struct tm_page_kept {
     tm_vec kept;  /* of int64_t, ascending */
-    tm_vec cells; /* of int64_t, ascending: those kept in tables by rank and step */
+    tm_vec cells; /* of int64_t, ascending: those that tables by rank and step keep */
     size_t n;     /* number of them in the job */
 } tm_page_kept;
 

@@ -12,7 +12,7 @@ enum {
     COVERAGE_BYTES = 500000, /* part of TIMELINE_BYTES for coverage; if coverage needs more, the
                                 other blocks get less */
     BUCKETS_LEAST = 256,
-    PANEL_TEXTS = 500000, /* bytes of shapes and call stacks */
+    PANEL_TEXTS = 500000, /* maximum size of the texts of input shapes and call stacks [B] */
     VERSION = 3
 };
 

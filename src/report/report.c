@@ -34,7 +34,7 @@ typedef struct table_part {
     tm_vec packed; /* of unsigned char: rows of a large table, written after the program */
     size_t n_rows;
     size_t size; /* size of the rows in the page [B] */
-    size_t most; /* maximum number of rows */
+    size_t most; /* maximum number of rows that the page may have */
 } table_part;
 
 /* State while a page is written. */
@@ -53,7 +53,7 @@ typedef struct writer {
     const char *title;   /* title of the page, before "tmerge" */
     const char *version;
     const char *served; /* name of the store if the page is served; NULL: it is a file */
-    tm_vec *memory;     /* receives a served page */
+    tm_vec *memory;     /* of char: receives the page for a server; NULL: the page is a file */
 } writer;
 
 static void put_string(tm_out *out, const char *text) {

@@ -82,10 +82,11 @@ static tm_status put_columns(const tm_table *table, tm_out *out, tm_error *err) 
 
 /* Rows with the same values in these columns. */
 typedef struct group {
-    const tm_cell *first; /* one of its rows */
+    const tm_cell *first; /* one of the group's rows */
     size_t n;
     int64_t *sums;  /* owned; [columns] */
-    int64_t *known; /* in the same allocation; [columns] number of values */
+    int64_t *known; /* [columns] number of values in each column; part of the allocation of
+                       `sums` */
 } group;
 
 typedef struct groups {

@@ -26,7 +26,7 @@ static inline tm_bytes tm_bytes_make(void) {
 
 void tm_bytes_free(tm_bytes *out);
 
-/** Reserves @p n more bytes; returns false when out of memory, now or before. */
+/** Reserves @p n more bytes; returns false if memory runs out or has run out before. */
 bool tm_bytes_room(tm_bytes *out, size_t n);
 
 /** Appends a varint: seven bits per byte, lowest first, the eighth bit set on all but the last

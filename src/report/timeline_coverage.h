@@ -9,7 +9,7 @@
 
 /** Division of a job's time: bucket i is [i, i + 1) * duration / n, rounded down. */
 typedef struct tm_buckets {
-    int64_t begin_ns, duration_ns; /* of the job; begin since the epoch */
+    int64_t begin_ns, duration_ns; /* begin (since the epoch) and duration of the job */
     size_t n;
 } tm_buckets;
 

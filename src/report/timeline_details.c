@@ -7,14 +7,14 @@
 #include "base/sorted.h"
 #include "timeline_counters.h"
 
-/* A kernel's launch shape as encoded: numbers + 1, 0 for unknown. */
+/* A kernel's launch shape as it is encoded: each number + 1; 0 for unknown. */
 enum { N_SHAPE = 9 };
 
 typedef struct shape {
     uint64_t numbers[N_SHAPE];
 } shape;
 
-/* Cursor over the attributes of one kind; rows are requested in ascending order within a track. */
+/* Cursor over the attributes of one kind. Within a track, rows are requested in ascending order. */
 typedef struct attrs {
     const char *at;
     size_t n, size, event; /* event: offset of the event row in an attribute */

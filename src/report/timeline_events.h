@@ -12,7 +12,7 @@ typedef enum tm_shown_kind {
     TM_SHOWN_OPERATOR,
     TM_SHOWN_ANNOTATION,
     TM_SHOWN_PYTHON,
-    TM_SHOWN_CALL, /* of the runtime or the driver */
+    TM_SHOWN_CALL, /* a call of the CUDA or HIP runtime or driver */
     TM_SHOWN_OTHER,
     TM_N_SHOWN_KINDS
 } tm_shown_kind;
@@ -46,8 +46,8 @@ typedef struct tm_event_end {
 typedef struct tm_event_draft {
     tm_bytes bytes;
     tm_vec gaps;  /* of tm_event_gap */
-    tm_vec names; /* of uint32_t: name ids */
-    tm_vec ends;  /* of tm_event_end, ascending by rank */
+    tm_vec names; /* of uint32_t: ids of the names of all gaps */
+    tm_vec ends;  /* of tm_event_end: for each rank, ascending */
 } tm_event_draft;
 
 /** Reserves a gap for @p n names, whose ids the caller fills in; NULL when out of memory. */

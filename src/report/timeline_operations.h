@@ -12,7 +12,8 @@ typedef struct tm_operation {
     int64_t wait_ns;  /* sum over participations */
     int64_t bytes;    /* size on its lowest rank; -1 without metadata */
     int64_t step;     /* -1: none */
-    int64_t seen;     /* lowest rank added so far, from which bytes, step and names are taken */
+    int64_t seen;     /* lowest of the ranks added so far; bytes, step and names are those of its
+                         kernel */
     int32_t first_rank;
     uint32_t first_event;        /* kernel of first_rank, the lowest rank; both identify the
                                     operation in the store */
@@ -27,10 +28,11 @@ typedef struct tm_operation {
 
 typedef struct tm_operations {
     tm_keys firsts;  /* keys of all operations: tm_operation_name */
-    tm_vec all;      /* of tm_operation, one per key */
+    tm_vec all;      /* of tm_operation, by number of the key */
     uint32_t *shown; /* owned; [n_shown] index into `all` of the operation with each number */
     size_t n_shown;
-    tm_vec members;            /* of tm_operation_member, of shown operations, rank by rank */
+    tm_vec members;            /* of tm_operation_member: participations in the chosen operations,
+                                  rank by rank */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
 } tm_operations;
 

@@ -6,8 +6,10 @@
 
 enum {
     N_SLICES = 32,     /* number of slices of a job without steps */
-    EVENT_BYTES = 8,   /* bytes per event in the page, as base64; 2.7 to 7.9 measured */
-    MEMBER_BYTES = 12, /* bytes per participation in an operation; 11.4 measured */
+    EVENT_BYTES = 8,   /* assumed bytes that an event takes in the page, as base64; 2.7 to 7.9 were
+                          measured */
+    MEMBER_BYTES = 12, /* assumed bytes that a participation in an operation takes; 11.4 were
+                          measured */
     EVENTS_LEAST = 20000,
     TEXT_LEAST = 32,
     TEXTS_SHRINK = 8

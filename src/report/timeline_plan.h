@@ -46,8 +46,8 @@ static inline tm_shown tm_shown_as(const tm_timeline *timeline, const tm_track *
  * steps. */
 typedef struct tm_plan_part {
     int64_t number;           /* number of the step or slice */
-    int64_t begin_ns, end_ns; /* on the job's clock, since the epoch */
-    int64_t wait_ns;          /* sum of the waits in its operations */
+    int64_t begin_ns, end_ns; /* start and end on the job's clock, since the epoch */
+    int64_t wait_ns;          /* sum of the rank's waits in it [ns] */
     size_t n_gpu, n_host;     /* number of events that start in it */
     bool gpu, host;           /* whether GPU and host events are chosen */
 } tm_plan_part;
@@ -57,7 +57,7 @@ typedef struct tm_card {
     int64_t rank;
     tm_rank_clock clock;
     int64_t world_size;
-    size_t first_part, n_parts; /* in the plan, ascending by time */
+    size_t first_part, n_parts; /* the rank's parts in tm_plan.parts, ascending by time */
     size_t first_span, n_spans;
     size_t n_gpu, n_host; /* number of events that can be shown, including those outside of all
                              parts */
@@ -69,7 +69,7 @@ typedef struct tm_card {
 typedef struct tm_plan {
     tm_vec cards;              /* of tm_card, ascending by rank */
     tm_vec parts;              /* of tm_plan_part */
-    tm_vec spans;              /* of tm_span, on the job's clock */
+    tm_vec spans;              /* of tm_span: the spans of all ranks, on the job's clock */
     bool all;                  /* all events are chosen */
     bool steps;                /* parts are steps */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */

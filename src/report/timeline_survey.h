@@ -1,5 +1,5 @@
-/* First pass over ranks for a page's timeline: over all ranks in one process, or in each process
- * and then joined. */
+/* The first pass over ranks for a page's timeline. It is made over all ranks in one process, or
+ * over the ranks of each process; the results are then joined. */
 #ifndef TMERGE_REPORT_TIMELINE_SURVEY_H
 #define TMERGE_REPORT_TIMELINE_SURVEY_H
 
@@ -22,7 +22,7 @@ typedef struct tm_survey {
     tm_plan plan;
     tm_operations operations;
     tm_bytes coverage;   /* encoded coverage of the ranks with lanes, in order */
-    int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] */
+    int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] sums of tm_strip_add */
 } tm_survey;
 
 /** Starts a survey. TM_OK; TM_ERR_FAULT.

@@ -13,8 +13,8 @@ enum {
     RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of tables by rank and another key */
 };
 
-/* Arrivals kept per operation: all if at most 16, else the first 4, the last 8 and the one that
- * ends last. */
+/* Arrivals that are kept of an operation: all if there are at most 16, else the first 4, the last 8
+ * and the one that ends last. */
 enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
 
 /* The rows of a table, and which of them are kept. */
@@ -191,8 +191,8 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        memset(r.kept, false, before); /* a row applies up to the next one, so a subset of the rows
-                                          would be wrong */
+        memset(r.kept, false, before); /* a row applies up to the next one, so a part of the rows
+                                          would be wrong, and none is kept */
         r.n = 0;
     } else if (chosen && r.n > most)
         chosen = keep_top(&r, most);

@@ -30,7 +30,8 @@ static int64_t part_of(const tm_area_wish *wish, const tm_serve_event *e) {
     return to - from;
 }
 
-/* Subtracts the operator's time from the self time of its parent. */
+/* Finds the operator in which an operator is nested, and subtracts the inner one's time from the
+ * outer one's self time. */
 static bool nest(adder *a, const tm_serve_event *e, uint32_t own, int64_t ns) {
     opened *open = a->open.data;
     if (a->track != a->walk.track)

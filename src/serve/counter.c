@@ -8,7 +8,7 @@
 #include "match/records.h"
 #include "report/timeline_events.h"
 
-/* A change of the counter's value at a time. */
+/* A change of the counter's value, by `by`, at a time. */
 typedef struct change {
     int64_t time_ns;
     double by;

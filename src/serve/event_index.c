@@ -191,7 +191,7 @@ typedef struct reader {
     int64_t from_ns;          /* start of the window; for host events it may be earlier, to include
                                  launches */
     size_t gpu_rows;          /* number of leading rows on GPU tracks */
-    size_t room;              /* capacity of the arrays of out */
+    size_t room;              /* number of events for which the arrays of `out` have room */
     size_t next;              /* row after the rows that were read last; 0: none read */
     tm_vec rows;              /* of uint32_t: the rank's rows that were taken, ascending */
     tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows; event rows in them are rows of the
@@ -264,7 +264,8 @@ static void take(reader *r, const tm_timeline *piece, size_t i) {
     out->role[n] = piece->role[i];
 }
 
-/* Gives each kernel a launch shape of its own; windows are small enough for the duplicates. */
+/* Adds a launch shape for each kernel. Equal shapes are not merged, because windows have few
+ * kernels. */
 static bool take_shape(reader *r, const tm_timeline *piece) {
     tm_kernel_attr *kernel =
         (tm_kernel_attr *)r->attrs[TM_ATTR_KERNEL].data + r->attrs[TM_ATTR_KERNEL].n - 1;

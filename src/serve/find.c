@@ -87,7 +87,8 @@ typedef struct search {
                                  is full */
     const tm_track *track;    /* the track to which from.reach applies */
     size_t at, first;         /* the current block: index of its rank, its first row */
-    int64_t clock_ns;         /* offset added to times on the job's clock */
+    int64_t clock_ns;         /* offset that is added to times on the job's clock to get the times
+                                 drawn */
     const tm_timeline *piece; /* rows of the block */
     size_t attr;              /* index of the next collective attribute */
 } search;
@@ -218,7 +219,7 @@ static tm_status look_on(search *s, tm_error *err) {
             s->out->next.block = (int64_t)block;
             s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
-            bool begins = !s->track; /* first block of this search */
+            bool begins = !s->track; /* the search continues in this block */
             if (begins)
                 s->track = track;
             enter_track(s, track);

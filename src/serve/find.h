@@ -30,7 +30,8 @@ typedef struct tm_find_place {
 } tm_find_place;
 
 typedef struct tm_find_wish {
-    const tm_serve_range *names, *ranks; /* [n_names], [n_ranks]; all ranks if n_ranks is 0 */
+    const tm_serve_range *names, *ranks; /* [n_names] names to find; [n_ranks] ranks to search, all
+                                            if n_ranks is 0 */
     size_t n_names, n_ranks;
     unsigned kinds;       /* bits 1 << tm_shown_kind */
     int64_t above, below; /* exclusive limits of the duration [ns] */
@@ -40,7 +41,7 @@ typedef struct tm_find_wish {
 } tm_find_wish;
 
 typedef struct tm_found_event {
-    int64_t rank, begin_ns, duration_ns; /* begin is relative to the job's */
+    int64_t rank, begin_ns, duration_ns; /* begin_ns is relative to the job's begin */
     uint32_t name;
     uint8_t kind; /* tm_shown_kind, or the kind of lane */
 } tm_found_event;
@@ -56,7 +57,8 @@ typedef struct tm_found {
     tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
                       equal ones in store order */
     tm_find_place next;
-    int64_t blocks; /* number of blocks; the search is complete when next.block equals it */
+    int64_t blocks; /* number of blocks in the store; the search is complete when next.block equals
+                       it */
 } tm_found;
 
 /** Continues a search.

@@ -141,8 +141,8 @@ static tm_status find_all(search *s, tm_error *err) {
     const bool pair = first.attr.kind == TM_COLL_SEND || first.attr.kind == TM_COLL_RECV ||
                       first.attr.kind == TM_COLL_SENDRECV;
     const size_t told = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    const size_t group = pair ? 2 : told; /* for a send and its receive, group_size is the size of
-                                             their whole group */
+    const size_t group = pair ? 2 : told; /* a send and its receive are two participations; their
+                                             group_size is the size of the whole group */
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;
     s->name = (tm_operation_name){first.attr.first_rank, first.attr.first_event};

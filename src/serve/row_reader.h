@@ -31,7 +31,7 @@ tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t 
 /** Converts a recorded time of a rank to the time drawn [ns], from the job's start. */
 int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
 
-/** [from, to) [ns] from the job's start, as drawn. */
+/** A time range [from, to) [ns] from the job's start, as drawn. */
 typedef struct tm_serve_stretch {
     int64_t from_ns, to_ns;
 } tm_serve_stretch;

@@ -14,7 +14,7 @@ typedef struct cursor cursor;
 /* Passes a value of the event in a row to SQLite. If it passes nothing, the value is null. */
 typedef void putter(const cursor *c, sqlite3_context *out, uint32_t row);
 
-/* clang-format off: one line for each column, and its sentence */
+/* clang-format off: one line for each column with its doc */
 #define COLUMNS(X)                                                                                 \
     X(event, TM_INT, "", "Number of the event in the job, in order of rank, track and time.")      \
     X(rank, TM_INT, "", "Global rank.")                                                            \
@@ -75,7 +75,7 @@ typedef struct events {
 struct cursor {
     sqlite3_vtab_cursor base;
     tm_sql_source *source;
-    tm_timeline *ranks;     /* owned; [source->n_ranks]; those read have their arrays */
+    tm_timeline *ranks;     /* owned; [source->n_ranks]; only ranks that were read have arrays */
     bool *wanted;           /* owned; [source->n_ranks] */
     size_t first_read, end; /* ranks that are read: [first_read, end) */
     const tm_table *hosts;

@@ -27,10 +27,10 @@ struct tm_sql_query {
     tm_sql *sql;
     sqlite3_stmt *statement;
     tm_sql_limits limits;
-    const char *denied; /* forbidden action of the statement; NULL: none */
+    const char *denied; /* action of the statement that was refused, in words; NULL: none */
     seen *seen;         /* owned; [def.n_columns] */
     tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are held */
-    tm_column *columns; /* owned, including their names; columns of def */
+    tm_column *columns; /* owned, including their names; the columns of `def` */
     tm_table_def def;
     tm_tables held;
     bool is_held;
@@ -68,7 +68,7 @@ static int authorize(void *context, int action, const char *first, const char *s
     return SQLITE_DENY;
 }
 
-/* Restricts the database to reading its own content. */
+/* Restricts the database so that statements can only read its own content. */
 static tm_status lock(tm_sql_query *q, tm_error *err) {
     sqlite3 *db = q->sql->db;
     TM_TRY(

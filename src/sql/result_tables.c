@@ -6,7 +6,7 @@
 #include "sql/sql_source.h"
 #include "table/renamed.h"
 
-/* A row and the value of its first text column. */
+/* Entry of the index by text: a row, and the value of its first text column. */
 typedef struct entry {
     const char *text;
     size_t row;

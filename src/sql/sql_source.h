@@ -11,7 +11,7 @@ typedef struct tm_sql_source {
     tm_tables tables; /* owned; rows are read on first use */
     int *n_sorted; /* owned; [tables.n_tables] number of leading integer columns by which a table's
                       rows are sorted; -1: not read yet */
-    tm_timeline *ranks; /* owned; [n_ranks] without their arrays */
+    tm_timeline *ranks; /* owned; [n_ranks] timelines without arrays */
     int64_t *first_row; /* owned; [n_ranks + 1] job-wide row of each rank's first event */
     size_t n_ranks;
     tm_names *names; /* owned; NULL until events are requested */
@@ -21,7 +21,8 @@ typedef struct tm_sql_source {
 struct tm_sql {
     sqlite3 *db;
     tm_sql_source source;
-    int64_t ends_at_ns; /* processor time at which a running query is stopped */
+    int64_t ends_at_ns; /* a query is stopped when the process has used this much processor time
+                           [ns] */
 };
 
 /** Module of result tables; its argument is the index of the table. */

@@ -9,7 +9,7 @@ typedef struct tm_check {
     const tm_store *store;
     const tm_fault_sink *sink;
     size_t n_faults;
-    tm_status status; /* TM_ERR_FAULT if the check itself failed */
+    tm_status status; /* TM_OK; TM_ERR_FAULT if the check itself failed, for lack of memory */
     tm_error *err;    /* the error, if status is not TM_OK */
     size_t n_rows[TM_N_RECORDS];
     size_t n_names;

@@ -10,7 +10,7 @@ static bool same(const tm_level *a, const tm_level *b) {
            a->longest_ns == b->longest_ns && a->lane == b->lane && a->exponent == b->exponent;
 }
 
-/* Number of a rank's events in memory at once. */
+/* Number of a rank's events that are in memory at a time. */
 enum { PIECE_EVENTS = 1 << 15 };
 
 /* Context while a rank is visited. */

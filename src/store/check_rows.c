@@ -157,7 +157,7 @@ void tm_check_column_rows(tm_check *check, tm_record table, const tm_record_colu
     tm_store_close_column(open);
 }
 
-/* Columns of /ranks and /tracks; [n_ranks] and [n_tracks]. */
+/* Columns of /ranks, [n_ranks], and of /tracks, [n_tracks]. */
 typedef struct owners {
     int64_t *rank, *first_event, *n_events;
     int64_t *track_rank, *first;

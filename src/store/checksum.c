@@ -12,14 +12,14 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "stored as it lies in memory");
 _Static_assert(sizeof(tm_extent) == 24, "stored");
 
-/* The last byte is the version of the layout. */
+/* Magic number of the footer. The last byte is the version of the layout. */
 static const char magic[8] = {'t', 'm', 'e', 'r', 'g', 'e', '\r', '\1'};
 
 typedef struct footer {
     char magic[8];
     /* as in tm_checksum */
     uint64_t content_bytes, n_extents, structure_sum;
-    uint64_t sum; /* checksum of the extents, then of all fields above */
+    uint64_t sum; /* checksum over the extents and the fields above */
 } footer;
 
 _Static_assert(sizeof(footer) == 40, "stored");

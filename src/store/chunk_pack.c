@@ -85,8 +85,8 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
-/* Inverse of shuffle8; a transposition is its own inverse. Element i of n has its bytes at i, apart
- * + i, 2 * apart + i, ... */
+/* Inverse of shuffle8, for n elements. The bytes of element i are at i, apart + i, 2 * apart + i,
+ * ... A transposition is its own inverse. */
 static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -101,7 +101,8 @@ static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsign
             out[i * 8 + k] = from[k * apart + i];
 }
 
-/* Shuffles 4-byte elements in squares: i to i + 7 on the left, i + 8 to i + 15 on the right. */
+/* Shuffles elements of 4 bytes. A square holds elements i to i + 7 in its left half and i + 8 to i
+ * + 15 in its right half. */
 static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -141,7 +142,7 @@ static void unshuffle4(const unsigned char *from, size_t apart, size_t n, unsign
 }
 
 static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *rows) {
-    /* HDF5's filter leaves single-byte elements unchanged too. */
+    /* Elements of one byte are not shuffled; HDF5's filter does the same. */
     if (shape.element_bytes == 1)
         return rows;
     void *out = room(&packer->shuffled, shape.element_bytes * shape.chunk_rows);

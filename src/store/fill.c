@@ -64,7 +64,7 @@ static bool has_words(const tm_record_column *column, const void *rows, size_t n
 bool tm_take_field(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     (void)base;
-    /* Without rows the array may not exist. */
+    /* If n is 0, the array may not exist. */
     if (n == 0 || !has_words(column, rows, n))
         return n == 0;
     size_t size = tm_element_size(column->element);

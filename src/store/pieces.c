@@ -9,7 +9,7 @@
 /* Number of attribute rows read ahead to find the end of a piece. */
 enum { AHEAD_ROWS = 4096 };
 
-/* An element has at most PIECE_ELEMENT bytes. */
+/* Maximum size of an element [B]. */
 enum { PIECE_ELEMENT = sizeof(int64_t) };
 
 /* State of the events table or of an attribute table. */
@@ -29,9 +29,9 @@ struct tm_store_pieces {
     size_t n_ranks, n_names, most;
     size_t *first_start; /* owned; [n_ranks + 1] index of each rank's first piece in `starts`, if
                             indexed */
-    tm_row_base *bases;  /* owned; [ranks + 1] */
+    tm_row_base *bases;  /* owned; [n_ranks + 1] first rows of each rank */
     piece_table tables[TM_N_RECORDS];
-    tm_vec rows;             /* of char; rows of one column */
+    tm_vec rows;             /* of char: buffer for the rows of a column */
     tm_timeline piece;       /* its arrays are owned */
     tm_timeline shown;       /* what the caller sees: the columns that were read, whose arrays it
                                 borrows */

@@ -13,7 +13,7 @@ struct tm_store_column {
     hid_t dataset;
     hid_t type; /* type of the rows in memory; never closed */
     size_t n_rows;
-    tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 does the unpacking */
+    tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 unpacks the chunks */
     size_t packed_bytes;     /* maximum packed size of a chunk */
     char *packed, *shuffled; /* owned; one chunk each */
     size_t chunk;            /* index of the chunk in shuffled, SIZE_MAX: none */

@@ -176,7 +176,7 @@ static tm_status add_rows(tm_table *table, const tm_renamed *source, const recor
 typedef struct reading {
     const tm_store *store;
     const tm_table_def *def;
-    tm_renamed source; /* where the rows are */
+    tm_renamed source; /* the dataset of the rows */
     hid_t dataset;
     record made;
     size_t n_rows, slice_rows;

@@ -10,7 +10,7 @@
 #include "timeline/metadata.h"
 #include "timeline/sanity_check.h"
 
-/* An element has at most PIECE_ELEMENT bytes. */
+/* Maximum size of an element [B]. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
 /* State of a call that reads timelines. */
@@ -19,7 +19,7 @@ typedef struct restorer {
     tm_timeline *ranks;
     size_t n;
     const bool *wanted; /* [n] whether a rank's rows are read; NULL: all */
-    tm_row_base *bases; /* owned; [n + 1] */
+    tm_row_base *bases; /* owned; [n + 1] first rows of each rank */
     char *rows;         /* owned; buffer for a piece of a column */
     tm_error *err;
 } restorer;

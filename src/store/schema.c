@@ -1,4 +1,4 @@
-/* Record tables of a store, and the timeline field of each column. */
+/* The record tables of a store, and the member of the timeline that each column holds. */
 #include "tmerge/store.h"
 
 #include <string.h>
@@ -171,7 +171,7 @@ static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
     OWN_CLOCK(drift_ppb, "ppb", "rate by which the rank's clock is slow"),
-    /* The middle of the rank's spans; recomputed from these when timelines are read back. */
+    /* The middle of the rank's spans. It is not read back but computed from the spans. */
     MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
     OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, maximum over the trace"),
     OWN_CLOCK(spread_ns, "ns", "spread of the GPU clocks in its domain"),
@@ -215,8 +215,8 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "id in /names of the thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
-    /* Not an EVENT, because an empty track may start after the last event, where no row exists.
-     * tm_check_tracks checks this column. */
+    /* This is not an EVENT: an empty track may start after the last event, where there is no row.
+       tm_check_tracks checks this column. */
     {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "number of its rows in /events"),
@@ -241,8 +241,8 @@ static const tm_record_column launch_columns[] = {
     LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if there is none"),
 };
 
-/* From the shape that a kernel shares with others; when read back, each kernel first gets its own
- * shape. */
+/* Members of the launch shape, which kernels share in memory. When they are read back, each kernel
+ * gets its own shape first. */
 #define SHAPE(member, name_, unit_, doc_)                                                          \
     {                                                                                              \
         .name = name_, .unit = unit_, .doc = doc_,                                                 \

@@ -17,9 +17,9 @@ typedef struct sink_file {
     H5FD_t base; /* HDF5's part, first */
     tm_sink *sink;
     /* HDF5 asks for both, as "end of allocation" and "end of file". */
-    haddr_t allocated; /* end of the allocated addresses */
+    haddr_t allocated; /* end of the addresses that HDF5 has allocated */
     haddr_t end;       /* end of the file */
-    tm_vec data;       /* of tm_extent; written data of datasets */
+    tm_vec data;       /* of tm_extent: the data of datasets that was written */
 } sink_file;
 
 static void keep_error(tm_sink *sink) {
@@ -151,7 +151,7 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 static const H5FD_class_t sink_class = {
     TM_H5_DRIVER(TM_H5_SINK),
     .name = "tmerge_sink",
-    /* far beyond any file; any sum of it and a size fits an off_t */
+    /* larger than any file, but its sum with a size fits an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
     /* Closing the file also closes all objects that are still open in it, as in an abandoned
      * file. */

@@ -16,8 +16,9 @@ struct tm_verified_file {
     hid_t driver; /* registered until the file is closed; HDF5 itself would release it earlier */
     uint64_t file_bytes;
     tm_checksum checksum;
-    bool *seen;           /* owned; [extents] whether the extent was verified once */
-    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent last read in part */
+    bool *seen;           /* owned; [number of extents] whether the extent was verified at least
+                             once */
+    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent of which a part was read last */
     size_t piece_at;      /* index of that extent, SIZE_MAX: none */
     bool memory_out;      /* a read failed because memory ran out, not because of the file */
 };
@@ -36,7 +37,7 @@ typedef struct verified_h5 {
 
 /* Reads a whole extent; returns false if it is not as written. */
 static bool take_extent(tm_verified_file *verified, size_t i, void *out) {
-    /* Verified on every read, because the bytes are read from disk again. */
+    /* An extent is verified whenever it is read, because its bytes come from the disk again. */
     const tm_extent *extent = (const tm_extent *)verified->checksum.extents.data + i;
     if (!tm_checksum_read_at(verified->fd, extent->offset, out, (size_t)extent->size) ||
         tm_checksum_of(out, (size_t)extent->size) != extent->sum)
@@ -166,7 +167,7 @@ static herr_t intake_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     return take(verified, type == H5FD_MEM_DRAW, address, size, buffer) ? 0 : -1;
 }
 
-/* HDF5 requires a write function. */
+/* Fails. HDF5 requires that a driver has a write function. */
 static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                            size_t size, const void *buffer) {
     (void)base;

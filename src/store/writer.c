@@ -22,8 +22,8 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     return TM_OK;
 }
 
-/* Called after the HDF5 file was closed: HDF5 needs the driver until then, and the driver the
- * temporary file. */
+/* Frees the writer. The HDF5 file must be closed: until then HDF5 needs the driver, and the driver
+ * the temporary file. */
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
@@ -64,8 +64,8 @@ static bool create_file(tm_store_writer *writer) {
     return writer->file >= 0;
 }
 
-/* No timestamps, so that equal stores are identical bytes; no fill values, because every row is
- * written. */
+/* Datasets have no timestamps, so that equal stores have equal bytes, and no fill values, because
+ * every row is written. */
 static bool make_shared(tm_store_writer *writer) {
     writer->scalar = H5Screate(H5S_SCALAR);
     writer->text = H5Tcopy(H5T_C_S1);

@@ -16,7 +16,7 @@ struct tm_store_writer {
     bool compress;
     /* rows of a full chunk; a column with fewer rows has one chunk of its own length */
     size_t chunk_rows;
-    /* shared with the driver: its address must not change */
+    /* used by the driver, too, so its address must not change */
     tm_sink sink;
     hid_t driver; /* owned; driver of the file */
     hid_t file;
@@ -31,10 +31,10 @@ struct tm_store_writer {
 
     /* the open column */
     hid_t column;
-    /* number of rows announced by the caller */
+    /* number of rows that the column will have, as the caller said */
     size_t n_rows;
     size_t next_row; /* first row of the next chunk */
-    /* chunk_rows 0: no rows */
+    /* shape of the column's chunks; chunk_rows is 0 if it has no rows */
     tm_chunk_shape shape;
 
     /* for rows that are packed by the writer */

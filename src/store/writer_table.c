@@ -21,7 +21,7 @@ typedef struct record {
 /* Returns the size of a column. A text column is as wide as its longest text, because HDF5 stores
  * texts of variable length in a heap instead of in the rows. */
 static size_t cell_size(const tm_table *table, int column) {
-    size_t longest = 1; /* HDF5 has no text of size 0 */
+    size_t longest = 1; /* at least 1, because HDF5 has no texts of size 0 */
     switch (table->def->columns[column].type) {
     case TM_BOOL:
         return 1;
@@ -164,7 +164,7 @@ static bool need_analysis(const tm_store_writer *writer) {
     return done;
 }
 
-/* Goes to the group of an analysis. Makes it, unless another table did. */
+/* Opens the group of an analysis; makes it, unless an earlier table of the analysis did. */
 static bool need_group(tm_store_writer *writer, const char *path) {
     if (tm_store_uses_group(writer, path))
         return true;
@@ -187,7 +187,8 @@ static bool compress(hid_t layout, size_t n_rows) {
  * last chunk is padded with zero rows beyond the table. */
 static bool put_chunks(hid_t dataset, const tm_table *table, const record *made, bool *no_memory) {
     size_t record_bytes = made->at[table->def->n_columns], chunk = made->in_chunk * record_bytes;
-    size_t room = chunk + chunk / 1024 + 1024; /* sufficient even for incompressible data */
+    size_t room = chunk + chunk / 1024 + 1024; /* size that suffices even for data that cannot be
+                                                  compressed */
     tm_deflate *deflate = tm_deflate_create();
     char *packed = malloc(room);
     bool done = deflate && packed;

@@ -108,7 +108,8 @@ typedef struct reader {
     tm_error *err;
 } reader;
 
-/* An internal fault, not an input error: the bytes come from another process of the job. */
+/* Fails with an internal fault, not an input error, because the bytes come from another process of
+ * the run. */
 static tm_status refuse(const reader *in, size_t offset, const char *why) {
     return tm_fail(in->err, TM_ERR_FAULT, NULL, (int64_t)offset, "packed rows: %s", why);
 }
@@ -195,7 +196,7 @@ static tm_status take_row(reader *in, tm_table *table) {
     if (!row)
         return tm_fail_memory(in->err);
     for (int c = 0; c < def->n_columns; c++)
-        if (!(mask[c / 8] >> c % 8 & 1)) /* a new row is null */
+        if (!(mask[c / 8] >> c % 8 & 1)) /* all cells of a new row are null already */
             TM_TRY(take_cell(in, table, def->columns[c].type, &row[c]));
     return TM_OK;
 }

@@ -22,7 +22,7 @@ static uint64_t magnitude(int64_t value) {
 static const double WIDEST = 1e5;
 
 tm_shown_unit tm_shown_unit_of(tm_shown_range range) {
-    size_t u = 0; /* largest unit that is not above the largest value */
+    size_t u = 0; /* the largest unit that is not above the largest value */
     while (u + 1 < N_TIME_UNITS && range.most >= (double)time_units[u + 1].ns)
         u++;
     while (u > 0 && range.least < (double)time_units[u].ns / 100.0 &&
@@ -100,7 +100,7 @@ tm_shown_unit tm_shown_since(tm_shown_unit unit) {
     return unit;
 }
 
-/* Units, and the name suffixes that denote them. */
+/* Units, and the suffix of a column's name that stands for each. */
 static const char *const suffixes[][2] = {
     {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
     {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
@@ -138,7 +138,7 @@ static void show_time(int64_t value, int64_t unit_ns, char out[TM_SHOWN_MAX]) {
              thousandths / 1000, thousandths % 1000);
 }
 
-/* A value that rounds to zero has no sign. */
+/* Removes the sign of a value that was rounded to zero. */
 static void drop_sign_of_zero(char *digits) {
     if (digits[0] == '-' && strspn(digits, "-0.") == strlen(digits))
         memmove(digits, digits + 1, strlen(digits));
@@ -154,7 +154,7 @@ static void show_real(const tm_column *column, tm_shown_unit unit, double value,
         decimals = unit.ns > 1 ? 3 : 0;
     else if (strcmp(column->unit, "%") == 0)
         decimals = 1;
-    else if (fabs(scaled) >= 9999.5) /* %.4g would use exponents */
+    else if (fabs(scaled) >= 9999.5) /* without this, %.4g would print an exponent */
         decimals = 0;
     if (decimals < 0 || fabs(scaled) >= 1e15)
         snprintf(out, TM_SHOWN_MAX, "%.4g", scaled);
@@ -198,8 +198,8 @@ static size_t function_points(const char *text) {
     return text[end] ? tm_utf8_length(text, end) : 0;
 }
 
-/* Cuts the middle, because kernel names differ at both ends. Keeps less of the end if that
- * preserves the whole function name. */
+/* Cuts the middle out, because kernel names differ at both ends. Keeps less of the end if the whole
+ * function name then fits. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]) {
     size_t length = tm_utf8_length(text, strlen(text)), gap = strlen(tag);
     size_t tail = (points - gap) / 2, least = points / 6, name = function_points(text);
@@ -273,7 +273,7 @@ void tm_shown_duration(int64_t ns, char *out, size_t size) {
         snprintf(out, size, "%" PRId64 " ns", ns);
         return;
     }
-    /* Round before choosing the unit: 999.96 us is 1.00 ms. */
+    /* The unit is chosen for the rounded value: 999.96 us is 1.00 ms. */
     while (unit < 3 && value >= 999.95) {
         value /= 1000.0;
         unit++;

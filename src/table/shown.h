@@ -1,4 +1,4 @@
-/* Headers and cells as shown to people in a terminal: rounded, in a suitable unit. */
+/* Formats headers and cells for people in a terminal: rounded, in a suitable unit. */
 #ifndef TMERGE_TABLE_SHOWN_H
 #define TMERGE_TABLE_SHOWN_H
 
@@ -98,7 +98,7 @@ tm_shown_text tm_shown_percent(double percent, int decimals);
 /** Formats a time for prose: "37.4 ms"; two decimals below 10, one below 1,000, after rounding. */
 void tm_shown_duration(int64_t ns, char *out, size_t size);
 
-/** Same in a given unit; a time too small for it is "< 0.01 ms". */
+/** Formats a time for prose in a given unit; a time that is too small for it is "< 0.01 ms". */
 void tm_shown_in(int64_t ns, tm_shown_unit unit, char *out, size_t size);
 
 /** Formats the times of one sentence in one unit, for comparison: "0.64 ms" and "5.63 ms". */

@@ -5,10 +5,10 @@
 #include "table/out.h"
 #include "tmerge/table.h"
 
-/** Callback for a slice; must not keep any of it. */
+/** Called with a slice of rows; must not keep any of it. */
 typedef tm_status tm_rows_visitor(void *context, const tm_table *slice, tm_error *err);
 
-/** The rows of a table; each pass gives the same rows. */
+/** The rows of a table. They can be read several times, with the same result. */
 typedef struct tm_rows {
     const tm_table_def *def;
     tm_status (*each)(const struct tm_rows *rows, tm_rows_visitor *visitor, void *context,

@@ -12,8 +12,8 @@
 #include "table/renamed.h"
 #include "table/rows.h"
 
-/* Stand-ins for a table or column name that does not exist. Such internal mistakes fail asserts in
- * tests; without asserts they must not read or write anything else. */
+/* Used in place of a table or column whose name does not exist. Such a bug fails an assert in
+ * tests; without asserts, nothing else must be read or written. */
 static const tm_cell no_cell = {.null = true};
 static const tm_column no_column = {.name = "", .type = TM_INT, .unit = "", .doc = ""};
 static const tm_table_def no_table = {
@@ -58,7 +58,7 @@ struct tm_texts {
     } recent[N_RECENT];
 };
 
-/* Texts are freed with their table, including those of filtered rows. */
+/* Frees all texts of a table, including those of rows that were removed. */
 static void free_texts(tm_table *table) {
     if (table->texts)
         tm_arena_free(&table->texts->arena);
@@ -174,7 +174,8 @@ bool tm_rows_reserve(tm_table *table, size_t n_rows) {
     if (table->def == &no_table)
         return false;
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
-    enum { SMALL_BYTES = 1 << 17 }; /* larger blocks are moved by realloc without a copy */
+    /* From this size on, realloc moves blocks without a copy, so smaller steps suffice. */
+    enum { SMALL_BYTES = 1 << 17 };
     bool small = table->capacity * row_bytes < SMALL_BYTES;
     size_t capacity = table->capacity + table->capacity / (small ? 1 : 2);
     if (capacity < n_rows)

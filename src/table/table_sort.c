@@ -26,7 +26,7 @@ static bool is_digit(unsigned char c) {
 /* A word of a text: a sequence of letters and digits. */
 typedef struct word {
     const unsigned char *bytes;
-    size_t letters; /* number of leading letters */
+    size_t letters; /* number of letters at the start */
     size_t number;  /* start of the trailing number, without leading zeros */
     size_t size;
     bool counts; /* the word is letters and then only digits, or only letters */
@@ -47,7 +47,8 @@ static word word_at(const unsigned char *text) {
     return w;
 }
 
-/* Words that do not end in a plain number (hashes, addresses) sort by bytes, after the others. */
+/* Compares two words. Those that do not end in a plain number (hashes, addresses) are sorted by
+ * bytes, after the others. */
 static int compare_words(const word *a, const word *b) {
     const size_t least = a->letters < b->letters ? a->letters : b->letters;
     int result = memcmp(a->bytes, b->bytes, least);
@@ -61,8 +62,9 @@ static int compare_words(const word *a, const word *b) {
     return a->counts ? memcmp(a->bytes + a->number, b->bytes + b->number, digits) : 0;
 }
 
-/* Words that end in a number compare by it: layer2 before layer10, and group 2 before group 10.
- * Everything else compares by bytes, which in UTF-8 is code point order. */
+/* Compares texts. Words that end in a number are compared by it: layer2 comes before layer10, and
+ * group 2 before group 10. All else is compared by bytes, which in UTF-8 is the order of code
+ * points. */
 static int compare_texts(const char *a, const char *b) {
     const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
     size_t at = 0;
@@ -125,7 +127,8 @@ static void swap_rows(const tm_table *table, size_t a, size_t b) {
     }
 }
 
-/* Quadratic, but needs no memory: for short tables, and if out of memory. */
+/* Insertion sort. It takes quadratic time but needs no memory: used for short tables, and if memory
+ * runs out. */
 static void sort_by_insertion(const tm_table *table, const order *by) {
     for (size_t end = 1; end < table->n_rows; end++)
         for (size_t r = end; r > 0; r--) {
@@ -174,7 +177,8 @@ static void merge(const tm_table *table, const order *by, const entry *from, ent
     }
 }
 
-/* Counting sort: minimum number of rows, and maximum key range per row. */
+/* Counting sort is used for at least COUNTED_LEAST rows whose keys have a range of at most
+ * COUNTED_RANGE times their number. */
 enum { COUNTED_LEAST = 256, COUNTED_RANGE = 4 };
 
 /* Sorts entries by their first keys with a counting sort, if the key range is small, as for names
@@ -186,7 +190,7 @@ static entry *count_sort(size_t n, entry *entries, entry *spare) {
         least = entries[r].first < least ? entries[r].first : least;
         most = entries[r].first > most ? entries[r].first : most;
     }
-    const uint64_t range = (uint64_t)most - (uint64_t)least + 1; /* 0: the full 64-bit range */
+    const uint64_t range = (uint64_t)most - (uint64_t)least + 1; /* 0 stands for all 2^64 values */
     if (n < COUNTED_LEAST || range == 0 || range > COUNTED_RANGE * (uint64_t)n)
         return entries;
     size_t *place = calloc(range + 1, sizeof *place);
@@ -293,10 +297,10 @@ static bool sort_by_merging(tm_table *table, const order *by) {
     return done;
 }
 
-/* Cannot fail: without memory it is only slow. */
+/* Sorts the rows. This cannot fail: if memory runs out, it is only slow. */
 static void sort_rows(tm_table *table, const order *by) {
     enum { SHORT_TABLE = 16 };
-    if (is_sorted(table, by)) /* usual case: rows are mostly appended in order */
+    if (is_sorted(table, by)) /* the usual case, because rows are mostly appended in order */
         return;
     if (table->n_rows <= SHORT_TABLE || !sort_by_merging(table, by))
         sort_by_insertion(table, by);

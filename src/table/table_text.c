@@ -22,8 +22,9 @@ typedef struct shape {
     tm_shown_unit unit;
     size_t width;         /* width in code points: of the widest cell, or of the header if that is
                              wider */
-    tm_cell least, most;  /* of a column of times or shares; null until a value is seen */
-    tm_shown_range range; /* of times: absolute values */
+    tm_cell least, most;  /* smallest and largest value of a column of times or shares; null until a
+                             value is seen */
+    tm_shown_range range; /* range of the absolute values, of a column of times */
     int64_t origin_ns;    /* times since the epoch are shown relative to this */
     double full;          /* value of a share at which the bar is full; 0: no bar */
     tm_alike alike;       /* for texts */
@@ -36,7 +37,7 @@ typedef struct printer {
     const tm_table_def *def;
     shape *shapes; /* [n_columns] */
     size_t width;  /* of the terminal */
-    size_t points; /* maximum code points of texts */
+    size_t points; /* maximum length of texts [code points] */
     int n_keys;    /* number of leading columns that are in every block; 0 if rows are numbered */
     size_t number; /* width of the row numbers; 0: none */
     size_t n_rows, row;
@@ -241,7 +242,7 @@ static int n_blocks(const printer *p) {
     return n;
 }
 
-/* Cuts texts until they fit. */
+/* Shortens texts until a block fits. */
 static void cut_texts(printer *p) {
     while (!fits(p, p->points))
         p->points--;

@@ -31,7 +31,8 @@ typedef struct tm_command {
 
 typedef struct tm_arguments {
     const tm_command *command;
-    const char *values[TM_OPTIONS_MAX]; /* value by option: "" for a flag, NULL if absent */
+    const char *values[TM_OPTIONS_MAX]; /* value of each option: "" for a flag, NULL if it was not
+                                           given */
     struct {
         const char *name, *value;
     } given[TM_GIVEN_MAX]; /* [n_given] options in the order typed */

@@ -505,8 +505,8 @@ static void bound_memory(tm_pipeline *p) {
         tm_spill_begin(p->memory, p->folder, asked);
 }
 
-/* Says how much did not fit into memory. A run that failed because the file had no space says
- * so. */
+/* Warns how much did not fit into memory. If the run failed because the temporary file had no
+ * space, the error says so. */
 static tm_status say_spilled(const tm_pipeline *p, tm_status status, tm_error *err) {
     static const char why[] = "no temporary file for what does not fit into memory (--memory)";
     int error = tm_spill_error();

@@ -33,7 +33,7 @@ typedef struct tm_pipeline {
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL: none */
     const char *step_pattern; /* NULL: steps are found by the annotations of known programs */
-    const char *peak;         /* compute capacity of devices; NULL: the known ones */
+    const char *peak;         /* peak rates of devices; NULL: those of known devices */
     int64_t samples, tokens;  /* number processed by the whole job in a step; 0: unknown */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     const struct tm_ncu *ncu; /* on process 0, set by the input, may be NULL; not stored itself */
@@ -55,7 +55,8 @@ typedef struct tm_pipeline {
 typedef struct tm_pipeline_store {
     const char *path;
     tm_store *store;
-    char *command, *align, *comm_pattern, *step_pattern, *peak; /* owned; NULL: none in the store */
+    char *command, *align, *comm_pattern, *step_pattern, *peak; /* owned; settings of the store;
+                                                                   NULL: the store has none */
 } tm_pipeline_store;
 
 /** Source of the timelines. */

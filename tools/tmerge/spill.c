@@ -137,7 +137,8 @@ static size_t whole_pages(size_t size) {
     return (size + spill.page - 1) / spill.page * spill.page;
 }
 
-/* Reserves space, so that writing to a full disk does not end the process. */
+/* Reserves space in the file. Otherwise, writing to a block while the disk is full would kill the
+ * process. */
 static int reserve(off_t offset, size_t size) {
     if (fallocate(spill.fd, 0, offset, (off_t)size) == 0)
         return 0;

@@ -118,7 +118,7 @@ typedef struct tms_collective_info {
     tms_kind gpu_annotation;
     tms_kind kernel;
     int passes;        /* see tms_config_move_ns */
-    bool synchronises; /* no rank leaves before all have arrived */
+    bool synchronises; /* no rank leaves the operation before all ranks have arrived */
 } tms_collective_info;
 
 /* Returns the row of one collective; static, never NULL. */
@@ -131,13 +131,14 @@ typedef enum tms_number {
     TMS_NUMBER_PEER  /* sender and receiver within their group, as "0->1" */
 } tms_number;
 
-/* A kernel's launch parameters, those of a real device (H100), so that readers see usual values. */
+/* A kernel's launch parameters. They are from a real device (H100), so that readers get usual
+ * values. */
 typedef struct tms_launch {
     int registers;    /* per thread */
     int shared_bytes; /* per block */
     int grid[3];
     int block[3];
-    int occupancy; /* "est. achieved occupancy %" */
+    int occupancy; /* value of "est. achieved occupancy %" */
 } tms_launch;
 
 /* The constant attributes of a kind. */

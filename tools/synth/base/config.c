@@ -285,7 +285,7 @@ static tms_status check_parallelism(const tms_config *config, tms_error *err) {
             (long long)config->ranks, (long long)config->tp, (long long)config->pp,
             (long long)config->components);
     }
-    /* Ranks of a host share a clock; separate components must share none. */
+    /* Ranks of a host share a clock, so a host must not have ranks of two components. */
     if (config->components > 1 && config->ranks / config->components % config->host_ranks != 0) {
         return tms_fail(err, TMS_ERR_USAGE, "--components %lld does not divide the hosts",
                         (long long)config->components);
@@ -347,7 +347,7 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
         return tms_fail(err, TMS_ERR_USAGE,
                         "--custom-all-reduce and --graphs are for --format kineto alone");
     }
-    /* A file has one clock, its host's. */
+    /* A file has the clock of one host, so it must not have ranks of two hosts. */
     if (config->host_ranks % config->ranks_per_file != 0) {
         return tms_fail(err, TMS_ERR_USAGE,
                         "--ranks-per-file %lld does not divide "
@@ -363,8 +363,9 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Estimates a step's length. It only guards against overflow, so floating point suffices: a layer
- * takes three times its forward time and a share of the optimizer, an operator well below 20 us. */
+/* Returns an estimate of a step's length [ns]. It serves only to prevent overflow, so floating
+ * point suffices. A layer takes three times its forward time and a share of the optimizer; an
+ * operator takes much less than 20 us. */
 static double step_estimate_ns(const tms_config *config) {
     double most = config->n_slow > 0 ? 1e-6 * (double)TMS_SLOWEST_PPM * (double)TMS_SLOWEST_PPM
                                      : (double)config->slow_ppm;
@@ -439,12 +440,12 @@ int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, i
     if (passes > 0) {
         moved = bytes / n * passes * (n - 1) + bytes % n * passes * (n - 1) / n;
     }
-    /* B / (1e6 B/s) = us, hence the 1000. */
+    /* bytes / (1e6 B/s) are microseconds, so the result is multiplied by 1000 */
     return moved * 1000 / config->bandwidth_mbps + config->latency_ns;
 }
 
 int64_t tms_config_transfer_ns(const tms_config *config) {
-    /* nccl-tests: a ring moves 2(n-1)/n of the bytes. */
+    /* As in nccl-tests: an all-reduce in a ring moves 2(n-1)/n of the bytes. */
     return tms_config_move_ns(config, config->bucket_bytes, config->ranks, 2);
 }
 

@@ -38,10 +38,10 @@ typedef struct tms_config {
     const char *dir; /* folder to write to; borrowed from argv */
     tms_compression compress;
     bool help;          /* --help was given: nothing else was checked */
-    int64_t ranks;      /* processes, one GPU each */
+    int64_t ranks;      /* number of ranks: processes with one GPU each */
     int64_t host_ranks; /* ranks per host */
     int64_t steps;
-    int64_t first_step; /* number in the first ProfilerStep#N */
+    int64_t first_step; /* number of the first step: N in ProfilerStep#N */
     int64_t layers;
     int64_t buckets;        /* gradient buckets, one all-reduce each, per step */
     int64_t bucket_bytes;   /* [B] */
@@ -51,9 +51,10 @@ typedef struct tms_config {
                                [1e-6 of its mean] */
     int64_t shared_ppm;     /* standard deviation of the part of a kernel's duration that all ranks
                                of a host share [1e-6 of its mean] */
-    int64_t hiccup_ppm;     /* fraction of kernels that take TMS_HICCUP times as long [1e-6] */
+    int64_t hiccup_ppm;     /* fraction of kernels that take TMS_HICCUP times their normal time
+                               [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
-    int64_t latency_ns;     /* added to every transfer [ns] */
+    int64_t latency_ns;     /* time that is added to every transfer [ns] */
     int64_t end_jitter_ns;  /* maximum lag of a rank's end after the common end [ns] */
     int64_t slow_rank;      /* -1: none */
     int64_t slow_ppm;       /* the slow rank's compute time [1e-6 of a normal one] */
@@ -79,7 +80,8 @@ typedef struct tms_config {
     int64_t rotating;
     int64_t offset_ns;    /* standard deviation of the hosts' clock offsets [ns] */
     int64_t drift_ppb;    /* standard deviation of the hosts' drifts [ns per s] */
-    int64_t ntp_step_ns;  /* the last host's clock jumps forward by this halfway [ns] */
+    int64_t ntp_step_ns;  /* the last host's clock jumps forward by this in the middle of the job
+                             [ns] */
     int64_t gpu_error_ns; /* maximum error of a GPU's clock relative to its host's [ns] */
     int64_t end_bias_ns;  /* lag of the last member's end after the first's [ns] */
     int64_t late_ppm;     /* fraction of communication kernels that end late on their rank [1e-6] */
@@ -108,7 +110,7 @@ typedef enum tms_format_word {
 
 /* Sizes of messages, in the order of the words of --sizes. */
 typedef enum tms_sizes {
-    TMS_SIZES_FIXED, /* as given by the options */
+    TMS_SIZES_FIXED, /* sizes as given by the options */
     TMS_SIZES_SMALL, /* 1/256 of that */
     TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times that, in rotation */
     TMS_SIZES_LARGE  /* 16 times that */
@@ -141,11 +143,12 @@ static inline bool tms_config_has(const tms_config *config, tms_fault fault) {
 /* The syntax of an option's value. */
 typedef enum tms_option_type {
     TMS_OPTION_NUMBER,
-    TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
-    TMS_OPTION_WORD,  /* one of `words`: its index */
-    TMS_OPTION_WORDS, /* one of `words`, repeatable: a set of bits */
-    TMS_OPTION_RANGE, /* FROM-TO: this field and the next */
-    TMS_OPTION_SLOW   /* appends a tms_slow; the field counts them */
+    TMS_OPTION_FLAG,  /* without a value, or with =1 or =0 */
+    TMS_OPTION_WORD,  /* the value is one of `words`; the field is its index */
+    TMS_OPTION_WORDS, /* the value is one of `words`, and the option may be repeated; the field has
+                         a bit for each */
+    TMS_OPTION_RANGE, /* the value is FROM-TO; this field and the next */
+    TMS_OPTION_SLOW   /* each value appends a tms_slow; the field is their number */
 } tms_option_type;
 
 /* One option; the table drives parsing, --help and the truth file. */
@@ -158,7 +161,7 @@ typedef struct tms_option {
     int64_t initial;   /* default, scaled like the field */
     int64_t low, high; /* allowed range, scaled like the field */
     tms_option_type type;
-    const char *const *words; /* NULL-terminated; NULL for other types */
+    const char *const *words; /* words of the value, the last one NULL; NULL for other types */
 } tms_option;
 
 /**

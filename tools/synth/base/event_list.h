@@ -52,7 +52,7 @@ typedef struct tms_comm {
     int64_t annotation_id; /* External id of its nccl:... span */
     int64_t begin_ns;      /* of the kernel */
     int64_t end_ns;        /* 0: not yet known */
-    size_t kernel_event;   /* indices in the list of events */
+    size_t kernel_event;   /* its events, as indices in the list */
     size_t annotation_event;
     size_t previous; /* index + 1 of the previous communication on the same stream; 0: none in this
                         step */
@@ -61,7 +61,7 @@ typedef struct tms_comm {
 typedef struct tms_event {
     int64_t begin_ns; /* since the epoch */
     int64_t duration_ns;
-    int64_t launch_ns;   /* start of the call that launched it; GPU work only */
+    int64_t launch_ns;   /* of GPU work: start of the call that launched it */
     int64_t correlation; /* equal in a launch and its GPU work; 0: none */
     int64_t external_id; /* External id of its operator; 0: none */
     int64_t
@@ -78,9 +78,9 @@ typedef struct tms_events {
     size_t count;
     size_t capacity;
     unsigned sections;     /* the sections to keep */
-    bool out_of_memory;    /* sticky; checked once per step */
+    bool out_of_memory;    /* stays set; checked once per step */
     int64_t step;          /* number of the step in the list */
-    int64_t step_begin_ns; /* of its ProfilerStep annotation; set for any sections */
+    int64_t step_begin_ns; /* times of its ProfilerStep annotation, even if that is not kept */
     int64_t step_end_ns;
     const tms_comm *comms; /* communication of the step; borrowed from the events' creator */
 } tms_events;

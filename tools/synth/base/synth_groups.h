@@ -59,7 +59,7 @@ typedef struct tms_groups {
     const tms_config *config; /* borrowed */
     tms_channel *channels;    /* [n_channels], owned */
     int64_t n_channels;
-    int64_t n_instances; /* per step, over all channels */
+    int64_t n_instances; /* number per step, over all channels */
     int64_t n_parts;     /* likewise */
 } tms_groups;
 

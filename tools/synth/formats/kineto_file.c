@@ -72,7 +72,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     memcpy(copy, path, strlen(path) + 1);
     file = (kineto_file *)made;
     file->path = copy;
-    /* A trace shows its name without the folder. */
+    /* A trace contains its own name, without the folder. */
     file->name = strrchr(copy, '/') != NULL ? strrchr(copy, '/') + 1 : copy;
     *writer = made;
     return TMS_OK;

@@ -20,7 +20,7 @@ static const char device_properties[] =
     "    , \"regsPerMultiprocessor\": 65536, \"sharedMemPerBlockOptin\": 232448, "
     "\"sharedMemPerMultiprocessor\": 233472\n    }";
 
-/* Every process sees all cards of its host, not only its own. */
+/* Writes the properties of all cards of the host: each process sees all of them. */
 static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "    \"deviceProperties\": [\n");
     for (int64_t i = 0; i < config->host_ranks; i++) {
@@ -84,7 +84,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     uint64_t low = tms_rng_next(&rng);
     char text[64];
 
-    /* Kineto's odd beginning: readers must skip white space. */
+    /* Kineto's files begin like this: readers must skip white space. */
     tms_out_string(out, "\n  {\n    \"schemaVersion\": 1,\n");
     devices(out, config);
     tms_out_string(out, "      \"cupti_version\": 24,\n"
@@ -95,7 +95,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_int(out, placement->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
                    (unsigned long long)low);
-    /* Options of the simulated profiler: shapes and allocations were recorded. */
+    /* The options of the simulated profiler: it recorded shapes and allocations. */
     tms_out_string(out, "\",\n      \"record_shapes\": 1,\n      \"profile_memory\": 1,\n"
                         "      \"trace_id\": \"");
     tms_out_string(out, text);
@@ -197,6 +197,6 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
     tms_out_string(out, "\n  }\n  ],\n  \"traceName\": \"");
     tms_out_string(out, name);
     tms_out_string(out, "\"\n}");
-    /* The span, "Iteration Start" and "Record Window End". */
+    /* The three events are the span, "Iteration Start" and "Record Window End". */
     return 3;
 }

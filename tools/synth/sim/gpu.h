@@ -7,7 +7,7 @@
 
 #include "simulated_rank.h"
 
-/* The other ranks, as seen by one rank. */
+/* What a rank needs to know of the other ranks. */
 typedef struct tms_network {
     void *context;
 

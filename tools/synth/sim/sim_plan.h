@@ -18,7 +18,7 @@ typedef struct tms_instance {
     tms_dtype dtype;
     int64_t bytes;
     int64_t channel; /* index in the list of communicators */
-    int64_t sender;  /* position of the sending rank; only of messages */
+    int64_t sender;  /* of a message: position of the sending rank */
     bool known;
 } tms_instance;
 
@@ -26,9 +26,9 @@ typedef struct tms_plan {
     const tms_config *config; /* borrowed */
     tms_groups groups;        /* owned */
     tms_instance *instances;  /* [groups.n_instances], owned */
-    int64_t *begin_ns;        /* owned; see tms_plan_index. All in true time */
+    int64_t *begin_ns;        /* owned; indexed by tms_plan_index; in true time */
     int64_t *end_ns;
-    int64_t job_end_ns; /* end of the last rank */
+    int64_t job_end_ns; /* when the last rank ends */
 } tms_plan;
 
 /**

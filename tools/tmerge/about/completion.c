@@ -92,7 +92,7 @@ static void print_zsh_option(const tm_option *option) {
         print_zsh_text(option->argument);
         if (values == TM_VALUES_FILE)
             fputs(":_files", stdout);
-        else if (strchr(words, '=')) /* a value follows the word */
+        else if (strchr(words, '=')) /* the words end in "=", so no blank is added after them */
             printf(":compadd -S \"\" -%s", words);
         else
             printf(values == TM_VALUES_WORD ? ":(%s)" : ":%s", words);

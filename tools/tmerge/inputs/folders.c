@@ -30,7 +30,7 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (;;) {
-        errno = 0; /* tm_is_file may have set it */
+        errno = 0; /* tm_is_file may have set errno */
         /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
         item = readdir(dir);
         if (!item)

@@ -24,8 +24,8 @@
 #define EACH_BYTES (INT64_C(128) << 20)
 enum { PACKED = 12 };
 
-/* From this size several processes read a JSON file (mpi/load/load_plan.c). A store is read by any
- * number of processes, other files by one. */
+/* From this size on, several processes read a JSON file (mpi/load/load_plan.c). A store is read by
+ * any number of processes, other files by one. */
 #define PIECE_BYTES (INT64_C(32) << 20)
 
 /* Amount of input. */

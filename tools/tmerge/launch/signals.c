@@ -75,7 +75,7 @@ static void tell_crash(int number) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Sanitizers have installed their own handlers by now, which report more. */
+/* Installs a handler for crashes, unless there is one: those of sanitizers report more. */
 static void watch_crash(int number) {
     struct sigaction action = {.sa_handler = tell_crash}, old;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -105,7 +105,7 @@ void tm_signals_prepare(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         open_if_closed(fd);
     sigaction(SIGXFSZ, &ignore, NULL);
-    sigaction(SIGCHLD, &usual, NULL); /* if ignored, children cannot be waited for */
+    sigaction(SIGCHLD, &usual, NULL); /* while it is ignored, children cannot be waited for */
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         watch_crash(crashes[i]);
 }

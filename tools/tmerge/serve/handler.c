@@ -124,7 +124,8 @@ static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
     tm_bytes_free(bytes);
 }
 
-/* The window may exceed the job, because times of some ranks count from 0. */
+/* Reads the window of a request. It may extend beyond the job, because times of some ranks count
+ * from 0. */
 static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
     return tm_serve_number(look(query, "from"), &wish->from) &&
            tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;

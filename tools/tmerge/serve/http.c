@@ -11,7 +11,7 @@
 
 enum {
     CONNECTIONS_MAX = 64,
-    CONNECTION_BYTES = 16384, /* limit of a request's head, and so of its path */
+    CONNECTION_BYTES = 16384, /* maximum size of a request's head, and so of its path [B] */
     IDLE_S = 60,
     ASKING_S = 5, /* time limit for sending a head */
     LOOK_MS = 500
@@ -138,7 +138,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *seen = mark.out;
         return MHD_YES;
     }
-    if (*n_body > 0) /* the body of a GET is not read */
+    if (*n_body > 0) /* a GET with a body is refused */
         return MHD_NO;
     tm_http_answer answer = {.status = MHD_HTTP_OK};
     s->plan->answer(s->plan->context, route, look, connection, &answer);

@@ -336,7 +336,8 @@ static void print_totals(const tm_tables *tables) {
     const char *device = tm_words_device(tables);
     if (known_window(tables) == 0)
         return;
-    /* Without arrivals in the traces, idle time includes waits in communication. */
+    /* If the traces contain only the transfers of communication, waits in communication appear as
+     * idle time. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
     if (any_several(tables))
@@ -664,7 +665,7 @@ static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Counts reports left out because their exports are read, by converter. */
+/* Prints for each profiler how many reports were left out because their exports are read. */
 static void print_exported(const tm_table *left) {
     size_t n_formats;
     const tm_format *const *formats = tm_formats(&n_formats);
@@ -704,7 +705,7 @@ static int figure_lines(const tm_tables *tables) {
  * more ranks. */
 static int room(const tm_tables *tables) {
     enum { SCREEN = 24, LEAST = 5, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
-    enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
+    enum { MOST = 8, ALL_SHOWN = 16 }; /* same limits as in the table by rank */
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
     const int64_t rows = ranks <= ALL_SHOWN ? ranks : TM_SUMMARY_RANKS_OF_MANY + 2;
     const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - STORED - rows -

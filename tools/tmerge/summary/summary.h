@@ -61,7 +61,8 @@ int tm_summary_state_lines(const tm_tables *tables);
  * @return  false if clocks do not agree, or that is unknown */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
-/** Writes what an item of advice.item saves, after a blank, from its column `saves`; "" if null. */
+/** Writes a blank and the saving of a row of advice.item, from its column `saves`; "" if that is
+ * null. */
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
 
 /** Returns whether so little communication time was matched that no rank can be cleared. The

@@ -58,7 +58,7 @@ static const char *richer_profiler(const tm_table *ranks) {
 /* Prints what to do about a reason for unmatched communication. */
 static void print_remedy(const char *reason, const char *richer) {
     static const struct {
-        const char *reason, *what, *richer_does; /* either may be NULL */
+        const char *reason, *what, *richer_does; /* what and richer_does may be NULL */
     } remedies[] = {
         {"order unproven", "times do not prove a group", "writes metadata"},
         {"no metadata", NULL, "writes the metadata of more kernels"},

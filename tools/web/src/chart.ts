@@ -3,7 +3,7 @@ import { h, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
 
-/** The page's colours, by their names in the style sheet without the dashes. */
+/** The page's colours. Their names are those of custom properties in the style sheet, without the leading dashes. */
 export type Theme = Readonly<Record<(typeof COLORS)[number], string>>;
 
 const CLASS_COLORS = ([0, 1, 2, 3, 4, 5, 6, 7] as const).map((n) => `class-${n}` as const);
@@ -30,7 +30,7 @@ export interface ChartOptions {
   readonly plot: (theme: Theme) => Plot;
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
-  /** Content of the tooltip at a place on the axes, if no single mark is meant. */
+  /** Content of the tooltip at a position on the axes, for charts whose marks have none of their own. */
   readonly read?: (x: number, y: number) => Child;
 }
 
@@ -54,7 +54,7 @@ class Chart {
   readonly #options: ChartOptions;
   readonly #resizing: ResizeObserver;
   #scales: Scales | undefined;
-  /** Keyboard position: a mark's index, or a position along the axis; -1: none yet. */
+  /** The position of the keyboard: index of a mark, or position along the axis; -1: none yet. */
   #at = -1;
 
   constructor(options: ChartOptions) {
