@@ -66,9 +66,9 @@ void tm_snapshots_destroy(tm_snapshots *snapshots);
  * Adds a file: a pickled snapshot, whose code is never run, or a timeline (.json or .raw.json,
  * compressed or not). The kind is determined from the content.
  * @param source  read to its end
- * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed, a pickle that
- *                asks for more than plain data: the offset is that of the instruction);
- *                TM_ERR_FAULT. After a failure @p snapshots can only be destroyed
+ * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed, or a pickle that
+ * does more than build plain data: with the offset of the instruction); TM_ERR_FAULT. After a
+ * failure @p snapshots can only be destroyed
  */
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source,
                             tm_error *err) TM_MUST_CHECK;

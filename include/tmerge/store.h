@@ -175,7 +175,7 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Writes raw rows, which are collected to chunks and packed here. */
+/** Writes rows that are not packed. They are collected to chunks and packed here. */
 tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
@@ -388,9 +388,9 @@ tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_
 void tm_store_close_pieces(tm_store_pieces *pieces);
 
 /**
- * Reads rows of a rank from @p first on: 0, or the end of the last piece. It can restart at 0 at
- * any time. If ranks ascend, each chunk is unpacked once. Checks everything that
- * tm_store_read_timelines checks.
+ * Reads the next piece: rows of a rank from @p first on, which is 0 or the end of the last piece.
+ * It can restart at 0 at any time. If ranks ascend, each chunk is unpacked once. Checks everything
+ * that tm_store_read_timelines checks.
  * @param at    index of the rank, whose tracks and steps are present
  * @param what  tm_rows_part
  * @param out   events up to the maximum of a piece, without tracks and steps; launches and

@@ -123,8 +123,8 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *table);
  * accepts without quotes. */
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
-/** Returns whether a text is the name of the table or of its analysis, "overlap", or was one in the
- * last version. */
+/** Returns whether a text is the name of the table or of its analysis ("overlap"), or a name that
+ * one of them had in the last version. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
 
 /** Returns the table of a name given by the user, or NULL. */
@@ -147,7 +147,8 @@ int tm_table_column(const tm_table_def *def, const char *column);
  * asserts, an int column without a name. */
 const tm_column *tm_column_of(const tm_table_def *def, const char *column);
 
-/** Returns the cell of such a column in a row; without asserts, null for an unknown column. */
+/** Returns the cell of a column that the table must have, in a row; without asserts, null for an
+ * unknown column. */
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
 /** Returns the row whose leading columns equal these integer keys, by which the rows are sorted;

@@ -702,7 +702,8 @@ const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, ui
  * from one into the next. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns a time of the rank, or the start of the profilers if that was later. */
+/** Returns the later of a time of the rank and the time from which the profilers of its peers were
+ * running (tm_span.open_ns). */
 static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns) {
     const tm_span *in = timeline->spans;
     if (timeline->n_spans > 1)
@@ -723,8 +724,8 @@ typedef struct tm_host_rule {
     int32_t host;         /* number of the last host; -1 before the first */
 } tm_host_rule;
 
-/** Returns the host number, from 0, of the next such rank.
- * @param device  its device number, -1 unknown */
+/** Returns the host number, from 0, of the next rank without a recorded host. @param device its
+ * device number, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
 /** Notes a rank with a recorded host: the next rank without one is on another host. */

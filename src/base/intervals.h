@@ -49,8 +49,8 @@ int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_
 int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int64_t begin_ns,
                                int64_t end_ns);
 
-/** Compute a n b, a \ b, a u b. out is a different set than a and b; its old content is dropped.
- * Return false when out of memory. */
+/** Compute the intersection of a and b, the parts of a outside of b, and the union. @p out must be
+ * another set than a and b; its old content is dropped. Return false when out of memory. */
 bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_subtract(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);

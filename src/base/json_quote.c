@@ -25,7 +25,8 @@ static bool append_escape(tm_vec *out, unsigned code) {
     return tm_vec_append(out, escape, (size_t)n);
 }
 
-/* Appends the sequence at @p at; returns its size, 0 if out of memory. */
+/* Appends the UTF-8 sequence at @p at, repaired and escaped. Returns its size; 0 if out of
+ * memory. */
 static size_t append_sequence(tm_vec *out, const char *at, size_t left, bool in_page) {
     bool valid, ok;
     const size_t size = tm_utf8_sequence(at, left, &valid);

@@ -25,7 +25,8 @@ static unsigned bits_of(size_t n) {
     return n < MANY ? FEW_BITS : MANY_BITS;
 }
 
-/* Sorts values into out by one digit of their difference to the minimum. */
+/* One pass of the radix sort: writes the values to `out`, sorted by one digit of their difference
+ * to the minimum. */
 static void sort_digit(const int64_t *values, size_t n, int64_t least, unsigned shift,
                        int64_t *out) {
     const size_t digits = (size_t)1 << bits_of(n);

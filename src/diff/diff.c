@@ -119,9 +119,8 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
-#define SHARE_PCT                                                                                  \
-    0.1 /* smaller differences [%] between the shares of the kinds of steps in A and B             \
-           are ignored */
+/* Smaller differences [%] between the shares of the kinds of steps in A and B are ignored. */
+#define SHARE_PCT 0.1
 
 #define BY_CALL "kernels and operators are compared by their time per call"
 

@@ -194,7 +194,7 @@ static tm_sample sum_up(const tm_table *table, const char *column) {
     return found;
 }
 
-/* Returns a figure that is not computed by step. */
+/* Returns the value of a figure that is not computed by step. */
 static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     const tm_table *table = tm_tables_find(diff->tables[side], f->table);
     if (f->how != A_STEP)

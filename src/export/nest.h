@@ -26,7 +26,8 @@ typedef struct tm_nest {
 void tm_nest_restart(tm_nest *nest);
 
 /**
- * Returns the first sub-track that the event fits on, a new one if it crosses an event on each.
+ * Returns the first sub-track on which the event crosses no other event; a new one if there is
+ * none.
  * @param begin_ns  not before that of the event placed last
  * @return          valid until the next call; NULL when out of memory
  */

@@ -43,7 +43,8 @@ typedef struct tm_metric {
  */
 tm_metric tm_metric_find(const char *section, const char *name);
 
-/** Returns a unit in base units (byte, second, hertz): 1e9 for "Gbyte/s"; 1 if it has no prefix. */
+/** Returns the factor from a unit to base units (byte, second, hertz): 1e9 for "Gbyte/s"; 1 if it
+ * has no prefix. */
 double tm_unit_scale(const char *unit);
 
 /** Parses a value, which may have thousands separators. False if the text starts like a number but

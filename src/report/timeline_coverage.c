@@ -10,8 +10,8 @@ int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }
 
-/* Returns the bucket of a time in [0, duration). It differs from the rounded quotient by at most
- * one. */
+/* Returns the bucket that contains a time in [0, duration). Starts from the rounded quotient, which
+ * is wrong by at most one. */
 static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     double share = (double)at_ns / (double)buckets->duration_ns;
     size_t i = (size_t)(share * (double)buckets->n);

@@ -7,7 +7,7 @@
 #include "base/sorted.h"
 #include "timeline_counters.h"
 
-/* A kernel's launch shape as it is encoded: each number + 1; 0 for unknown. */
+/* Number of values of a kernel's launch shape. Each is encoded as its number + 1; 0 for unknown. */
 enum { N_SHAPE = 9 };
 
 typedef struct shape {

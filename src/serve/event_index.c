@@ -224,7 +224,7 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     return n;
 }
 
-/* Returns the enlarged array, or the old one when out of memory. */
+/* Returns the enlarged array. When out of memory, returns the old one and sets *ok to false. */
 static void *more(void *old, size_t n, size_t size, bool *ok) {
     void *grown = realloc(old, n * size);
     if (grown)

@@ -18,7 +18,7 @@ typedef struct tm_finder tm_finder;
 tm_status tm_finder_open(const tm_tiler *tiler, tm_finder **out, tm_error *err) TM_MUST_CHECK;
 void tm_finder_close(tm_finder *finder);
 
-/** Returns the number of events by name. [names of the tiler] */
+/** Returns the number of events of each name, by the tiler's name ids. */
 const uint32_t *tm_finder_counts(const tm_finder *finder);
 
 /** Position at which a search continues, always at the start of a block. */

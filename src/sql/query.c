@@ -71,8 +71,8 @@ static int authorize(void *context, int action, const char *first, const char *s
 /* Restricts the database so that statements can only read its own content. */
 static tm_status lock(tm_sql_query *q, tm_error *err) {
     sqlite3 *db = q->sql->db;
-    TM_TRY(
-        tm_sql_run(q->sql, "PRAGMA temp_store=MEMORY", err)); /* so that sorting writes no file */
+    /* so that sorting writes no file */
+    TM_TRY(tm_sql_run(q->sql, "PRAGMA temp_store=MEMORY", err));
     (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     int code = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     if (code == SQLITE_OK) /* without this, an unknown column in double quotes would be a text */

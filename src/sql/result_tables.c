@@ -168,7 +168,7 @@ static bool is_text_up_to(const void *element, const void *key) {
     return strcmp(((const entry *)element)->text, key) <= 0;
 }
 
-/* Sorts once, when a row is first searched by text. */
+/* Makes the index by text, when rows are searched by text for the first time. */
 static int sort_texts(table *t, const tm_table *rows) {
     int text_column = text_of(rows->def);
     if (t->by_text)

@@ -173,7 +173,8 @@ static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r,
                : tm_store_bad_value(p->store, table, column, err);
 }
 
-/* Counts the next rows that belong to events before the job-wide row @p end. */
+/* Sets *n to the number of the next attribute rows whose events are before the job-wide row @p
+ * end. */
 static tm_status count_rows(tm_store_pieces *p, int table, size_t at, int64_t end, size_t *n,
                             tm_error *err) {
     piece_table *t = &p->tables[table];

@@ -148,8 +148,7 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
-/* Returns whether a column counts something that an older tmerge did not count, neither for ranks
- * nor for spans. */
+/* Returns whether a column of /ranks or /spans is a count that older versions did not have. */
 static bool lacks_count(const tm_store *store, const tm_record_column *column) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
         const char *word = tm_count_info((tm_count)c)->word;

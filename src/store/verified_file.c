@@ -29,7 +29,7 @@ typedef struct verified_info {
 } verified_info;
 
 typedef struct verified_h5 {
-    H5FD_t base; /* HDF5's part, first */
+    H5FD_t base; /* HDF5's part; must be the first member */
     tm_verified_file *verified;
     /* set and read by HDF5 */
     haddr_t allocated;

@@ -142,7 +142,7 @@ static tm_status take_flag(reader *in, bool *flag) {
     return TM_OK;
 }
 
-/* Checks the size before allocating by it. */
+/* Reads a text. Checks its size before allocating memory for it. */
 static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
     uint64_t size = 0;
     size_t begin = in->at;

@@ -234,8 +234,9 @@ static bool are_sorted(const tm_table *table, const order *by, const entry *entr
     return true;
 }
 
-/* Sorts entries by counting, else by their first keys, then by bottom-up merging if rows with equal
- * keys are not in order yet. Returns the array with the result. */
+/* Sorts entries by counting if possible. Otherwise sorts them by their first keys, then, if rows
+ * with equal first keys are not in order yet, by bottom-up merging. Returns the array with the
+ * result. */
 static entry *sort_entries(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
     entry *all = count_sort_all(table, by, entries, spare);

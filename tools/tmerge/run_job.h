@@ -101,7 +101,8 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_
 tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Reads the store's timelines and closes it. As tm_mpi_restore. Collective: over p->comm. */
+/** Reads the store's timelines, as tm_mpi_restore does, and closes the store. Collective: over
+ * p->comm. */
 tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) TM_MUST_CHECK;
 void tm_pipeline_store_close(tm_pipeline_store *from);
 

@@ -125,7 +125,7 @@ static int open_file(void) {
     return fd;
 }
 
-/* Returns 0 or an errno. */
+/* Makes the file and starts the thread, if there is no file yet. Returns 0 or an errno. */
 static int begin_file(void) {
     if (spill.fd >= 0)
         return 0;
@@ -204,7 +204,7 @@ static int map(size_t size, off_t offset, char **out) {
     return 0;
 }
 
-/* Returns NULL with spill.error set on failure. */
+/* Adds a block at the end of the file and maps it. Returns NULL with spill.error set on failure. */
 static void *map_block(size_t size) {
     mapped block = {.size = whole_pages(size), .offset = spill.end};
     block.room = block.size * ROOM_FACTOR;

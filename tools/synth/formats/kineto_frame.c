@@ -104,7 +104,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_string(out, ",\n  \"traceEvents\": [\n");
 }
 
-/* Writes an 'M' event up to its argument's value. */
+/* Writes the start of a metadata event ("ph": "M"), up to the value of its argument. */
 static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid, int64_t tid) {
     tms_out_string(out, "  {\n    \"name\": \"");
     tms_out_string(out, name);
@@ -117,7 +117,7 @@ static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid,
     tms_out_string(out, ",\n    \"args\": {\n      ");
 }
 
-/* Closes an event started by metadata(). */
+/* Writes the end of an event started by metadata(). */
 static void end_metadata(tms_out *out) {
     tms_out_string(out, "\n    }\n  },\n");
 }

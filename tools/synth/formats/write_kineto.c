@@ -47,7 +47,7 @@ tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64
     return TMS_OK;
 }
 
-/* Writes the end of the arrow of the event just written. */
+/* Writes the start or the end of the flow arrow of the event just written. */
 static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kind_info *info) {
     tms_out *out = kineto->out;
     bool op = info->shape == TMS_SHAPE_OP;

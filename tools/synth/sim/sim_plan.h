@@ -48,7 +48,8 @@ static inline size_t tms_plan_index(const tms_plan *plan, int64_t step, int64_t 
     return (size_t)(step * plan->groups.n_parts + part);
 }
 
-/* Returns the index of an instance's times on its first member; those of the others follow. */
+/* Returns the index of an instance's times on its first member; those of the other members
+ * follow. */
 static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t instance) {
     const tms_channel *channel = &plan->groups.channels[plan->instances[instance].channel];
 
@@ -56,7 +57,7 @@ static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t 
         plan, step, channel->base + (instance - channel->first_instance) * channel->ranks.size);
 }
 
-/* Whether the traces have a kernel of every member; `step` counts from 0. */
+/* Returns whether the traces have a kernel of every member; `step` counts from 0. */
 bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance);
 
 #endif

@@ -94,7 +94,7 @@ static tm_status print_docs(const char *name, bool *found, tm_error *err) {
     return status;
 }
 
-/* Prints a format that is read or written. Returns false if no format has this name. */
+/* Prints a format that tmerge reads or writes. Returns false if no format has this name. */
 static bool print_named_format(const char *name) {
     size_t n_formats, n_exports;
     const tm_format *const *formats = tm_formats(&n_formats);

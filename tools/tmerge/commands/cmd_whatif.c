@@ -277,7 +277,7 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
     return status;
 }
 
-/* Keeps and prints the requested rows. */
+/* Removes the rows that were not requested, and prints the others. */
 static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
     tm_table *items = tm_tables_find(tables, "whatif.item");
     char *each = NULL, scenario[] = "scenario";

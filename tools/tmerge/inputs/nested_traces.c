@@ -9,7 +9,7 @@
 #include "folders.h"
 #include "identity/rank_from_path.h"
 
-/* An archive of runs may hold millions of files, few of them traces. Each entry costs a stat,
+/* An archive of runs may hold millions of files, of which few are traces. Each entry costs a stat,
  * each file an open. */
 enum {
     LEVELS_MAX = 5,
@@ -62,7 +62,7 @@ static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     return path;
 }
 
-/* Lists a folder. Unreadable ones are skipped, because the user did not name them. */
+/* Lists a folder. A folder that cannot be read is skipped, because the user did not name it. */
 static tm_status list(search *s, const place *at, tm_error *err) {
     DIR *dir = opendir(at->path);
     bool ok = true;
@@ -97,7 +97,8 @@ static bool holds_trace(search *s) {
     return found;
 }
 
-/* Lists a folder's name. Folders of ranks are replaced by their parent, which is one recording. */
+/* Adds a folder's name to the list. A folder of one rank is replaced by its parent: the ranks in
+ * the parent are one recording. */
 static void add_name(search *s, const char *path) {
     const char *name = path + strlen(s->root), *base = strrchr(path, '/') + 1;
     name += strspn(name, "/");

@@ -55,7 +55,7 @@ static void weigh(void *context, const char *path) {
     w->pieces += is_json || is_store ? 1 + bytes / PIECE_BYTES : 1;
 }
 
-/* Returns the number of processes that pays off. */
+/* Returns the number of processes that is worth starting for these inputs. */
 static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;
@@ -176,7 +176,7 @@ static void become_mpirun(const tm_arguments *arguments, int64_t n) {
 }
 #endif
 
-/* Checks --jobs under a launcher, whose number of processes counts. */
+/* Under a launcher, --jobs must be the launcher's number of processes, if it is given. */
 static tm_status check_agrees(const tm_launcher_env *place, int64_t asked, tm_error *err) {
     if (asked > 0 && asked != place->size)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

@@ -79,7 +79,8 @@ bool tm_console_redraws(void) {
     return person_looks_on(2);
 }
 
-/* Returns the width to wrap at. A launcher's terminal has no size of its own. */
+/* Returns the width at which lines are wrapped. A terminal that a launcher made has no size of its
+ * own. */
 static int width_of(int stream) {
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
@@ -145,8 +146,8 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
     tm_vec_free(&out.bytes);
 }
 
-/* Writes a single line for programs. A terminal gets it wrapped at blanks with a hanging indent,
- * unless out of memory. */
+/* Writes a text as a single line. On a terminal, the text is wrapped at blanks with a hanging
+ * indent, unless out of memory. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();

@@ -491,7 +491,7 @@ static uint64_t usual_steps(const tm_table *steps) {
     return usual;
 }
 
-/* Adds a rank to a line, which starts with the text. */
+/* Prints one more rank of a list; the text before the first. *n counts the ranks. */
 static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
     if (*n == 0)
         printf("%s%s", colors->warning, text);

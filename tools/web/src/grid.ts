@@ -48,11 +48,11 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
   /** Heading; default: the column's own name. */
   readonly label?: string;
-  /** Whether it holds bytes of device memory, shown in GiB etc. */
+  /** Whether the values are bytes of device memory, which are shown in GiB etc. */
   readonly memory?: boolean;
   /** Shows at most two lines of a name from a trace, the rest on hover. */
   readonly name?: "name" | "narrow";
-  /** Whether it is a kernel's, which is shortened. */
+  /** Whether the value is the name of a kernel, which is shortened. */
   readonly kernel?: boolean;
   /** Returns the colour of a bar next to the value, whose length is the value's share of the column's largest; undefined for no bar. */
   readonly bar?: (row: number) => string | undefined;
@@ -63,7 +63,7 @@ export interface GridColumn<N extends TableName = TableName> {
   /** Formats each number with its own unit, which the heading then omits. */
   readonly write?: (value: number) => string;
   readonly after?: (row: number) => Child;
-  /** Whether it is left out on narrow pages. */
+  /** Whether the column is left out on narrow pages. */
   readonly spare?: boolean;
 }
 

@@ -164,7 +164,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   );
 }
 
-/** Returns null if nothing was measured; the address keeps the chosen kernel as "measured". */
+/** Makes the section of measured kernels; null if nothing was measured. The address keeps the chosen kernel as "measured". */
 export function measured(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");

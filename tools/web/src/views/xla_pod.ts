@@ -232,7 +232,8 @@ function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: strin
   return grid(table, { rows, first: FIRST, sort: "-over_ns" as Sort<N> }, who, column, more);
 }
 
-/* Returns null if devices cannot be compared: a single one, no marked steps, or fewer than two that compute. */
+/* Makes the section of slow devices and steps; null if devices cannot be compared: there is one device, no step is marked, or fewer than
+ * two devices compute. */
 function slowDevices({ job }: Context): HTMLElement | null {
   const table = job.table("pod.rank"),
     computing = table.rows.filter((_, row) => computes(table, row));
