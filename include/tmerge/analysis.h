@@ -1,4 +1,4 @@
-/* Analyses: compute results from timelines. All of them are in one registry. */
+/* Analyses compute results from timelines. A registry lists all of them. */
 #ifndef TMERGE_ANALYSIS_H
 #define TMERGE_ANALYSIS_H
 
@@ -20,25 +20,26 @@ struct tm_ncu;
 struct tm_snapshots;
 struct tm_peaks;
 
-/** An analysis's view of one rank. Everything is borrowed. */
+/** The data of one rank that an analysis gets. All of it is borrowed. */
 typedef struct tm_rank_view {
     const tm_timeline *timeline;
     const tm_names *names;
-    size_t n_names;             /* ids below this limit cover all names of the rank's events */
-    const struct tm_busy *busy; /* GPU time as interval sets, computed once */
+    size_t n_names;                   /* all name ids of the rank's events are below this limit */
+    const struct tm_busy *busy;       /* GPU time as interval sets, computed once */
     const struct tm_calls *operators; /* nesting of the operators, computed once */
     const struct tm_host_time *host;  /* host time as interval sets, computed once */
     struct tm_call_kinds *call_kinds; /* properties of names, computed on first use */
     const struct tm_passes *passes;   /* operators of the backward pass, computed once */
     const struct tm_lost *lost;       /* launches without a recorded kernel, computed once */
-    const struct tm_vec *devices;     /* of tm_device_busy, if the rank uses several devices;
+    const struct tm_vec *devices;     /* tm_device_busy of each device, if the rank uses several;
                                          computed once */
 
-    /* NULL unless the analysis requests them in `reads`. */
+    /* These are NULL unless the analysis requests them in `reads`. */
     const struct tm_host_work *work;    /* host calls and operators as interval sets */
     const struct tm_gaps *gaps;         /* times without GPU work, and their causes */
     const struct tm_calls *places;      /* the program's own functions, modules and annotations */
-    const struct tm_calls *annotations; /* of program and frameworks, without steps */
+    const struct tm_calls *annotations; /* annotations by the program and by frameworks, except
+                                           those that mark steps */
 } tm_rank_view;
 
 /** Parts of a rank view that need memory for every event and that few analyses use. Each is kept
@@ -50,11 +51,11 @@ typedef enum tm_reads {
     TM_READS_ANNOTATIONS = 8
 } tm_reads;
 
-/** What an analysis knows of the job besides the rows of all ranks. */
+/** Facts about the job that an analysis may use besides the rows of all ranks. */
 typedef struct tm_job {
     size_t n_ranks;     /* number of ranks read */
     int64_t world_size; /* largest world size in any trace, -1 unknown */
-    bool aligned;       /* clocks are aligned, so cross-rank numbers exist */
+    bool aligned;       /* clocks are aligned, so results that compare times of ranks exist */
     const char *align;  /* how clocks were aligned: the word given to --align, or NULL */
 
     const tm_names *names;                /* dictionary, with the same ids on every process */
@@ -62,10 +63,11 @@ typedef struct tm_job {
     const struct tm_snapshots *snapshots; /* PyTorch memory snapshots and timelines, or NULL */
 
     const struct tm_peaks *peaks; /* device peaks given by the user, or NULL */
-    int64_t samples, tokens;      /* per step of the whole job, given by the user; 0: not given */
+    int64_t samples, tokens;      /* number processed by the whole job in a step, given by the user;
+                                     0: not given */
 } tm_job;
 
-/** One analysis: the tables it fills and its computing functions. */
+/** One analysis: the tables that it fills, and its functions. */
 typedef struct tm_analysis {
     const char *name;    /* as typed after `tmerge show` */
     const char *summary; /* one line for `tmerge list` */
@@ -84,7 +86,7 @@ typedef struct tm_analysis {
     /**
      * Merges the rows of all ranks that share a key into one row. Reads the analysis's internal
      * tables with n_merged, which are sorted by key and complete for some of the keys, and adds to
-     * the shown tables. This keeps messages and process 0 free of ranks x names rows. No
+     * the shown tables. Without it, process 0 would receive a row for each rank and name. No
      * communication. NULL: nothing to do.
      * @param names  the job's dictionary, with the same ids on every process
      */
@@ -112,8 +114,8 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, struct tm_call_kinds *cal
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
                                  tm_error *err) TM_MUST_CHECK;
 
-/** Packs rows that only wait for the rows of other ranks once there are many of them. Called
- * between ranks. TM_OK; TM_ERR_FAULT. */
+/** Packs the rows added so far if there are many; they are not needed before the rows of all ranks
+ * are present. Called after each rank. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the n_merged tables of an analysis, in which all rows of a key are now present, runs its

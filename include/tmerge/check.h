@@ -1,4 +1,4 @@
-/* Store check: verifies every byte of a store. */
+/* Verifies every byte of a store. */
 #ifndef TMERGE_CHECK_H
 #define TMERGE_CHECK_H
 
@@ -7,12 +7,12 @@
 #include "tmerge/status.h"
 #include "tmerge/table.h"
 
-/** Contents of a valid store. */
+/** What a valid store contains. */
 typedef struct tm_store_contents {
     int64_t n_datasets, n_events, bytes;
 } tm_store_contents;
 
-/** Called once per fault, at most once per column, with a message that names the store. */
+/** Called for each fault, but at most once for a column. The message names the store. */
 typedef void tm_fault_function(void *context, const tm_error *fault);
 
 typedef struct tm_fault_sink {

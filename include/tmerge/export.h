@@ -10,7 +10,7 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-/** Input of an export. Shared by all formats; outlives the export. */
+/** The job that is exported, for any format. Must outlive the export. */
 typedef struct tm_export_job {
     const tm_names *names;
     const tm_timeline *ranks; /* [n_ranks] all ranks of the job, ascending; their arrays may be
@@ -18,13 +18,14 @@ typedef struct tm_export_job {
     const char *const *hosts; /* [n_ranks] host of each rank, "" if unknown */
     size_t n_ranks;
     const bool *wanted;     /* [n_ranks] whether the rank is exported */
-    int64_t world_size;     /* ranks of the job, those without a trace included; <= 0 unknown */
+    int64_t world_size;     /* number of ranks of the job, including those without a trace; <= 0:
+                               unknown */
     int64_t begin_ns;       /* start of the job on its clock */
     int64_t from_ns, to_ns; /* window [from, to) on the job's clock; INT64_MIN and INT64_MAX for
                                the whole job */
     const char *tool_version;
-    const struct tm_table *stacks; /* the functions of the job's calls.tree, for stack formats */
-    bool of_devices;               /* stack formats show device time, otherwise host time */
+    const struct tm_table *stacks; /* for formats of stacks: the job's table calls.tree */
+    bool of_devices;               /* for formats of stacks: write device time; false: host time */
 } tm_export_job;
 
 /** Maximum length [B] of the signature that identifies a file. */
@@ -37,17 +38,19 @@ typedef struct tm_export_format {
     const char *name;    /* as typed after --format */
     const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
-    const char *begins;  /* signature at begins_at in each of its files */
+    const char *begins;  /* bytes at offset begins_at of each of its files, by which they are
+                            recognised */
     size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
     size_t begins_at;    /* offset [B] of begins in the file */
-    bool of_stacks; /* contains only call stacks of all ranks: ranks and windows cannot be chosen */
-    bool needs_file;  /* seeks in its output, which must be a regular file */
-    bool is_database; /* also contains the store's tables. It is written directly from the store, so
-                         it has no callbacks and cannot be used with tm_export_create */
-    size_t state_size; /* bytes of its state, zeroed at the start */
-    unsigned attrs;    /* bits 1 << tm_attr of the attributes that it writes */
-    bool metadata;     /* writes the metadata of the ranks' traces */
-    bool spans_alone;  /* does not use events, only spans */
+    bool of_stacks;   /* the format contains only call stacks of all ranks: ranks and windows cannot
+                         be chosen */
+    bool needs_file;  /* the format seeks in its output, which must be a regular file */
+    bool is_database; /* the format also contains the store's tables. It is written directly from
+                         the store: it has no callbacks, and cannot be used with tm_export_create */
+    size_t state_size; /* size of the format's state [B], which is zeroed at the start */
+    unsigned attrs;    /* bits 1 << tm_attr of the attributes that the format contains */
+    bool metadata;     /* the format contains the metadata of the ranks' traces */
+    bool spans_alone;  /* the format does not need events, only spans */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 
@@ -71,8 +74,8 @@ const tm_export_format *tm_export_format_find(const char *name);
 bool tm_export_is_one(const tm_export_format *format, const char *path);
 
 /**
- * Begins an export. Memory does not grow with the job: a buffer, and the format's state for one
- * rank.
+ * Begins an export. Memory does not grow with the job: it is a buffer, and the format's state for
+ * one rank.
  * @param fd    open for writing, and for reading if the format needs a file; remains the caller's
  * @param path  for errors
  * @param out   set only on TM_OK; released by tm_export_destroy

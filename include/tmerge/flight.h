@@ -9,16 +9,16 @@
 
 #include "tmerge/source.h"
 
-/** A process group as the rank sees it. */
+/** A process group, as recorded in the rank's dump. */
 typedef struct tm_flight_group {
     const char *name, *desc; /* borrowed, like all texts here, until the next dump is read */
     const int64_t *ranks;    /* [n_ranks] in group order; empty if not recorded */
     size_t n_ranks;
-    uint64_t key; /* hash of name and ranks, the same in every dump */
+    uint64_t key; /* hash of name and ranks; equal in the dumps of all ranks */
 } tm_flight_group;
 
 typedef enum tm_flight_state {
-    TM_FLIGHT_SCHEDULED, /* on the host, or progress unknown */
+    TM_FLIGHT_SCHEDULED, /* not started on the GPU, or progress unknown */
     TM_FLIGHT_STARTED,
     TM_FLIGHT_COMPLETED
 } tm_flight_state;
@@ -26,20 +26,23 @@ typedef enum tm_flight_state {
 /** An operation that the rank's host issued. */
 typedef struct tm_flight_call {
     size_t group;        /* index into the dump's groups */
-    int64_t seq;         /* number among the group's collectives, or among its sends and receives */
-    int64_t other_seq;   /* the other of the two numbers; -1 if not recorded */
-    int64_t record;      /* number among all records of the rank */
-    const char *backend; /* backend, such as "nccl"; "" if the name does not contain it */
+    int64_t seq;         /* position among the group's collectives or, for a send or receive, among
+                            its sends and receives */
+    int64_t other_seq;   /* for a collective, the position of the last send or receive, and the
+                            reverse; -1 if not recorded */
+    int64_t record;      /* position among all records of the rank */
+    const char *backend; /* such as "nccl"; "" if the operation's name does not contain it */
     const char *op;      /* "all_reduce"; "send 0->1" */
-    int64_t created_ns;  /* since the epoch; 0 if not recorded, like the next three */
+    int64_t created_ns;  /* times since the epoch; each of these four is 0 if not recorded */
     int64_t started_ns, completed_ns, timeout_ns;
-    uint64_t form;      /* hash of operation, sizes and types, for a send or receive of sizes and
-                           types only; equal on ranks that agree */
-    int64_t group_size; /* group size implied by an all_gather's sizes; 0: unknown */
+    uint64_t form;      /* hash of operation, sizes and types (of a send or receive: only sizes and
+                           types); ranks whose values differ disagree about the operation */
+    int64_t group_size; /* size of the group, computed from the sizes of an all_gather; 0:
+                           unknown */
     bool is_p2p;
-    bool ends_batch; /* the record that ends a coalesced batch and represents it */
+    bool ends_batch; /* the record ends a coalesced batch and stands for all of it */
     bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
-    tm_flight_state state; /* for a member of a batch, the state of the batch */
+    tm_flight_state state; /* of a member of a batch: the state of the batch */
     uint32_t values;       /* for tm_flight_text */
 } tm_flight_call;
 
@@ -56,7 +59,8 @@ void tm_flight_destroy(tm_flight *flight);
  */
 tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
-/** Whether a file is a dump. MAYBE: the file is empty, or may be other JSON. */
+/** Whether a file is a dump. MAYBE: the file is empty, or JSON whose kind its first bytes do not
+ * show. */
 typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
 
 /** Guesses from the first bytes of a file whether it is a dump. */

@@ -1,10 +1,10 @@
-/* Gate: limits on how far figures may change between two jobs, and whether the limits are met. */
+/* Checks whether figures have changed between two jobs by more than given limits. */
 #ifndef TMERGE_GATE_H
 #define TMERGE_GATE_H
 
 #include "tmerge/table.h"
 
-/** Minimum number of whole steps per job, and maximum length of the sentence on a figure. */
+/** Minimum number of whole steps of each job; maximum length of a sentence in the column `why`. */
 enum { TM_GATE_STEPS_MIN = 5, TM_GATE_WHY_MAX = 160 };
 
 /** The words of the column `verdict`. */
@@ -15,7 +15,7 @@ enum { TM_GATE_STEPS_MIN = 5, TM_GATE_WHY_MAX = 160 };
 /** "step=+2%". */
 typedef struct tm_gate_limit {
     int name;   /* index of the figure in gate.c */
-    double pct; /* allowed increase; below 0: allowed decrease */
+    double pct; /* allowed change [%]: above 0 an increase, below 0 a decrease */
 } tm_gate_limit;
 
 /** Definition of the table that tm_gate_compare fills. */

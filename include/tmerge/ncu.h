@@ -1,4 +1,4 @@
-/* Nsight Compute measurements of kernels: the output of `ncu --csv`. */
+/* Kernels measured with Nsight Compute: reads the output of `ncu --csv`. */
 #ifndef TMERGE_NCU_H
 #define TMERGE_NCU_H
 
@@ -28,7 +28,7 @@ typedef struct tm_ncu_launch {
     tm_text name;                     /* kernel name as in the file; borrowed */
     int64_t grid[3];                  /* blocks in x, y, z; -1 if the file has no shape */
     int64_t block[3];                 /* threads in x, y, z; -1 if the file has no shape */
-    double figures[TM_NCU_N_FIGURES]; /* by tm_ncu_figure, NaN if not in the file */
+    double figures[TM_NCU_N_FIGURES]; /* [tm_ncu_figure], NaN if not in the file */
 } tm_ncu_launch;
 
 /** A line in a section of a details page. Texts are borrowed. */

@@ -1,5 +1,5 @@
-/* What NCCL's RAS subsystem answers about a running job: the JSON of `ncclras -f json`, which NCCL
- * 2.28.7 and later write. */
+/* The answer of NCCL's RAS subsystem about a running job: the JSON that `ncclras -f json` of
+ * NCCL 2.28.7 and later prints. */
 #ifndef TMERGE_RAS_H
 #define TMERGE_RAS_H
 
@@ -12,19 +12,20 @@
 /** Upper limit of the size of a communicator. */
 enum { TM_RAS_SIZE_MAX = 1 << 22 };
 
-/** State of a rank of a communicator. hang.ras.state has a word for each but the first. */
+/** State of a rank of a communicator. The column state of hang.ras has a word for each except the
+ * first. */
 typedef enum tm_ras_state {
     TM_RAS_RUNNING,
     TM_RAS_STARTING,    /* the communicator is not yet initialised */
     TM_RAS_ENDING,      /* the program called ncclCommFinalize or ncclCommDestroy */
-    TM_RAS_ABORTED,     /* the program or NCCL aborted it */
+    TM_RAS_ABORTED,     /* the program or NCCL aborted the communicator */
     TM_RAS_FAILED,      /* NCCL reports an error */
     TM_RAS_GONE,        /* its process answers, but has no such communicator */
     TM_RAS_UNREACHABLE, /* its process did not answer in time */
-    TM_RAS_DEAD         /* its process has not answered for so long that NCCL gave it up */
+    TM_RAS_DEAD         /* its process has not answered for so long that NCCL counts it as lost */
 } tm_ras_state;
 
-/** How many operations of one kind a rank has launched. */
+/** Number of operations of one kind that a rank has launched. */
 typedef struct tm_ras_count {
     const char *operation; /* "AllReduce"; borrowed, like all texts here, until the next read */
     int64_t launched;
@@ -33,11 +34,11 @@ typedef struct tm_ras_count {
 typedef struct tm_ras_member {
     int64_t rank; /* in the communicator */
     const char *host;
-    int64_t pid, gpu; /* -1: unknown; gpu: as the driver numbers it */
+    int64_t pid, gpu; /* -1: unknown; gpu: the driver's number of the device */
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
-    size_t n_counts; /* 0 from TM_RAS_GONE on */
+    size_t n_counts; /* 0 for TM_RAS_GONE and all states after it */
 } tm_ras_member;
 
 typedef struct tm_ras_comm {
@@ -63,10 +64,12 @@ bool tm_ras_is_answer(const char *head, size_t size);
 tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
 const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
-const char *tm_ras_version(const tm_ras *ras); /* of NCCL; "" if not recorded */
-const char *tm_ras_time(const tm_ras *ras);    /* local time of the job; "" if not recorded */
-int64_t tm_ras_left_out(const tm_ras *ras); /* entries that are not a rank of their communicator */
-int64_t tm_ras_commas(const tm_ras *ras);   /* missing commas that were added: NCCL 2.28 forgets one
-                                               for each rank without an answer */
+const char *tm_ras_version(const tm_ras *ras); /* version of NCCL; "" if not recorded */
+const char *tm_ras_time(const tm_ras *ras);    /* the job's local time at which it answered; "" if
+                                                  not recorded */
+int64_t tm_ras_left_out(const tm_ras *ras); /* number of entries whose rank is not a rank of their
+                                               communicator */
+int64_t tm_ras_commas(const tm_ras *ras);   /* number of missing commas that were added: NCCL 2.28
+                                               omits one for each rank without an answer */
 
 #endif

@@ -16,12 +16,13 @@ struct tm_vec;
 /** One trace in a file that can contain several: a process and the devices that form one rank with
  * it. Contains only numbers, so that it can be sent. */
 typedef struct tm_unit {
-    int64_t process;  /* process number in the format */
+    int64_t process;  /* number of the process in the file */
     int64_t devices;  /* bit d: device d; bit 63: all devices from 63 on */
     int64_t rank;     /* rank recorded in the file, -1 if none */
     int64_t host;     /* hash of the host's name, 0 if not recorded */
-    int64_t told;     /* in a file copied from several others: the rank according to its process
-                         groups, which differs from the rank if there are several replicas */
+    int64_t told;     /* in a file that was made from several others: the rank in the numbering
+                         of its process groups, which differs from `rank` if there are several
+                         replicas */
     int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; should
                          be equal for all files of a host */
 } tm_unit;
@@ -62,9 +63,9 @@ typedef struct tm_converter {
 typedef struct tm_format {
     const char *name;        /* as stored and shown in job.rank */
     const char *summary;     /* one line for `tmerge list` */
-    const char *cannot_tell; /* a sentence on data that its traces never contain but traces of other
-                                formats do, and on the results that its ranks therefore lack; NULL:
-                                there is no such data */
+    const char *cannot_tell; /* a sentence about data that traces of this format never contain,
+                                unlike those of other formats, and about the results that ranks lack
+                                for this reason; NULL: there is no such data */
 
     /** Glob patterns of the paths at which its profiler leaves traces below a folder given by the
      * user, terminated by NULL. Files directly in the folder are always tried. */
@@ -80,8 +81,8 @@ typedef struct tm_format {
     bool (*sniff)(const char *head, size_t size, bool whole);
 
     /** For formats that start with the same bytes, such as databases: returns whether a file that
-     * @p sniff accepted has this format. False for a file that cannot be opened; the last of these
-     * formats has no such function and reports the error. */
+     * @p sniff accepted has this format. False for a file that cannot be opened: the last of these
+     * formats has no such function, so it gets the file and reports the error. */
     bool (*claims)(const char *path);
 
     /**
@@ -157,10 +158,11 @@ typedef struct tm_format {
      * input is then left out. */
     bool (*is_covered)(const char *path, const char *other);
 
-    const tm_converter *converter; /* for reports that can be converted to this format */
+    const tm_converter *converter; /* converts a profiler's reports to this format; NULL: there are
+                                      none */
 
-    const char *richer; /* source of richer collective metadata than some of its traces have: "a
-                           newer PyTorch"; NULL: all of its versions record the same */
+    const char *richer; /* profiler that records more metadata of collectives than some traces have:
+                           "a newer PyTorch"; NULL: all versions record the same */
 
     /* Advice for collectives that stay unmatched because the trace does not describe their process
      * group: one for groups that are not even named, one for groups of which only the name is
@@ -210,7 +212,7 @@ tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec
 /** Selects a trace to read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;              /* of its source, if that differs from the path; else NULL */
+    const char *name;              /* path of its source, if that is another file; else NULL */
     const tm_unit *unit;           /* unit to read; NULL: the only one in the file */
     size_t n_units;                /* number of units, for tm_trace_read_units */
     const char *device_categories; /* comma-separated names of event categories that also count as
@@ -219,7 +221,8 @@ typedef struct tm_trace_file {
                                       thread */
     const tm_format *format;       /* format from tm_file_sniff; NULL: not yet known */
     const struct tm_trace *like;   /* a similar trace that was read, or NULL */
-    double factor; /* expected rows relative to those of `like`, to reserve memory */
+    double factor; /* expected number of rows as a multiple of that of `like`; memory is reserved by
+                      it */
 } tm_trace_file;
 
 /**

@@ -10,18 +10,21 @@
 
 /** One device of a snapshot. */
 typedef struct tm_snapshot_device {
-    const char *file; /* path as given; borrowed, like all texts here */
+    const char *file; /* path as given by the user; borrowed, like all texts here */
     int64_t device;
-    int64_t segments, reserved_bytes;       /* memory that the allocator holds of the device */
-    int64_t blocks, allocated_bytes;        /* part of it that the program holds */
-    int64_t requested_bytes;                /* bytes that the program requested */
-    int64_t pending_bytes;                  /* freed but still in use by a stream */
-    int64_t free_bytes, largest_free_bytes; /* free bytes, and the largest free block */
-    int64_t entries, ooms;                  /* of the trace recorded with it */
+    int64_t segments, reserved_bytes;       /* device memory that the allocator has reserved */
+    int64_t blocks, allocated_bytes;        /* part of the reserved memory that is allocated to the
+                                               program */
+    int64_t requested_bytes;                /* size of these blocks as the program requested it,
+                                               before rounding */
+    int64_t pending_bytes;                  /* freed by the program but still in use by a stream */
+    int64_t free_bytes, largest_free_bytes; /* reserved but not in use: sum, and largest block */
+    int64_t entries, ooms;                  /* number of entries of the snapshot's trace; of those
+                                               that report running out of memory */
     int64_t peak_bytes;                     /* maximum allocated during that trace */
 } tm_snapshot_device;
 
-/** Memory of a device held by one place in the program. */
+/** Memory of a device that was allocated at one place in the program and not yet freed. */
 typedef struct tm_snapshot_site {
     const char *file;
     int64_t device;
@@ -44,7 +47,7 @@ enum { TM_N_TIMELINE_CATEGORIES = 8 };
 /** One exported timeline of one device. The file does not name the device. */
 typedef struct tm_memory_timeline {
     const char *file;
-    int64_t moments;      /* number of records, or of times */
+    int64_t moments;      /* number of records (.raw.json) or of times (.json) */
     int64_t peak_time_ns; /* first moment of the peak, since the epoch; -1: before the trace */
     int64_t peak_bytes[TM_N_TIMELINE_CATEGORIES]; /* at the peak */
     int64_t most_bytes[TM_N_TIMELINE_CATEGORIES]; /* maximum of each category */
@@ -63,15 +66,15 @@ void tm_snapshots_destroy(tm_snapshots *snapshots);
  * Adds a file: a pickled snapshot, whose code is never run, or a timeline (.json or .raw.json,
  * compressed or not). The kind is determined from the content.
  * @param source  read to its end
- * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed, a pickle that
- *                asks for more than plain data: the offset is that of the instruction);
- *                TM_ERR_FAULT. After a failure @p snapshots can only be destroyed
+ * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed, or a pickle that
+ * does more than build plain data: with the offset of the instruction); TM_ERR_FAULT. After a
+ * failure @p snapshots can only be destroyed
  */
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source,
                             tm_error *err) TM_MUST_CHECK;
 
-/* Return entries ordered by file, then device, then bytes descending. Borrowed until the next read.
- */
+/* Return entries ordered by file, then device, then bytes descending. Borrowed until the next
+ * read. */
 const tm_snapshot_device *tm_snapshots_devices(const tm_snapshots *snapshots, size_t *n);
 const tm_snapshot_site *tm_snapshots_sites(const tm_snapshots *snapshots, size_t *n);
 const tm_memory_timeline *tm_snapshots_timelines(const tm_snapshots *snapshots, size_t *n);

@@ -81,7 +81,8 @@ bool tm_source_cut_short(const tm_source *source);
 
 /** Progress callback, called after each read. */
 typedef struct tm_source_watch {
-    void (*moved)(void *context, int64_t consumed_bytes); /* bytes of the file itself, so far */
+    void (*moved)(void *context, int64_t consumed_bytes); /* number of bytes of the file itself that
+                                                             were read so far */
     void *context;
 } tm_source_watch;
 
@@ -91,7 +92,7 @@ void tm_source_set_watch(tm_source *source, tm_source_watch watch);
 /** Reports progress in place of tm_source_read, for a reader that accesses the file itself. */
 void tm_source_tell(const tm_source *source, int64_t consumed_bytes);
 
-/** Returns the path or name it was opened with; borrowed. */
+/** Returns the path or name with which the source was opened; borrowed. */
 const char *tm_source_path(const tm_source *source);
 
 /** Returns the encoding: "plain", "gzip" or "zstd". */
@@ -100,8 +101,8 @@ const char *tm_source_encoding(const tm_source *source);
 /** Returns the decoded bytes delivered or skipped so far, which is where the next read starts. */
 int64_t tm_source_offset(const tm_source *source);
 
-/** Returns the bytes of the file itself consumed so far, for progress; up to one buffer ahead of
- * decoding. */
+/** Returns how many bytes of the file itself were consumed so far, for progress. This may be up to
+ * a buffer ahead of decoding. */
 int64_t tm_source_consumed(const tm_source *source);
 
 /** Returns the size of the file itself in bytes, -1 if unknown (a pipe). */

@@ -13,10 +13,11 @@
 #include "tmerge/timeline.h"
 
 enum {
-    TM_STORE_MAJOR = 1, /* raised if an older reader would misread a store */
-    TM_STORE_MINOR = 3, /* raised when something is added */
+    TM_STORE_MAJOR = 1, /* is raised when an older reader would misread the store */
+    TM_STORE_MINOR = 3, /* is raised when something is added to the schema */
     TM_STORE_CHUNK_ROWS = 65536,
-    TM_STORE_CHUNK_MAX = 1 << 24, /* rows; a reader needs memory for one chunk */
+    TM_STORE_CHUNK_MAX = 1 << 24, /* default number of rows of a chunk; a reader needs memory for
+                                     one chunk */
     TM_STORE_ZSTD_LEVEL = 1,
     TM_STORE_ZSTD_FILTER = 32015 /* number of zstd in The HDF Group's filter registry */
 };
@@ -89,7 +90,7 @@ typedef struct tm_record_column tm_record_column;
 typedef void tm_fill_function(const tm_record_column *column, const tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, void *out);
 
-/** Inverse of tm_fill_function: takes @p rows, which are rows [first, first + n) of a rank's part
+/** Inverse of tm_fill_function: copies @p rows, which are rows [first, first + n) of a rank's part
  * of a column, into the timeline, whose arrays and row counts exist. Returns false if a row has a
  * value that is impossible in a timeline. */
 typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
@@ -104,11 +105,11 @@ struct tm_record_column {
     const tm_word_list *words; /* NULL: plain numbers */
     tm_fill_function *fill;
     tm_take_function *take; /* NULL: the column is derived from others */
-    size_t array_at;        /* source of the values: offset [B] of the array's pointer in
-                               tm_timeline */
+    size_t array_at;        /* where the values are: offset [B] in tm_timeline of the pointer to an
+                               array */
     size_t stride;          /* size [B] of an element of that array */
     size_t field_at;        /* offset [B] of the value in an element */
-    bool later; /* older stores lack the column and are read as if all of it were -1, unknown */
+    bool later;             /* older stores lack the column; all its values are then -1, unknown */
 };
 
 typedef struct tm_record_table {
@@ -116,8 +117,8 @@ typedef struct tm_record_table {
     const char *doc;  /* meaning of a row */
     const tm_record_column *columns;
     int n_columns;
-    bool one_row;   /* a rank has one row; otherwise rows_at locates their number */
-    size_t rows_at; /* offset [B] of the number of rows, a size_t, in tm_timeline */
+    bool one_row;   /* a rank has one row; false: rows_at says where the number of rows is */
+    size_t rows_at; /* offset [B] in tm_timeline of a rank's number of rows, a size_t */
 } tm_record_table;
 
 /** The record tables, by tm_record. */
@@ -150,8 +151,8 @@ typedef struct tm_store_writer tm_store_writer;
 
 typedef struct tm_store_options {
     const char *tool_version;
-    bool compress;     /* shuffle and zstd; else plain chunks */
-    size_t chunk_rows; /* 0: TM_STORE_CHUNK_ROWS; at most TM_STORE_CHUNK_MAX */
+    bool compress;     /* chunks are packed with shuffle and zstd; false: they are not packed */
+    size_t chunk_rows; /* rows of a chunk, at most TM_STORE_CHUNK_MAX; 0: TM_STORE_CHUNK_ROWS */
 } tm_store_options;
 
 /**
@@ -174,7 +175,7 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Writes raw rows, which are collected to chunks and packed here. */
+/** Writes rows that are not packed. They are collected to chunks and packed here. */
 tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
@@ -191,7 +192,7 @@ tm_status tm_store_put_names(tm_store_writer *writer, const tm_names *names,
 tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table,
                              tm_error *err) TM_MUST_CHECK;
 
-/** An attribute of the root: @p text, or @p number if @p text is NULL. */
+/** An attribute of the file's root group: @p text or, if that is NULL, @p number. */
 typedef struct tm_store_attribute {
     const char *name;
     const char *text;
@@ -239,7 +240,7 @@ bool tm_store_has_table(const tm_store *store, const char *name);
  */
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Called after more rows were appended to the table; may remove any of them. */
+/** Called after more rows were appended to the table. It may remove rows. */
 typedef tm_status tm_store_slice_visitor(void *context, tm_table *table, tm_error *err);
 
 /**
@@ -356,7 +357,8 @@ typedef struct tm_store_visit_plan {
     const bool *wanted; /* [n] ranks to visit; NULL: all */
     unsigned records;   /* as in tm_store_choice */
     bool spans_alone;   /* likewise */
-    bool no_events;     /* likewise: tm_store_read_piece reads them */
+    bool no_events;     /* events and their attributes are not read here; tm_store_read_piece reads
+                           them */
     /* For pieces: returns whether to read a column. Event rows of attributes are always read;
      * attribute columns that are not read are 0. NULL: all. */
     bool (*takes)(int table, const tm_record_column *column);
@@ -386,9 +388,9 @@ tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_
 void tm_store_close_pieces(tm_store_pieces *pieces);
 
 /**
- * Reads rows of a rank from @p first on: 0, or the end of the last piece. It can restart at 0 at
- * any time. If ranks ascend, each chunk is unpacked once. Checks everything that
- * tm_store_read_timelines checks.
+ * Reads the next piece: rows of a rank from @p first on, which is 0 or the end of the last piece.
+ * It can restart at 0 at any time. If ranks ascend, each chunk is unpacked once. Checks everything
+ * that tm_store_read_timelines checks.
  * @param at    index of the rank, whose tracks and steps are present
  * @param what  tm_rows_part
  * @param out   events up to the maximum of a piece, without tracks and steps; launches and

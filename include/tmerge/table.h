@@ -19,11 +19,11 @@ typedef struct tm_column {
     tm_type type;
     const char
         *unit; /* "ns", "%", "B", "GB/s", "ppb", "FLOP", "FLOP/B", "GFLOP/s", "TFLOP/s" or "" */
-    const char *doc; /* one sentence, with the formula */
+    const char *doc; /* a sentence that defines the column, with the formula */
 } tm_column;
 
-/** "ns": the unit of columns that are times since the epoch, by which tm_column_is_epoch recognises
- * them. */
+/** "ns", but a distinct object: columns with this unit are times since the epoch, see
+ * tm_column_is_epoch. */
 extern const char tm_epoch_ns[];
 
 /** Returns whether a column is a time since the epoch. */
@@ -33,7 +33,7 @@ bool tm_column_is_epoch(const tm_column *column);
 typedef enum tm_form {
     TM_FORM_TABLE, /* only as rows */
     TM_FORM_BARS,  /* a bar for each rank; the rank is the only key */
-    TM_FORM_MAP,   /* ranks by steps; the table has a column `step` */
+    TM_FORM_MAP,   /* a map of ranks and steps; the table has a column `step` */
     TM_FORM_LINE   /* a line for each rank over the column of times */
 } tm_form;
 
@@ -44,11 +44,12 @@ typedef struct tm_table_def {
     int n_columns;
     int n_keys;    /* number of leading columns that identify a row; rows are sorted by them */
     int top;       /* column by which `--top` sorts, largest first; -1 if none */
-    bool internal; /* only input of another table: neither stored nor shown */
-    int n_merged;  /* of an internal table without texts: number of leading keys: rows of all ranks
-                      with equal keys are merged on one process; 0: not merged */
-    int n_prose;   /* number of trailing text columns with sentences; a terminal shows them whole,
-                      below their row */
+    bool internal; /* the table is only the input of other tables: it is neither stored nor shown */
+    int n_merged;  /* of an internal table without texts: number of leading columns that form the
+                      key; rows of all ranks with equal keys are merged on one process; 0: not
+                      merged */
+    int n_prose;   /* number of last columns, texts that are sentences; a terminal shows them
+                      completely, below their row */
     tm_form form;  /* how a report draws the column `top` */
 } tm_table_def;
 
@@ -83,7 +84,7 @@ typedef struct tm_table {
     struct tm_texts *texts;    /* storage of the text cells; owned, NULL until the first text */
     struct tm_vec *compressed; /* packed rows; owned, NULL if there are none */
     bool rests;                /* all rows are packed until tm_tables_find asks for the table */
-    bool lost;                 /* memory ran out while unpacking them */
+    bool lost;                 /* memory ran out while the rows were unpacked */
 } tm_table;
 
 /** All tables of a run, one for each definition passed at creation. */
@@ -108,7 +109,7 @@ void tm_tables_destroy(tm_tables *tables);
 /** Removes all rows, including packed ones, and frees their memory. */
 void tm_table_clear(tm_table *table);
 
-/** Removes all rows and texts except packed ones, and keeps the memory of the rows. */
+/** Removes all rows and texts except packed ones; keeps the rows' memory for new rows. */
 void tm_table_clear_rows(tm_table *table);
 
 /** Frees the memory of unused rows. */
@@ -122,8 +123,8 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *table);
  * accepts without quotes. */
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
-/** Returns whether a text is the name of the table or of its analysis, "overlap", or was one in the
- * last version. */
+/** Returns whether a text is the name of the table or of its analysis ("overlap"), or a name that
+ * one of them had in the last version. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
 
 /** Returns the table of a name given by the user, or NULL. */
@@ -146,7 +147,8 @@ int tm_table_column(const tm_table_def *def, const char *column);
  * asserts, an int column without a name. */
 const tm_column *tm_column_of(const tm_table_def *def, const char *column);
 
-/** Returns the cell of such a column in a row; without asserts, null for an unknown column. */
+/** Returns the cell of a column that the table must have, in a row; without asserts, null for an
+ * unknown column. */
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
 /** Returns the row whose leading columns equal these integer keys, by which the rows are sorted;

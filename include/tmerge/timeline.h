@@ -1,4 +1,5 @@
-/* Timeline of a rank: its events as columns, grouped by track, ordered by start time. */
+/* Timeline of a rank: its events as columns, grouped by track, and within a track ordered by
+ * start. */
 #ifndef TMERGE_TIMELINE_H
 #define TMERGE_TIMELINE_H
 
@@ -241,7 +242,7 @@ const tm_count_def *tm_count_info(tm_count count);
 /** Maximum rank, and maximum number of ranks of a job. */
 #define TM_RANK_MAX INT64_C(1000000000)
 
-/** Row number for no launch or no event; TM_NO_STEP for no step. */
+/** TM_NO_EVENT: row number that stands for no event; TM_NO_STEP: for no step. */
 #define TM_NO_EVENT UINT32_MAX
 enum { TM_NO_STEP = -1 };
 
@@ -291,8 +292,8 @@ typedef struct tm_copy_attr {
     uint32_t event;
 } tm_copy_attr;
 
-/** Value of seq: comms_id belongs to an operation of a program that runs repeatedly, and is the
- * same on all ranks; the order of the runs identifies the run. */
+/** Value of seq if comms_id names an operation of a program that runs repeatedly. comms_id is then
+ * the same on all ranks and in all runs; the order of the kernels shows the run. */
 enum { TM_SEQ_REPEATED = -2 };
 
 /** A communication kernel, or the CPU operator that issued it. Matching sets wait_ns, exposed_ns
@@ -300,17 +301,19 @@ enum { TM_SEQ_REPEATED = -2 };
  * belongs to, complete or not. */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 if not in the trace */
-    int64_t seq;      /* number, or TM_SEQ_REPEATED */
+    int64_t seq;      /* position among the group's operations, or TM_SEQ_REPEATED */
     int64_t in_elements, out_elements;
     int64_t wait_ns;    /* wait until the operation's last rank arrived; -1 if it has no wait */
-    int64_t exposed_ns; /* of a kernel: time in which its rank computes nothing; -1 unknown */
+    int64_t exposed_ns; /* of a kernel: part of its duration in which the rank computes nothing; -1
+                           unknown */
     int64_t call_bytes; /* of a kernel without a recorded size: size of the tensors of the call
                            that launched it, -1 unknown (timeline/comm_calls.h); not stored */
     uint32_t event;
     uint32_t first_event;            /* kernel's row among events of first_rank; 0 not matched */
     int32_t first_rank;              /* lowest rank of the operation, -1 not matched */
     int32_t group_size;              /* number of ranks */
-    int32_t rank_start, rank_stride; /* global ranks of the group, if they are regularly spaced */
+    int32_t rank_start, rank_stride; /* the group's global ranks are rank_start + i x rank_stride,
+                                        if they are regularly spaced */
     int32_t src_rank, dst_rank;
     uint32_t name, dtype;              /* `Collective name`, `dtype` */
     uint32_t group, group_description; /* `Process Group Name`, `... Description` */
@@ -323,18 +326,20 @@ typedef struct tm_collective_attr {
  * its ranks. `src_rank` and `dst_rank` of its kernels are places in the communicator until
  * tm_mpi_load has found the ranks (match/communicators.h). */
 typedef struct tm_communicator {
-    uint32_t name;   /* name id: `group` of its kernels, the same on all of its ranks */
-    int32_t n_ranks; /* number of ranks; -1 if its creation was not recorded; below -1: at least
-                        -n_ranks */
+    uint32_t name;   /* name id, equal to `group` of the communicator's kernels; the same text on
+                        all of its ranks */
+    int32_t n_ranks; /* number of ranks; -1: unknown, because its creation was not recorded; -n: at
+                        least n, for n > 1 */
     int32_t place;   /* place of this rank in the communicator; -1 if unknown */
     bool used;       /* used by a kernel of this rank */
     bool numbered; /* whether the communicator's kernels have a Comms Id from NCCL's counters, which
                       other traces lack */
-    bool joined;   /* this rank's trace gives its name and ranks (match/joined.h) */
+    bool joined;   /* this rank's trace has the communicator's name and ranks (match/joined.h) */
     uint64_t nccl; /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
 } tm_communicator;
 
-/** Number of digits of a communicator's hash that every NCCL profiler writes, out of up to 16. */
+/** Every NCCL profiler writes at least this many of the up to 16 hex digits of a communicator's
+ * hash. */
 enum { TM_NCCL_DIGITS = 14 };
 
 /** Returns the first digits of a hash, without leading zeros. */
@@ -351,9 +356,9 @@ enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 typedef struct tm_memory_attr {
     int64_t address; /* -1 if not recorded */
     int64_t bytes;
-    int64_t allocated_bytes, reserved_bytes; /* totals after it, -1 if not recorded; on a TPU,
-                                                reserved is the part of allocated owned by
-                                                programs */
+    int64_t allocated_bytes, reserved_bytes; /* totals of the device after this event, -1 if not
+                                                recorded; on a TPU, reserved_bytes is the part of
+                                                allocated_bytes that programs own */
     uint32_t event;
     int32_t device_type; /* 0 CPU, 1 CUDA, ... */
     int32_t device;      /* -1 CPU */
@@ -383,12 +388,14 @@ typedef struct tm_inputs_attr {
 /** Autograd and Python information on a CPU operator, if the profiler recorded it. Building the
  * timeline sets forward. */
 typedef struct tm_operator_attr {
-    int64_t sequence; /* autograd's number of the operator whose gradient it computes; -1 if not
-                         recorded */
+    int64_t sequence; /* autograd's number of the forward operator: of this one or, for a backward
+                         operator, of the one whose gradient it computes; -1 if not recorded */
     uint32_t event;
-    uint32_t forward; /* row of that operator, TM_NO_EVENT if none or not in the trace */
+    uint32_t forward; /* of a backward operator: row of its forward operator; otherwise, or if that
+                         is not in the trace, TM_NO_EVENT */
     uint32_t stack;   /* name id of its call stack, innermost function first, separated by ";" */
-    int32_t thread;   /* autograd's number of the forward thread; 0 for a forward operator */
+    int32_t thread;   /* of a backward operator: autograd's number of the thread that ran its
+                         forward operator; else 0 */
 } tm_operator_attr;
 
 /** A recorded wait: of a stream for a CUDA event (stream_wait), or of the host for an event, a
@@ -396,10 +403,12 @@ typedef struct tm_operator_attr {
  * event's device. An event_sync may come from cudaEventQuery, which does not wait: check the name
  * of the call. Building the timeline sets call and record. */
 typedef struct tm_wait_attr {
-    int64_t correlation;        /* of the call that waits */
-    int64_t record_correlation; /* of the call that recorded the event; 0 not recorded */
-    int64_t stream;             /* the waiting stream; -1 the host */
-    int64_t on_stream;          /* the stream waited for; -1 all of the context, or unknown */
+    int64_t correlation;        /* correlation id of the call that waits */
+    int64_t record_correlation; /* correlation id of the call that recorded the event; 0 if not in
+                                   the trace */
+    int64_t stream;             /* stream that waits; -1: the host waits */
+    int64_t on_stream;          /* stream that is waited for; -1: all streams of the context, or
+                                   unknown */
     uint32_t event;
     uint32_t call;   /* row of the call that waits (cudaStreamWaitEvent, ...), or TM_NO_EVENT */
     uint32_t record; /* row of the cudaEventRecord whose work is waited for, or TM_NO_EVENT */
@@ -408,8 +417,8 @@ typedef struct tm_wait_attr {
 
 /** Compiler information of XLA or TensorFlow on a device event: its names and what it computes. */
 typedef struct tm_xla_attr {
-    int64_t flops, bytes; /* per run, as counted by the compiler; bytes are those of the device's
-                             main memory; -1 if not recorded */
+    int64_t flops, bytes; /* of one execution, as counted by the compiler; bytes: read and written
+                             in the device's main memory; -1 if not recorded */
     uint32_t event;
     uint32_t program;  /* name id of the module, with its fingerprint if it has one */
     uint32_t hlo;      /* name id of the operation in the module: "fusion.2" */
@@ -450,8 +459,8 @@ typedef struct tm_step {
                       the results of tm_store_read_ranks */
 } tm_step;
 
-/** Recordings further apart than this belong to different jobs, whatever their clocks: no clock is
- * that wrong. A time before TM_FIRST_DAY_NS is not a time of day. */
+/** Recordings further apart than this belong to different jobs, because no clock is that wrong. A
+ * time before TM_FIRST_DAY_NS is not a time of day. */
 #define TM_FAR_APART_NS INT64_C(600000000000)
 #define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* start of 2000 */
 
@@ -459,60 +468,67 @@ typedef struct tm_step {
  * between steps has several spans with the same source. */
 typedef struct tm_span {
     uint32_t source;                   /* name id of the path as given */
-    int64_t begin_ns, end_ns;          /* range of its duration events, except category trace and
-                                          operating system events */
+    int64_t begin_ns, end_ns;          /* range of its duration events, except those of category
+                                          trace and of the operating system */
     int64_t gpu_begin_ns, gpu_end_ns;  /* range of its GPU events */
-    int64_t open_ns;                   /* time from which the profilers of the ranks that it first
-                                          communicated with were running (mpi/opening.h); begin_ns
-                                          if they already were */
-    int64_t n_durations, n_gpu_events; /* numbers of events; an empty range is [0, 0) */
-    int64_t counts[TM_N_COUNTS];       /* of this trace only; kept with the first of its spans */
+    int64_t open_ns;                   /* time at which the profilers of the ranks that this rank
+                                          first communicated with had all started (mpi/opening.h);
+                                          begin_ns if that was earlier */
+    int64_t n_durations, n_gpu_events; /* numbers of events. A range above without events is [0,
+                                          0) */
+    int64_t counts[TM_N_COUNTS];       /* by tm_count, of this trace only; if the trace has several
+                                          spans, the first one has them */
     bool truncated;                    /* the trace is cut short */
 } tm_span;
 
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
     int64_t wait_ns;     /* -1 if its operation has no wait */
-    int64_t least_ns;    /* for an operation that lacks ranks: lower bound of its wait, for the last
-                            of the other ranks, within clock uncertainty; -1 if unknown */
-    int64_t lateness_ns; /* time from the second to last start to its own start, if only this rank
-                            was last */
-    int64_t caused_ns;   /* wait of other ranks that it caused: whole nanoseconds */
-    uint64_t caused_fraction; /* rest of caused_ns in units of 2^-40 ns, below 2^40 */
-    int64_t doubt_ns;         /* uncertainty of caused_ns: clock error for each early rank */
-    int64_t step;             /* of the operation, -1 none */
+    int64_t least_ns;    /* for an operation that lacks ranks: lower bound of its wait, i.e. the
+                            time until the last of the recorded ranks, less the clock uncertainty;
+                            -1 if unknown */
+    int64_t lateness_ns; /* if only this rank was last: time from the second to last rank's start to
+                            its own start */
+    int64_t caused_ns;   /* wait of other ranks that this kernel caused, rounded down */
+    uint64_t caused_fraction; /* the fraction that caused_ns lacks, in units of 2^-40 ns */
+    int64_t doubt_ns;         /* uncertainty of caused_ns: the sum of the clock errors of the ranks
+                                 that waited */
+    int64_t step;             /* number of the operation's step, -1 none */
     int32_t group_size;
     bool matched;    /* whether the kernel belongs to an operation, complete or not */
     bool complete;   /* every member of the operation has a kernel */
     bool at_least;   /* whether the group may have further members that no trace shows */
     bool last, tied; /* whether only this rank arrived last; whether it shares the last place with
                         another rank */
-    bool untied;     /* exactly one of the operation's ranks arrived last */
+    bool untied;     /* only one of the operation's ranks arrived last; it may be another rank */
 } tm_comm_answer;
 
 /** How a rank's clock was aligned to the job's. */
 typedef enum tm_clock_way {
-    TM_CLOCK_AS_RECORDED, /* by its wall clock only */
+    TM_CLOCK_AS_RECORDED, /* only by the host's wall clock */
     TM_CLOCK_FITTED,      /* fitted to the ends of collectives */
     TM_CLOCK_UNKNOWN      /* not comparable with other clocks */
 } tm_clock_way;
 
-/** Far below the size at which adjacent doubles are 0.5 apart. */
+/** Below this, adjacent doubles are much less than 0.5 apart, so rounding is exact. */
 #define TM_SHORT_DRIFT_NS 1e15
 
 /** A rank's clock: true time = t + offset + drift x (t - middle). All 0 if used as recorded. */
 typedef struct tm_rank_clock {
-    int64_t offset_ns; /* at the middle of the rank's trace */
+    int64_t offset_ns; /* offset at middle_ns, the middle of the rank's trace */
     int64_t middle_ns; /* recorded time */
     double drift_ppb;
-    int64_t uncertainty_ns;    /* standard deviation of the offset, maximum over the trace */
-    int64_t spread_ns;         /* robust spread of the GPU clocks in its domain */
-    int64_t low_ns, high_ns;   /* if bounded: guaranteed interval of the offset */
-    int64_t residual_ns;       /* if n_residuals > 0: median difference of its ends to other
-                                  ranks' */
-    int64_t n_residuals;       /* number of matched ends in residual_ns */
-    int64_t anchors;           /* collectives whose ends had weight in the fit of its domain */
-    int64_t step_ns;           /* how far the clock was set within the trace; 0: it was not */
+    int64_t uncertainty_ns;    /* standard deviation of the offset at the time of the trace at which
+                                  it is largest */
+    int64_t spread_ns;         /* robust standard deviation of the GPU clocks of its domain */
+    int64_t low_ns, high_ns;   /* the offset is certainly in this interval, if it is bounded */
+    int64_t residual_ns;       /* if n_residuals > 0: median difference between its ends of
+                                  collectives and those of other ranks */
+    int64_t n_residuals;       /* number of ends from which residual_ns is computed */
+    int64_t anchors;           /* number of collectives whose ends had weight in the fit of its
+                                  domain */
+    int64_t step_ns;           /* the host's clock was set by about this much while the trace was
+                                  recorded; 0: it was not set */
     int32_t domain, component; /* ranks of a domain share a clock; within a component, clocks are
                                   comparable */
     bool bounded;
@@ -525,7 +541,7 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
     double ns = since * share;
     if (!(ns > -TM_SHORT_DRIFT_NS && ns < TM_SHORT_DRIFT_NS))
         return recorded_ns + clock->offset_ns + llround(ns);
-    /* Rounds like llround, whose call takes as long as everything else here. */
+    /* Rounds like llround, but without a call, which would double the cost of this function. */
     int64_t whole = (int64_t)ns;
     double rest = ns - (double)whole; /* exact */
     return recorded_ns + clock->offset_ns + whole + (rest >= 0.5) - (rest <= -0.5);
@@ -534,9 +550,11 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
 /** Row type of a level. Values are stored. */
 typedef enum tm_level_lane {
     TM_LEVEL_COMPUTE = 0,   /* P */
-    TM_LEVEL_TRANSFER = 1,  /* communication after its last rank arrived */
-    TM_LEVEL_WAIT = 2,      /* communication before that, unless another operation transfers */
-    TM_LEVEL_UNMATCHED = 3, /* communication without wait or transfer, unless another has them */
+    TM_LEVEL_TRANSFER = 1,  /* communication after the operation's last rank arrived */
+    TM_LEVEL_WAIT = 2,      /* communication before the last rank arrived, except while another
+                               operation transfers */
+    TM_LEVEL_UNMATCHED = 3, /* communication of operations without known waits, except while another
+                               operation waits or transfers */
     TM_LEVEL_COPIES = 4,    /* M without P */
     TM_LEVEL_HOST = 5,      /* operators and runtime and driver calls of all threads */
     TM_N_LEVEL_LANES
@@ -547,25 +565,25 @@ enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
 typedef struct tm_level {
-    int64_t begin_ns;   /* start of the bucket in job time since the epoch: a multiple of its
-                           width */
+    int64_t begin_ns;   /* start of the bucket on the job's clock, since the epoch: a multiple of
+                           its width */
     int64_t busy_ns;    /* part of the bucket covered by the sub-track's intervals */
-    int64_t events;     /* number that start in the bucket */
+    int64_t events;     /* number of events that start in the bucket */
     int64_t longest_ns; /* duration of the longest of these events */
     uint8_t lane;       /* tm_level_lane */
-    uint8_t exponent;   /* of the bucket width: 2^exponent ns */
+    uint8_t exponent;   /* the bucket is 2^exponent ns wide */
 } tm_level;
 
-/** One rank's events and everything known about it. Arrays are owned. */
+/** One rank: its events, and all other data that was read or derived. Arrays are owned. */
 typedef struct tm_timeline {
     int64_t rank;
     int64_t world_size;          /* -1 unknown */
-    uint32_t host;               /* name id of the host from trace, file name or user, or
-                                    TM_NO_NAME */
+    uint32_t host;               /* name id of the host, which the trace, the file name or the user
+                                    gives; TM_NO_NAME if unknown */
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* device with the most busy time, -1 without GPU events */
     bool truncated;              /* at least one of its traces is truncated */
-    int64_t counts[TM_N_COUNTS]; /* sum over its traces */
+    int64_t counts[TM_N_COUNTS]; /* by tm_count, summed over its traces */
 
     size_t n_events;
     int64_t *begin_ns;    /* [n_events] since the epoch, as recorded */
@@ -585,19 +603,20 @@ typedef struct tm_timeline {
     uint8_t *step_marks; /* one bit per event, NULL if none: see tm_timeline_is_step */
     tm_span *spans;      /* ordered by start time */
     size_t n_spans;
-    void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
+    void *attrs[TM_N_ATTRS]; /* by tm_attr: array of tm_launch_attr, of tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
-    tm_launch_shape *shapes; /* [n_shapes] of the kernels, in any order */
+    tm_launch_shape *shapes; /* [n_shapes] distinct launch parameters of the kernels, in any
+                                order */
     size_t n_shapes;
     char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents and lists,
                        zero-terminated; NULL if none (timeline/metadata.h) */
     size_t n_metadata;
     uint32_t *metadata_lists; /* name ids */
     size_t n_metadata_lists;
-    tm_communicator *communicators; /* NULL once the ranks of all communicators are known */
+    tm_communicator *communicators; /* NULL when the ranks of all communicators are known */
     size_t n_communicators;
     tm_rank_clock clock;
-    tm_level *levels; /* by level, finest first, then by sub-track; NULL until requested */
+    tm_level *levels; /* ordered by level, finest first, then by sub-track; NULL until requested */
     size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
@@ -606,10 +625,10 @@ typedef struct tm_timeline {
 typedef enum tm_rows_part {
     TM_ROWS_TIMES = 1,    /* begin_ns and duration_ns */
     TM_ROWS_LAUNCHES = 2, /* launch */
-    TM_ROWS_KINDS = 4,    /* category, kind and role */
+    TM_ROWS_KINDS = 4,    /* columns category, kind and role */
     TM_ROWS_ATTRS = 8,    /* the attributes */
     TM_ROWS_NAMES = 16,   /* name */
-    TM_ROWS_ALL = 31      /* the above and step */
+    TM_ROWS_ALL = 31      /* all of these and step */
 } tm_rows_part;
 
 /** Source of a rank's events, in pieces. */
@@ -632,8 +651,8 @@ tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timel
 
 void tm_timeline_destroy(tm_timeline *timeline);
 
-/** Returns the sum of the counts of this severity: TM_DIAGNOSTIC_SKIPPED gives the events not kept.
- */
+/** Returns the sum of the counts of this severity: TM_DIAGNOSTIC_SKIPPED gives the events not
+ * kept. */
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic);
 
 /** Returns one more than the largest name id of its events. */
@@ -683,7 +702,8 @@ const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, ui
  * from one into the next. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns a time of the rank, or the start of the profilers if that was later. */
+/** Returns the later of a time of the rank and the time from which the profilers of its peers were
+ * running (tm_span.open_ns). */
 static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns) {
     const tm_span *in = timeline->spans;
     if (timeline->n_spans > 1)
@@ -695,16 +715,17 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
 /** Returns the middle [ns] of the time from first start to last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Assigns host numbers to ranks without a recorded host. A rank is on the previous rank's host if
- * its device number is higher and the ranks are adjacent or rank and device advance equally;
- * without a device number, if the ranks are adjacent. */
+/** Assigns host numbers to ranks without a recorded host, in ascending order of ranks. A rank is
+ * taken to be on the host of the rank before it if its device number is higher and if the ranks are
+ * adjacent or differ as much as the devices. Without a device number, adjacent ranks are on one
+ * host. */
 typedef struct tm_host_rule {
-    int64_t rank, device; /* rank and device of the last rank; initially rank -2 */
-    int32_t host;         /* last number; start with -1 */
+    int64_t rank, device; /* rank and device of the last rank; rank is -2 before the first */
+    int32_t host;         /* number of the last host; -1 before the first */
 } tm_host_rule;
 
-/** Returns the host number, from 0, of the next such rank.
- * @param device  its device number, -1 unknown */
+/** Returns the host number, from 0, of the next rank without a recorded host. @param device its
+ * device number, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
 /** Notes a rank with a recorded host: the next rank without one is on another host. */

@@ -1,4 +1,4 @@
-/* Trend: figures of several successive jobs, and which changes are significant. */
+/* Figures of several successive jobs, and whether their changes are significant. */
 #ifndef TMERGE_TREND_H
 #define TMERGE_TREND_H
 
@@ -21,7 +21,8 @@ void tm_trend_destroy(tm_trend *trend);
 tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tables,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Adds the rows: by figure that any job has, then by job. TM_OK; TM_ERR_FAULT. */
+/** Adds a row for each figure that any job has, and each job; those of one figure are adjacent.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

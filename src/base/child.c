@@ -12,11 +12,11 @@
 
 enum { TICK_MS = 100, TAIL_MAX = 4096 };
 
-extern char **environ; /* not declared by any POSIX header */
+extern char **environ; /* environ has to be declared: no POSIX header does */
 
 /* The last bytes of the output. */
 typedef struct tail {
-    int fd; /* owned, -1 at end of file */
+    int fd; /* owned; -1 after the end of the output */
     size_t n;
     char bytes[TAIL_MAX];
 } tail;
@@ -46,7 +46,7 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     static const char joint[] = {' ', '|', ' '};
     char line[sizeof joint * TAIL_MAX];
     size_t n = 0, most = TM_CHILD_SAID_MAX - 1;
-    bool begins = true; /* at the start of a line */
+    bool begins = true; /* the next character starts a line */
     for (size_t i = 0; i < t->n; i++) {
         char c = t->bytes[i];
         bool blank = (c >= 0 && c <= ' ') || c == 0x7F;
@@ -67,8 +67,8 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     out[n - cut] = '\0';
 }
 
-/* Streams and group of a process: descriptor for its input or -1 for none, descriptor for its
- * output or -1 to discard it, and its process group, where 0 is a new one. */
+/* How a process is started: descriptor for its input, or -1 for none; descriptor for its output, or
+ * -1 to discard it; its process group, or 0 for a new one. */
 typedef struct place {
     int in, out;
     pid_t group;
@@ -94,8 +94,8 @@ static int spawn(const char *program, const char *const *arguments, const place 
     failed = posix_spawnattr_init(&attributes);
     if (!failed) {
         failed = set_up(&actions, &attributes, at);
-        /* The parameter is not const for historical reasons only: POSIX says that the strings are
-         * not changed. */
+        /* posix_spawn takes strings that are not const, for historical reasons, but POSIX says that
+         * it does not change them. */
         char *const *kept = (char *const *)(const void *)arguments;
         if (!failed)
             failed = posix_spawn(child, program, &actions, &attributes, kept, environ);
@@ -107,7 +107,7 @@ static int spawn(const char *program, const char *const *arguments, const place 
 
 /* Starts a watcher that reads from a pipe to which nothing is written. The pipe's other end closes
  * when this process ends, for whatever reason; the watcher then kills the child's group. Returns 0
- * if it cannot be started; the child is waited for anyway. */
+ * if the watcher cannot be started; that is not an error. */
 static pid_t watch_over(pid_t child, int alive) {
     static const char *const arguments[] = {"sh", "-c", "read -r x; kill -9 0", NULL};
     pid_t watcher = 0;
@@ -152,7 +152,7 @@ static int reap(pid_t child, int *status) {
 
 static int collect(pid_t child, pid_t watcher, const tm_guard *guard, tm_child_end *out) {
     int status, watched;
-    (void)kill(-child, SIGKILL); /* processes that the child left running, and the watcher */
+    (void)kill(-child, SIGKILL); /* ends processes that the child left running, and the watcher */
     if (guard)
         guard->child(0);
     int failed = watcher ? reap(watcher, &watched) : 0;
@@ -180,7 +180,7 @@ static int close_both(const int ends[2], int failed) {
 
 int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
                  tm_child_end *out) {
-    int ends[2], alive[2]; /* output of the child; liveness of this process */
+    int ends[2], alive[2]; /* pipes: for the child's output; to show that this process lives */
     pid_t child = 0, watcher = 0;
     tm_child_end end;
     if (!open_pipe(ends))

@@ -6,7 +6,7 @@
 
 enum { TM_CHILD_SAID_MAX = 160 };
 
-/** How to observe a run. */
+/** Function that is called during a run. */
 typedef struct tm_child_watch {
     const tm_guard *guard;       /* NULL: none */
     void (*tick)(void *context); /* called several times a second while it runs; NULL: not called */

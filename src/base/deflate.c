@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-    PIECE_MAX = 1 << 30, /* ISA-L counts in 32 bits */
+    PIECE_MAX = 1 << 30, /* maximum size of a piece, because ISA-L counts bytes in 32 bits */
     PACKED_BYTES = 1 << 16,
     /* Level 1 takes an eighth of the time of level 3 for repetitive bytes, such as table rows, and
      * makes them 0.2 % larger. Level 3 compresses other bytes better. */

@@ -12,8 +12,8 @@
 /** Member after the events with an object per rank: the metadata of its trace. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** Prefix of the names of a rank's processes, and the maximum length [B] of the name from the
- * rank's own trace. */
+/** Prefix of the names of a rank's processes; maximum length [B] of the part of such a name that
+ * comes from the rank's trace. */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 
@@ -24,9 +24,9 @@ enum { TM_EXPORT_PROCESS_MAX = 40 };
  * adjacent. */
 enum { TM_EXPORT_SEQUENCE = 1 };
 
-/** Fields of track descriptors that Perfetto does not know and skips. A rank's process has the rank
- * and its members as in TM_EXPORT_MEMBERS, without braces and with commas after them. Sub-tracks
- * and counters of traces have their track in the store. */
+/** Fields of track descriptors that Perfetto does not know and skips. In the descriptor of a rank's
+ * process they hold the rank and the members of TM_EXPORT_MEMBERS, without braces, each with a
+ * comma after it. In those of sub-tracks and of counters they hold the track of the store. */
 enum {
     TM_EXPORT_TRACK_RANK = 9001,
     TM_EXPORT_TRACK_MEMBERS,
@@ -34,7 +34,7 @@ enum {
     TM_EXPORT_TRACK_TID,
     TM_EXPORT_TRACK_PROCESS_NAME,
     TM_EXPORT_TRACK_THREAD_NAME,
-    TM_EXPORT_TRACK_DEVICE, /* omitted if -1, like the next */
+    TM_EXPORT_TRACK_DEVICE, /* this field and the next one are omitted if -1 */
     TM_EXPORT_TRACK_STREAM,
     TM_EXPORT_TRACK_COUNTER, /* name of its events */
     TM_EXPORT_TRACK_SERIES

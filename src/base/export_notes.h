@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/** id, Perfetto's word, Kineto's key (NULL: none), kind of value. If two have the same word, the
- * first is for changes of memory, which are instants, and the other for events with a duration. */
+/** id, Perfetto's word, Kineto's key (NULL: none), kind of value. If two notes have the same word,
+ * the first is for instants (changes of memory) and the other for events with a duration. */
 #define TM_EXPORT_NOTES(X)                                                                         \
     X(TM_NOTE_STEP, "step", NULL, ANY)                                                             \
     X(TM_NOTE_CORRELATION, "correlation", "correlation", ANY)                                      \

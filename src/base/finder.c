@@ -4,14 +4,15 @@
 
 typedef struct word {
     const char *bytes;
-    uint16_t size, next; /* next: index + 1 of another word with the same head, or 0 */
+    uint16_t size, next; /* next: index + 1 of another word whose first two bytes have the same
+                            hash, or 0 */
     uint8_t list;
     bool at_begin;
 } word;
 
 static uint32_t head_of(const char *bytes) {
     uint32_t two = (unsigned char)bytes[0] | (uint32_t)(unsigned char)bytes[1] << 8;
-    return two * UINT32_C(2654435761) >> 22; /* upper 10 bits of a multiplicative hash */
+    return two * UINT32_C(2654435761) >> 22; /* the upper 10 bits of a multiplicative hash */
 }
 
 void tm_finder_init(tm_finder *finder) {

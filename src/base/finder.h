@@ -10,9 +10,9 @@
 enum { TM_FINDER_HEADS = 1024, TM_FINDER_LISTS = 64 };
 
 typedef struct tm_finder {
-    tm_vec words;                    /* of the word struct in finder.c; owned */
-    uint16_t heads[TM_FINDER_HEADS]; /* by the hash of a word's first two bytes: its index + 1, or
-                                        0 */
+    tm_vec words;                    /* owned; of `word` (finder.c) */
+    uint16_t heads[TM_FINDER_HEADS]; /* [hash of a word's first two bytes]: index + 1 of the word,
+                                        or 0 */
 } tm_finder;
 
 /** Initialises an empty finder; release it with tm_finder_free. */

@@ -6,8 +6,8 @@
 
 /** All functions may be called at any time outside signal handlers. A NULL guard means none. */
 typedef struct tm_guard {
-    /** Defer signals that end the process until release. Create and register a file or child
-     * between hold and release, so that it never exists unregistered. */
+    /** hold defers signals that would end the process, until release. Between the two, a file or
+     * child is made and registered, so that it never exists unregistered. */
     void (*hold)(void);
     void (*release)(void);
 
@@ -16,8 +16,8 @@ typedef struct tm_guard {
      * @param path  copied; need not exist */
     void (*remove)(const char *path);
 
-    /** Registers the child whose process group is killed before anything is removed; 0: no child.
-     */
+    /** Registers the child whose process group is killed before anything is removed; 0: no
+     * child. */
     void (*child)(pid_t leader);
 } tm_guard;
 

@@ -7,8 +7,8 @@
 
 enum { PIECE_BYTES = 1 << 18 };
 
-/* Reserves space after the content: at most a piece, and at most the rest of `max` plus one byte,
- * so that an excess byte is noticed. */
+/* Reserves space after the content: at most a piece, and at most one byte more than `max` allows,
+ * so that content above max is noticed. */
 static uint8_t *room(tm_vec *out, size_t max, size_t *left) {
     size_t most = max + 1 - out->n;
     *left = most < PIECE_BYTES ? most : PIECE_BYTES;
@@ -39,7 +39,7 @@ static tm_inflated inflate_all(struct inflate_state *state, size_t max, tm_vec *
 tm_inflated tm_inflate(const void *packed, size_t size, size_t max, tm_vec *out) {
     union {
         const void *in;
-        uint8_t *out; /* ISA-L only reads it but lacks const */
+        uint8_t *out; /* ISA-L only reads it, but its field is not const */
     } input = {.in = packed};
     struct inflate_state *state = malloc(sizeof *state);
     out->n = 0;

@@ -22,7 +22,8 @@ static inline bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t
         return true;
     tm_interval *last = set->n > 0 ? (tm_interval *)set->data + (set->n - 1) : NULL;
     if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
-        /* Events mostly come in order: joining here keeps the set short before it is sorted. */
+        /* Joins the interval with the last one if they touch: events mostly come in order, so this
+         * keeps the vector short. */
         last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
         return true;
     }
@@ -48,8 +49,8 @@ int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_
 int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int64_t begin_ns,
                                int64_t end_ns);
 
-/** Compute a n b, a \ b, a u b. out is a different set than a and b; its old content is dropped.
- * Return false when out of memory. */
+/** Compute the intersection of a and b, the parts of a outside of b, and the union. @p out must be
+ * another set than a and b; its old content is dropped. Return false when out of memory. */
 bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_subtract(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);

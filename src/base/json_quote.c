@@ -5,19 +5,19 @@
 
 #include "utf8.h"
 
-/* Characters copied unchanged: most bytes of most texts, many at once. */
+/* Returns whether a character is copied unchanged. Most are; they are copied many at a time. */
 static bool is_plain(char c, bool in_page) {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\' &&
            !(in_page && c == '<');
 }
 
-/* U+2028 and U+2029: their UTF-8 is E2 80 A8 and E2 80 A9. */
+/* Returns whether the bytes are U+2028 or U+2029, in UTF-8 E2 80 A8 and E2 80 A9. */
 static bool is_line_end(const char *sequence, size_t size) {
     return size == 3 &&
            (memcmp(sequence, "\xe2\x80\xa8", 3) == 0 || memcmp(sequence, "\xe2\x80\xa9", 3) == 0);
 }
 
-/* Kineto's readers support \u escapes, which suffice for control characters. */
+/* Control characters are written as \u escapes, which all readers support. */
 static bool append_escape(tm_vec *out, unsigned code) {
     char escape[8];
     int n = code == '"' || code == '\\' ? snprintf(escape, sizeof escape, "\\%c", (int)code)
@@ -25,7 +25,8 @@ static bool append_escape(tm_vec *out, unsigned code) {
     return tm_vec_append(out, escape, (size_t)n);
 }
 
-/* Appends the sequence at @p at; returns its size, 0 if out of memory. */
+/* Appends the UTF-8 sequence at @p at, repaired and escaped. Returns its size; 0 if out of
+ * memory. */
 static size_t append_sequence(tm_vec *out, const char *at, size_t left, bool in_page) {
     bool valid, ok;
     const size_t size = tm_utf8_sequence(at, left, &valid);

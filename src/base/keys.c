@@ -26,10 +26,11 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/* Multiplies and folds word by word, then the last eight bytes. Keys have only a few words. */
+/* Hashes a key: multiplies and folds it word by word, then the last eight bytes. Keys have only a
+ * few words. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
-    if (size == sizeof hash) { /* as below, reduced to one word */
+    if (size == sizeof hash) { /* the general case below, for a key of one word */
         hash = load(key) * 0x9E3779B97F4A7C15u;
     } else if (size < sizeof hash) {
         hash = mix(hash, load_few(key, size));
@@ -81,7 +82,8 @@ static inline uint32_t *slot_of(const tm_keys *keys, const void *key) {
 }
 
 uint32_t tm_keys_find(const tm_keys *keys, const void *key) {
-    return keys->slots ? *slot_of(keys, key) - 1 : TM_NO_KEY; /* 0 - 1 is TM_NO_KEY */
+    return keys->slots ? *slot_of(keys, key) - 1 : TM_NO_KEY; /* for a free slot, 0 - 1 is
+                                                                 TM_NO_KEY */
 }
 
 uint32_t tm_keys_add(tm_keys *keys, const void *key) {

@@ -8,14 +8,14 @@
 
 /** Keys have no padding, because all of their bytes are compared. */
 typedef struct tm_keys {
-    tm_vec keys;     /* by number; elements have the size of a key */
-    uint32_t *slots; /* owned; number + 1, 0 is free */
-    size_t mask;     /* slots - 1, a power of two minus one */
+    tm_vec keys;     /* the keys by number; an element has the size of a key */
+    uint32_t *slots; /* owned; [mask + 1] slots of the hash table: number of a key + 1; 0: free */
+    size_t mask;     /* number of slots - 1; the number of slots is a power of two */
 } tm_keys;
 
 #define TM_KEYS(type) ((tm_keys){.keys = TM_VEC(type)})
 
-/** Never a key's number. */
+/** A value that is never the number of a key. */
 #define TM_NO_KEY UINT32_MAX
 
 /** Returns the number of a key, new or known; numbers start at 0. TM_NO_KEY when out of memory. */

@@ -54,7 +54,8 @@ static int local_of_slurm(const char *const *environment) {
                    number_of(environment, "SLURM_NODEID"));
 }
 
-/* Returns false if these variables do not identify this process. */
+/* Takes rank and number of processes from the variables of a launcher. Returns false if they are
+ * missing or invalid. */
 static bool take(const char *const *environment, tm_launcher launcher, const char *rank,
                  const char *size, tm_launcher_env *out) {
     tm_launcher_env env = {launcher, number_of(environment, rank), number_of(environment, size), 0};

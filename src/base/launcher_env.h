@@ -15,9 +15,9 @@ typedef enum tm_launcher {
 
 typedef struct tm_launcher_env {
     tm_launcher launcher;
-    int rank;       /* 0 without a launcher */
-    int size;       /* 1 without a launcher; 0 if unknown */
-    int local_size; /* processes on this node; 0 if unknown */
+    int rank;       /* number of this process; 0 without a launcher */
+    int size;       /* number of processes; 1 without a launcher; 0 if unknown */
+    int local_size; /* number of processes on this node; 0 if unknown */
 } tm_launcher_env;
 
 /** Reads the environment. @param environment "NAME=value" texts, the last NULL. Values that are not

@@ -1,4 +1,4 @@
-/* ASCII letters, independent of the locale, and ends of texts. */
+/* Tests of ASCII letters, independent of the locale, and of the ends of texts. */
 #ifndef TMERGE_LETTERS_H
 #define TMERGE_LETTERS_H
 

@@ -22,7 +22,7 @@ static bool read_text(const char *root, const char *folder, const char *name, ch
     return file != NULL;
 }
 
-/* Returns INT64_MAX if the affinity is unknown. */
+/* Returns the number of cores in the affinity; INT64_MAX if it is unknown. */
 static int64_t of_affinity(const char *root) {
     static const char title[] = "\nCpus_allowed_list:";
     char text[TEXT_SIZE];
@@ -42,8 +42,8 @@ static int64_t of_affinity(const char *root) {
     return n;
 }
 
-/* Returns the whole cores given by a quota of CPU time per period. The quota exceeds the period if
- * several cores are allowed. */
+/* Returns the number of whole cores that a quota of CPU time per period is worth, quota /
+ * period. */
 static int64_t whole(const char *quota, const char *period) {
     int64_t used = strtoll(quota, NULL, 10), of = strtoll(period, NULL, 10);
     if (used <= 0 || of <= 0) /* "max", or -1 */
@@ -51,9 +51,9 @@ static int64_t whole(const char *quota, const char *period) {
     return used >= of ? used / of : 1;
 }
 
-/* Limits that a control group sets. */
+/* A resource that control groups limit. */
 typedef struct resource {
-    const char *controller, *folder; /* of version 1 of control groups */
+    const char *controller, *folder; /* names in version 1 of control groups */
     int64_t (*of_group)(const char *root, const char *folder, bool is_v2); /* INT64_MAX: none */
 } resource;
 
@@ -90,7 +90,8 @@ static bool has_controller(const char *controllers, const char *name) {
 }
 
 /* Evaluates a line of /proc/self/cgroup, "ID:CONTROLLERS:PATH": returns the minimum over the group
- * and its parents. Inside a container its own group is the root, whatever its path outside. */
+ * and its parents. Inside a container, the container's own group is the root, even if its path
+ * outside is another one. */
 static int64_t of_line(const resource *of, const char *root, char *line) {
     char folder[2 * PATH_SIZE];
     int64_t least = INT64_MAX;

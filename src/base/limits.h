@@ -1,12 +1,13 @@
-/* What this process may use of the machine, within the limits of a container or batch job. */
+/* The cores and the memory that this process may use, by the limits of a container or batch job. */
 #ifndef TMERGE_LIMITS_H
 #define TMERGE_LIMITS_H
 
 #include <stdint.h>
 
 /**
- * Returns the cores in its affinity (taskset, the cpuset of a batch system), or fewer if a control
- * group limits CPU time (a container's --cpus): the whole cores within the limit.
+ * Returns the number of cores in this process's affinity (set by taskset, or as the cpuset of a
+ * batch system), or fewer if a control group limits CPU time (a container's --cpus): the whole
+ * cores within the limit.
  * @param root  prefix of /proc and /sys: ""
  * @return      at least 1
  */

@@ -12,7 +12,7 @@ typedef struct tm_list {
     struct {
         int64_t first, last;
     } ranges[TM_LIST_MAX];
-    size_t n; /* 0: no list was given; every number then counts as contained */
+    size_t n; /* number of parts; 0: no list was given, and every number counts as contained */
 } tm_list;
 
 /** Parses a list. Returns false if @p text is not a list; n is then TM_LIST_MAX if it only has too

@@ -17,14 +17,16 @@ static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* Radix sort: bits per pass, for fewer than MANY values and from MANY on; minimum of values. */
+/* Radix sort: FEW_BITS per pass for fewer than MANY values, else MANY_BITS. Fewer than DIGITS_LEAST
+ * values are sorted otherwise. */
 enum { FEW_BITS = 8, MANY_BITS = 11, MANY = 4096, DIGITS_MAX = 1 << MANY_BITS, DIGITS_LEAST = 64 };
 
 static unsigned bits_of(size_t n) {
     return n < MANY ? FEW_BITS : MANY_BITS;
 }
 
-/* Sorts values into out by one digit of their difference to the minimum. */
+/* One pass of the radix sort: writes the values to `out`, sorted by one digit of their difference
+ * to the minimum. */
 static void sort_digit(const int64_t *values, size_t n, int64_t least, unsigned shift,
                        int64_t *out) {
     const size_t digits = (size_t)1 << bits_of(n);
@@ -87,11 +89,11 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
     if ((low < 0) != (high < 0))
         return tm_round_ratio(low + high, 2);
-    /* same sign: their sum may overflow, their difference does not */
+    /* both have the same sign, so their sum may overflow but their difference cannot */
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
-/* From this many values on, more than three samples are used to choose the pivot. */
+/* For at least SAMPLED values, the pivot is chosen by SAMPLES samples; for fewer, by three. */
 enum { SAMPLED = 256, SAMPLES = 16 };
 
 void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples) {
@@ -105,8 +107,8 @@ void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_
     }
 }
 
-/* Chooses a pivot slightly beyond the k-th of [n] values, on the side with more values, so that
- * much is cut off. */
+/* Chooses a pivot that is probably near the k-th of [n] values, on the side that has more values,
+ * so that most of these can be left out. */
 static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     int64_t sorted[SAMPLES];
     const size_t n_samples = n < SAMPLED ? 3 : SAMPLES;
@@ -119,8 +121,8 @@ static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     return sorted[place + 1 < n_samples ? place + 1 : place];
 }
 
-/* Bounds the rounds of a selection, because some orders need one round per value; the rest is then
- * sorted. */
+/* Maximum number of rounds of a selection, after which the remaining values are sorted; some orders
+ * would need one round per value. */
 enum { ROUNDS = 128 };
 
 /* Moves values below a bound to the front and returns their number. Has no data-dependent branch,
@@ -147,7 +149,8 @@ int64_t tm_select(int64_t *values, size_t n, size_t k) {
             low = same;
         } else if (pivot == INT64_MAX) {
             return values[k];
-        } else { /* the pivot is the minimum: values equal to it come first */
+        } else { /* no value is below the pivot, so it is the minimum; values equal to it are moved
+                    to the front */
             low += part_below(values + low, high - low, pivot + 1);
             if (k < low)
                 return values[k];
@@ -171,8 +174,8 @@ int64_t tm_percentile_95(int64_t *values, size_t n) {
     return tm_select(values, n, (n * 95 + 99) / 100 - 1);
 }
 
-/* Wirth's selection: partitions the range that contains the k-th value around it until one value is
- * left; bounded as above. */
+/* Wirth's selection: partitions the range that contains the k-th value, until one value is left.
+ * The number of rounds is bounded as in tm_select. */
 double tm_select_real(double *values, size_t n, size_t k) {
     ptrdiff_t place = (ptrdiff_t)k, low = 0, high = (ptrdiff_t)n - 1;
     for (int round = 0; low < high && round < ROUNDS; round++) {

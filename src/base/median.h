@@ -31,7 +31,7 @@ int64_t tm_median_any(int64_t *values, size_t n);
 /** Returns the 95th percentile by nearest rank; reorders the values. */
 int64_t tm_percentile_95(int64_t *values, size_t n);
 
-/** Do the same for reals. */
+/** tm_select and tm_median_any for reals. */
 double tm_select_real(double *values, size_t n, size_t k);
 double tm_median_real(double *values, size_t n);
 

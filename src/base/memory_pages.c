@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* A block is as large as all previous blocks together, within these bounds. */
+/* A new block is as large as all earlier blocks together, but within these bounds. */
 static const size_t LEAST_BYTES = (size_t)64 << 10, MOST_BYTES = (size_t)8 << 20;
-static const size_t PAGE = 4096; /* minimum page size; with larger pages fewer are populated */
+static const size_t PAGE = 4096; /* smallest page size of any system */
 
 void tm_pages_make(void *memory, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
@@ -24,7 +24,8 @@ void tm_pages_make(void *memory, size_t bytes) {
 
 void tm_pages_keep(void) {
 #ifdef __GLIBC__
-    enum { APART_BYTES = 32 << 20 }; /* only larger blocks get pages of their own */
+    /* Only blocks from this size on are mapped separately, and so returned when freed. */
+    enum { APART_BYTES = 32 << 20 };
     (void)mallopt(M_MMAP_THRESHOLD, APART_BYTES);
     (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
 #endif

@@ -7,10 +7,11 @@
 /** Cache line size [B] of most processors. */
 enum { TM_LINE = 64 };
 
-/** Pieces that are freed together, each aligned to a cache line; {0}: none. */
+/** Allocator of pieces that are freed together, each aligned to a cache line. Initialised with
+ * {0}. */
 typedef struct tm_pages {
     tm_vec blocks; /* of void *, owned */
-    char *at;      /* next piece, in the last block */
+    char *at;      /* address of the next piece, in the last block */
     size_t left, taken;
 } tm_pages;
 

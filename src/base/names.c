@@ -17,7 +17,7 @@ struct tm_names {
     tm_arena arena;
     tm_vec entries;  /* of entry, by id */
     uint32_t *slots; /* owned */
-    size_t mask;     /* slots - 1, a power of two minus one */
+    size_t mask;     /* number of slots - 1; the number of slots is a power of two */
 };
 
 static inline uint64_t load(const char *bytes) {
@@ -40,7 +40,7 @@ static inline uint64_t load_few(const char *bytes, size_t size) {
 }
 
 /* Rotates and multiplies word by word, then the last eight bytes, and folds the result. Names are
- * short, so start-up cost matters most. */
+ * short, so a hash function without set-up is chosen. */
 static uint32_t hash_of(const char *bytes, size_t size) {
     const uint64_t k = 0x9E3779B97F4A7C15u;
     const char *end = bytes + size;
@@ -105,7 +105,8 @@ static uint32_t add(tm_names *names, size_t slot, const char *bytes, size_t size
     names->slots[slot] = id + 1;
     if (names->entries.n * 2 > names->mask && grow(names) != 0 &&
         names->entries.n * 8 > names->mask * 7)
-        return TM_NAME_FAILED; /* probing would never end in a full table */
+        return TM_NAME_FAILED; /* the table could not grow and is nearly full: in a full one, a
+                                  search would never end */
     return id;
 }
 
@@ -116,7 +117,8 @@ uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size) {
     while (names->slots[at]) {
         const entry *known = &entries[names->slots[at] - 1];
         if (known->hash == hash && known->size == size &&
-            (size == 0 || memcmp(known->bytes, bytes, size) == 0)) /* the empty text may be NULL */
+            (size == 0 || memcmp(known->bytes, bytes, size) == 0)) /* the bytes of an empty text may
+                                                                      be NULL */
             return names->slots[at] - 1;
         at = (at + 1) & names->mask;
     }

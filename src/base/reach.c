@@ -4,7 +4,7 @@
 
 bool tm_reach_init(tm_reach *reach, size_t n) {
     *reach = (tm_reach){.width = 1};
-    while (reach->width <= n) /* greater than n, so that n is a valid index too */
+    while (reach->width <= n) /* width > n, so that n is a valid index, too */
         reach->width *= 2;
     reach->highest = malloc(2 * reach->width * sizeof *reach->highest);
     for (size_t i = 0; reach->highest && i < 2 * reach->width; i++)
@@ -27,7 +27,8 @@ void tm_reach_ready(tm_reach *reach) {
         v[i] = v[2 * i] > v[2 * i + 1] ? v[2 * i] : v[2 * i + 1];
 }
 
-/* Walks up to the first subtree on the left with such a value, then down to its last one. */
+/* Walks up the tree to the first subtree on the left that has a value of at least `wanted`, then
+ * down to the last such value in it. */
 size_t tm_reach_before(const tm_reach *reach, size_t end, int64_t wanted) {
     const int64_t *v = reach->highest;
     size_t node = reach->width + end;

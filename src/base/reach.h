@@ -14,8 +14,8 @@ typedef struct tm_reach {
 
 #define TM_REACH_NONE SIZE_MAX
 
-/** Allocates @p n values of INT64_MIN, to be set with tm_reach_put. Returns false when out of
- * memory. Free it with tm_reach_free, even after a failure. */
+/** Makes @p n values, all INT64_MIN until tm_reach_put sets them. Returns false when out of memory.
+ * Free it with tm_reach_free, even after a failure. */
 bool tm_reach_init(tm_reach *reach, size_t n);
 void tm_reach_free(tm_reach *reach);
 
@@ -25,8 +25,8 @@ void tm_reach_put(tm_reach *reach, size_t i, int64_t value);
 /** Builds the tree for queries, in linear time. */
 void tm_reach_ready(tm_reach *reach);
 
-/** Returns the last index before @p end [at most n] of a value of at least @p wanted, which is
- * above INT64_MIN; TM_REACH_NONE if there is none. Logarithmic. */
+/** Returns the last index below @p end (at most n) whose value is at least @p wanted (above
+ * INT64_MIN); TM_REACH_NONE if there is none. Takes logarithmic time. */
 size_t tm_reach_before(const tm_reach *reach, size_t end, int64_t wanted);
 
 #endif

@@ -9,7 +9,8 @@
 
 extern const tm_lanes TM_LANES_OF;
 
-/* All of it is read before any is written, so that the compiler need not check for overlap. */
+/* TM_LANES numbers. They are copied as a whole before results are written, so that the compiler
+ * need not check whether the arrays overlap. */
 typedef struct lanes {
     int64_t ns[TM_LANES];
 } lanes;
@@ -35,7 +36,8 @@ static uint8_t signs(const uint64_t *v) {
     return (uint8_t)bits;
 }
 
-/* Lowers the minima, or sets them if @p first is set. */
+/* Lowers each minimum to the value in @p by if that is less. If @p first is set, the minima start
+ * at TM_LANES_FAR. */
 static inline void lower(int64_t *least, const lanes *by, bool first) {
     lanes most;
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -98,7 +100,7 @@ static bool apart(int64_t *out, const int64_t *a, const int64_t *const *by, cons
     for (size_t i = 0; i < width; i += TM_LANES) {
         lanes between;
         for (size_t k = 0; k < TM_LANES; k++) {
-            /* Without signs: times of lanes that no rank uses wrap. */
+            /* Unsigned, because the times of lanes that no rank uses may overflow. */
             const uint64_t ns =
                 (uint64_t)a[i + k] + (uint64_t)by[i / TM_LANES][k] - (uint64_t)b[i + k];
             between.ns[k] = (int64_t)ns;
@@ -159,7 +161,7 @@ static void pick(double *restrict out, const double *a, const double *v, const u
 }
 
 static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
-    uint64_t below[TM_LANES] = {0}; /* the sign bit is set if any sum is exceeded */
+    uint64_t below[TM_LANES] = {0}; /* the sign bit is set if ns exceeds the sum in any row */
     for (size_t i = 0; i < width; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k++)
             below[k] |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);

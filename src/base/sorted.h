@@ -17,7 +17,7 @@ static inline int tm_order_u64(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/** Neither argument is NaN. */
+/** The same for reals, none of which is NaN. */
 static inline int tm_order_real(double a, double b) {
     return (a > b) - (a < b);
 }
@@ -90,7 +90,7 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
 
 /**
  * Returns the index of the first of [n] elements that is not before a key, by bisection; n if all
- * are. Inline, so that the comparison is inlined too.
+ * are. This function is inline so that the comparison is inlined, too.
  * @param array      elements before the key precede all others
  * @param size       bytes of an element
  * @param is_before  called for about log2(n) elements

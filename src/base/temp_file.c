@@ -63,7 +63,7 @@ bool tm_draft_create(tm_draft *draft, const char *path) {
 static int open_nameless(const tm_draft *draft) {
     int fd = -1;
 #ifdef O_TMPFILE
-    /* The temporary name up to the leading dot of its last part names the folder. */
+    /* The folder is "FOLDER/.", the temporary name cut after the leading dot of its last part. */
     char *slash = strrchr(draft->temporary, '/');
     char *behind_dot = slash ? slash + 2 : draft->temporary + 1, kept = *behind_dot;
     char link[LINK_MAX_CHARS];
@@ -121,7 +121,7 @@ int tm_draft_open(tm_draft *draft) {
     draft->fd = open_nameless(draft);
     if (draft->fd >= 0)
         return 0;
-    /* exclusive: never through a link that someone else put there */
+    /* O_EXCL: fails if somebody else has put a link there */
     draft->fd =
         open(draft->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
     if (draft->fd < 0)
@@ -130,18 +130,20 @@ int tm_draft_open(tm_draft *draft) {
     return 0;
 }
 
-/* Links the file under its temporary name, to be renamed: linkat cannot replace a file. */
+/* Links the file under its temporary name. Afterwards it is renamed, because linkat cannot replace
+ * a file. */
 static int give_name(tm_draft *draft) {
     char link[LINK_MAX_CHARS];
     link_of(draft->fd, link);
-    (void)unlink(draft->temporary); /* a newer file; if this fails, so does the link */
+    (void)unlink(draft->temporary); /* another process may have made a file of this name; if
+                                       removing it fails, linkat fails, too */
     if (linkat(AT_FDCWD, link, AT_FDCWD, draft->temporary, AT_SYMLINK_FOLLOW) != 0)
         return errno;
     draft->named = true;
     return 0;
 }
 
-/* Returns whether the file with the temporary name is the one that was written. */
+/* Returns whether the temporary name still belongs to the file that this draft wrote. */
 static bool is_own(const tm_draft *draft) {
     struct stat written, there;
     return fstat(draft->fd, &written) == 0 && lstat(draft->temporary, &there) == 0 &&
@@ -153,7 +155,8 @@ static int synchronise(int fd) {
     do
         failed = fsync(fd);
     while (failed && errno == EINTR);
-    return failed && errno != EINVAL ? errno : 0; /* EINVAL: the file cannot be synchronised */
+    return failed && errno != EINVAL ? errno : 0; /* EINVAL: a file of this kind cannot be
+                                                     synchronised, which is no failure */
 }
 
 int tm_draft_publish(tm_draft *draft) {

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Maximum length of the additional part of a temporary name, with the string's end. */
+/** A temporary name is longer than the name by less than this [B]. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {
     char *path;      /* owned; final name */
     char *temporary; /* owned; temporary name, see tm_draft_temporary_path */
     int fd;          /* owned, -1 if not open */
-    bool named;      /* the file exists under the temporary name */
+    bool named;      /* the file has the temporary name */
 } tm_draft;
 
 /**

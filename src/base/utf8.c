@@ -6,7 +6,7 @@
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
 
-/* Continuation of a lead byte: number of bytes, and range of the first one. */
+/* Bytes that follow a lead byte: their number, and the valid range of the first of them. */
 typedef struct tail {
     size_t size;
     unsigned char low;
@@ -16,17 +16,17 @@ typedef struct tail {
 static tail tail_of(unsigned char lead) {
     if (lead >= 0xC2 && lead <= 0xDF)
         return (tail){1, 0x80, 0xBF};
-    if (lead == 0xE0) /* below would be overlong */
+    if (lead == 0xE0) /* lower bytes would make an overlong form */
         return (tail){2, 0xA0, 0xBF};
-    if (lead == 0xED) /* above would be a surrogate */
+    if (lead == 0xED) /* higher bytes would make a surrogate */
         return (tail){2, 0x80, 0x9F};
     if (lead >= 0xE1 && lead <= 0xEF)
         return (tail){2, 0x80, 0xBF};
-    if (lead == 0xF0) /* below would be overlong */
+    if (lead == 0xF0) /* lower bytes would make an overlong form */
         return (tail){3, 0x90, 0xBF};
     if (lead >= 0xF1 && lead <= 0xF3)
         return (tail){3, 0x80, 0xBF};
-    if (lead == 0xF4) /* above would exceed U+10FFFF */
+    if (lead == 0xF4) /* higher bytes would make a code point above U+10FFFF */
         return (tail){3, 0x80, 0x8F};
     return (tail){0, 0, 0};
 }

@@ -1,4 +1,4 @@
-/* Growable array of equal-sized elements, used for every list here. */
+/* Growable array of elements of equal size. */
 #ifndef TMERGE_VEC_H
 #define TMERGE_VEC_H
 
@@ -10,7 +10,7 @@ typedef struct tm_vec {
     void *data;  /* owned */
     size_t n;    /* elements in use */
     size_t cap;  /* elements allocated */
-    size_t size; /* bytes per element, set by the initialiser */
+    size_t size; /* size of an element [B], set by the initialiser */
 } tm_vec;
 
 #define TM_VEC(type) ((tm_vec){.size = sizeof(type)})
@@ -32,7 +32,7 @@ static inline void *tm_vec_push(tm_vec *vec) {
     return (char *)vec->data + vec->size * vec->n++;
 }
 
-/** Slow path of tm_vec_append. */
+/** Does what tm_vec_append does, for all cases; called if its fast path does not apply. */
 void *tm_vec_append_any(tm_vec *vec, const void *from, size_t n);
 
 /** Appends @p n elements copied from @p from (uninitialised if NULL); returns NULL when out of

@@ -44,7 +44,7 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"a_ns", TM_INT, "ns",
      "Time of the kernel in A: kernels.kernel.total_ns per rank and step, 0 if the kernel did not "
      "run. If per is call, the mean per call; null without calls."},
-    {"b_ns", TM_INT, "ns", "Time of the kernel in B, computed as a_ns."},
+    {"b_ns", TM_INT, "ns", "Time of the kernel in B, computed in the same way as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
@@ -55,7 +55,7 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"a_calls", TM_REAL, "",
      "Number of calls in A: kernels.kernel.calls per rank and step; if per is call, per rank over "
      "the whole recording."},
-    {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
+    {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "",
      "Whether figures are per step or per call. They are per call if A or B has under 2 whole "
      "steps, "
@@ -86,7 +86,7 @@ static const tm_column operator_columns[N_OPERATOR] = {
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A: calls.call.device_self_ns per rank and step, or per call "
      "if per is call."},
-    {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed as a_ns."},
+    {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed in the same way as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
@@ -96,12 +96,13 @@ static const tm_column operator_columns[N_OPERATOR] = {
     {"a_calls", TM_REAL, "",
      "Number of calls in A: calls.call.calls, per rank and step; if per is call, per rank over "
      "the whole recording."},
-    {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
+    {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "", "Unit of the figures: step or call, as in diff.kernel."},
     {"a_host_ns", TM_INT, "ns",
      "Host time of the operator in A: calls.call.host_self_ns per rank and step, or per call if "
      "per is call."},
-    {"b_host_ns", TM_INT, "ns", "Host time of the operator in B, computed as a_host_ns."},
+    {"b_host_ns", TM_INT, "ns",
+     "Host time of the operator in B, computed in the same way as a_host_ns."},
     {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
 };
 
@@ -115,7 +116,8 @@ const tm_table_def tm_diff_operator_def = {
     .top = -1,
 };
 
-/* Number of operators that a store keeps; with this many rows, others may have run, too. */
+/* OPERATORS_LISTED: maximum number of operators in a store's table. If the table has as many rows,
+ * further operators may have run. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
 /* The columns of a table that are compared. */
@@ -127,18 +129,20 @@ typedef struct source {
 /* A name and its rows in A and B. */
 typedef struct pair {
     const char *name;
-    /* in the table of each side; NONE: not present */
+    /* row in the table of each side; NONE: the side lacks the name */
     ptrdiff_t row[2];
-    /* per rank and step, or per call: on the device, and for operators on the host */
+    /* time on the device and, for operators, on the host; per rank and step, or per call */
     int64_t ns[2], host_ns[2];
-    /* per rank and step, or per rank */
+    /* number of calls per rank and step or, if times are per call, per rank */
     double calls[2];
-    double times;           /* weight of the change in the order of rows */
-    bool apart;             /* sorted last: a name in only one side has no change per call */
-    int64_t host_spread_ns; /* difference between ranks on the host in a step */
+    double times;           /* number by which the change is multiplied to order the rows */
+    bool apart;             /* the pair is sorted after the others: only one side has the name, and
+                               times are per call, so there is no change */
+    int64_t host_spread_ns; /* largest difference between ranks of the time on the host in a step */
 } pair;
 
-/* Noise and middle of a device figure on each side. */
+/* Of a figure of the device: noise of the difference between the sides, and the middle on each
+ * side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -148,7 +152,8 @@ typedef struct noises {
     variation compute, comm;
 } noises;
 
-/* The row of A comes before the row of B; a pair from B has NONE in A. */
+/* Orders pairs by name; of pairs with the same name, the one from A comes before the one from B,
+ * which has NONE as its row in A. */
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -163,7 +168,7 @@ static double weight_of(const pair *p, const int64_t ns[2]) {
     return p->times * (double)llabs(change_of(ns));
 }
 
-/* The largest change first, in either direction; names order equal ones. */
+/* Orders by change, the largest first, whether slower or faster; equal changes by name. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
     if (x->apart != y->apart)
@@ -213,7 +218,7 @@ static int64_t number(const tm_table *table, ptrdiff_t row, const char *column) 
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns the part of a sum per rank and step, or per call. */
+/* Returns a sum divided by the number of ranks and steps, or of calls. */
 static int64_t a_part(int64_t sum, double parts) {
     return llround((double)sum / parts);
 }
@@ -235,8 +240,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* These are sums of one rank over its steps, unlike the others, which are over all ranks:
-         * divide by the steps of one rank. */
+        /* These are sums of single ranks, unlike the other sums, which are over all ranks: divide
+         * by the steps of one rank. */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
@@ -246,8 +251,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
 }
 
 /* The variances of n independent kernels add up, so a kernel's noise is the total noise times the
- * square root of its share of the time. Communication waits for anything late, and varies
- * together. */
+ * square root of its share of the time. Communication gets the full noise, because its kernels vary
+ * together: they wait for whatever is late. */
 static double device_noise(const noises *n, const pair *p, bool communicates) {
     if (communicates)
         return n->comm.noise;
@@ -258,14 +263,14 @@ static double device_noise(const noises *n, const pair *p, bool communicates) {
     return sqrt(fmin(1.0, share)) * n->compute.noise;
 }
 
-/* No table has operators by step, so the variation between steps is unknown: a tenth is assumed, or
- * the difference between ranks. */
+/* No table has operators by step, so the variation between steps is unknown. The difference between
+ * ranks is used, or a tenth of the time if that is larger. */
 static double host_noise(const pair *p) {
     double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
     return fmax(0.1 * larger, (double)p->host_spread_ns);
 }
 
-/* Operators that launch nothing are judged by their host time. */
+/* Returns whether an operator has device time. Otherwise it is judged by its host time. */
 static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
@@ -279,7 +284,8 @@ static const char *judge_call(const pair *p) {
                                                                                 : TM_DIFF_UNCLEAR;
 }
 
-/* Judges by time first, then by calls, which are counted and need no steps to be judged. */
+/* Judges the time per step, then the number of calls, which is exact and therefore needs no minimum
+ * number of steps. */
 static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
@@ -294,7 +300,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* Uses a side that has the name, which means the same on both. */
+    /* A name is communication on both sides or on none, so any side that has it will do. */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
@@ -407,7 +413,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         measure(diff, s, &p[i]);
     if (status == TM_OK && pairs.n > 1)
-        /* Changes are only known now; before, rows were sorted by name for joining. */
+        /* Sorts by change. Before, rows were sorted by name, to join A and B. */
         qsort(p, pairs.n, pairs.size, by_change);
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         status = add_pair(diff, s, &p[i], &n, out);

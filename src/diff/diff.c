@@ -73,7 +73,7 @@ static const tm_column step_columns[N_STEP] = {
     {"a_ns", TM_INT, "ns",
      "Duration of the step in A: the mean over ranks of overview.step.step_ns, without partial "
      "steps."},
-    {"b_ns", TM_INT, "ns", "Duration of the step in B, computed as a_ns."},
+    {"b_ns", TM_INT, "ns", "Duration of the step in B, computed in the same way as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns. Single steps are not judged."},
     {"kind", TM_TEXT, "",
      "Kind of the step, as in diff.job; null unless A or B has several kinds."},
@@ -119,7 +119,8 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
-#define SHARE_PCT 0.1 /* largest difference of the shares of kinds of steps that is ignored */
+/* Smaller differences [%] between the shares of the kinds of steps in A and B are ignored. */
+#define SHARE_PCT 0.1
 
 #define BY_CALL "kernels and operators are compared by their time per call"
 
@@ -131,7 +132,8 @@ static tm_status add_diagnostic(tm_table *out, const char *text, tm_error *err) 
     return tm_table_set_text(out, &row[1], text, err);
 }
 
-/* By position, not by number: two runs rarely record steps with the same numbers. */
+/* Pairs the steps of A and B by position, because two runs rarely record steps with the same
+ * numbers. */
 static tm_status add_steps_of(const tm_diff *diff, int pair, tm_vec steps[2], tm_table *out,
                               tm_error *err) {
     for (int side = 0; side < 2; side++)
@@ -174,7 +176,8 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *format = tm_table_cell(ranks, i, "format");
         size_t used = strlen(out);
-        /* No format name is contained in another. */
+        /* Searching the text for the name is safe, because no name of a format is contained in
+         * another. */
         if (!format->null && !strstr(out, format->value.text))
             snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
     }
@@ -182,7 +185,8 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
 
 static void copy_cell(const tm_table *from, const char *column, tm_cell *to) {
     if (from->n_rows > 0)
-        /* A number, whose cell may be copied; texts belong to their table. */
+        /* The column is a number, so its cell may be copied; the texts of cells belong to their
+         * table. */
         *to = *tm_table_cell(from, 0, column);
 }
 
@@ -209,7 +213,8 @@ static tm_status set_plan(const tm_tables *tables, tm_table *out, tm_cell *row, 
                              err);
 }
 
-/* Called before the roles of both are made comparable, to show the roles of each job. */
+/* Adds the row of a side. Called before tm_roles_unite, so that it has the number of roles of each
+ * job. */
 static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
                           tm_error *err) {
     const tm_tables *tables = diff->tables[side];
@@ -253,7 +258,7 @@ static bool is_beyond(const char *verdict) {
     return strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0;
 }
 
-/* Returns a number of a side, 0 for null; words_of: a text, "" for null. */
+/* whole returns a number of a side, 0 for null; words_of returns a text, "" for null. */
 static int64_t whole(const tm_table *sides, int side, int column) {
     const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
     return cell->null ? 0 : cell->value.i;
@@ -287,7 +292,7 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
                  to, around);
 }
 
-/* For steps of at most one kind in A and B. */
+/* Writes the verdict if the steps of A and B have at most one kind. */
 static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
     const tm_table *job = &out->tables[JOB], *sides = &out->tables[SIDE];
     const tm_cell *a = tm_table_cell(sides, 0, "step_ns"), *b = tm_table_cell(sides, 1, "step_ns");
@@ -299,7 +304,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
                                     : "B has");
         return;
     }
-    /* The step time is the first figure, and exists on both sides. */
+    /* Row 0 is about the step time, which both sides have. */
     bool marked = whole(sides, 0, S_STEPS) > 0 && whole(sides, 1, S_STEPS) > 0;
     if (marked || is_beyond(tm_table_cell(job, 0, "verdict")->value.text)) {
         say_change(job, 0, text, SENTENCE_MAX);
@@ -313,7 +318,8 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
              times[0].text, times[1].text);
 }
 
-/* Returns the row of diff.job about the step time of a kind; n_rows if it has no whole steps. */
+/* Returns the row of diff.job about the step time of a kind; n_rows if there is none, because the
+ * kind has no whole steps. */
 static size_t row_of_kind(const tm_table *job, const char *kind) {
     size_t row = 0;
     while (row < job->n_rows && !tm_table_cell(job, row, "kind")->null &&
@@ -322,8 +328,8 @@ static size_t row_of_kind(const tm_table *job, const char *kind) {
     return row;
 }
 
-/* Returns the effect on the job of a change in a kind's steps; 0 if it is within noise, or only A
- * or B has the kind. */
+/* Returns the change of the job's time that is due to a change in the steps of a kind; 0 if the
+ * change is within noise, or if only one side has the kind. */
 static double weight_of(const tm_diff *diff, const tm_table *job, int pair) {
     size_t row = row_of_kind(job, diff->kinds.pairs[pair].name);
     if (row == job->n_rows || !is_beyond(tm_table_cell(job, row, "verdict")->value.text))
@@ -370,7 +376,7 @@ static bool is_by_call(const tm_table *sides) {
            whole(sides, 1, S_STEPS) < TM_DIFF_STEPS_OF_NAMES;
 }
 
-/* Adds diagnostics about differences that make A and B hard to compare: sizes here, kinds below. */
+/* Adds diagnostics about differences in size that make A and B hard to compare. */
 static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
     char text[SENTENCE_MAX];
     int64_t ranks[2], steps[2], roles[2];
@@ -415,7 +421,7 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
         const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
-        /* A straggler in both did not appear or disappear with the change. */
+        /* Only a straggler that one of the jobs lacks is reported. */
         if (here->null || (!there->null && there->value.i == here->value.i))
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
@@ -425,7 +431,7 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     return TM_OK;
 }
 
-/* "fixing ranks 1, 2 saves 5.9 % of a step". */
+/* Writes "fixing ranks 1, 2 saves 5.9 % of a step". */
 static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
     const char *plan = words_of(sides, side, S_PLAN);
     const tm_cell *pct = &tm_table_row(sides, (size_t)side)[S_PLAN_PCT];
@@ -436,7 +442,7 @@ static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
                  plan, tm_shown_percent(pct->value.r, 1).text);
 }
 
-/* Reports the most helpful plan if it differs. */
+/* Adds a diagnostic if the most helpful plans of A and B differ. */
 static tm_status diagnostic_plans(const tm_table *sides, tm_table *out, tm_error *err) {
     char a[128], b[128], text[sizeof a + sizeof b + 16];
     if (strcmp(words_of(sides, 0, S_PLAN), words_of(sides, 1, S_PLAN)) == 0)
@@ -447,7 +453,8 @@ static tm_status diagnostic_plans(const tm_table *sides, tm_table *out, tm_error
     return add_diagnostic(out, text, err);
 }
 
-/* Sums over steps of all kinds depend on the number of steps of each kind. */
+/* Adds a diagnostic if the shares of the kinds of steps differ: sums over all steps depend on
+ * them. */
 static tm_status diagnostic_shift(const tm_diff *diff, tm_table *out, tm_error *err) {
     if (!diff->shifted)
         return TM_OK;
@@ -455,7 +462,7 @@ static tm_status diagnostic_shift(const tm_diff *diff, tm_table *out, tm_error *
         out, "The kinds of steps have different shares in A and B: over all kinds, " BY_CALL, err);
 }
 
-/* The verdict is the first row. */
+/* Adds the diagnostics; the first one is the verdict. */
 static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *err) {
     static const char same[] = "No difference: everything that was compared is the same";
     char text[SENTENCE_MAX];
@@ -488,7 +495,8 @@ static bool is_shifted(const tm_kind_pairs *kinds) {
     return false;
 }
 
-/* A job without steps counts as one step, so that division changes nothing. */
+/* Returns the number of steps of all ranks. A job without steps gets 1, so that dividing by it
+ * changes nothing. */
 static double count_steps(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overview.rank");
     int64_t steps = 0;
@@ -504,7 +512,8 @@ static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
     diff->shifted = is_shifted(&diff->kinds);
     diff->by_call = diff->shifted || is_by_call(&out->tables[SIDE]);
-    /* Roles are compared by number, which is meaningful only if both have as many. */
+    /* Roles are compared by number, which makes sense only if both jobs have the same number of
+     * roles. */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);
     TM_TRY(tm_diff_figures(diff, &out->tables[JOB], err));

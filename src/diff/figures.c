@@ -65,13 +65,13 @@ const tm_table_def tm_diff_rank_def = {
     .top = -1,
 };
 
-/* How a figure is computed from a table's rows. */
+/* How the value of a figure is computed from the rows of a table. */
 typedef enum how {
     BY_STEP,  /* a sample */
     AS_IS,    /* the value of the only row */
     A_STEP,   /* the sum of all rows per rank and step */
     OF_A_GPU, /* the largest value of the GPU rows */
-    RATE,     /* units per step divided by the sample of step_ns */
+    RATE,     /* samples or tokens per step, divided by the step time */
 } how;
 
 typedef struct figure {
@@ -80,7 +80,8 @@ typedef struct figure {
     bool of_ranks; /* also in diff.rank */
 } figure;
 
-/* In display order; the first is the step time, which decides the verdict. */
+/* The figures in the order in which they are shown. The first is the step time, which decides the
+ * verdict. */
 static const figure figures[] = {
     {"overview.step", "step_ns", BY_STEP, true},
     {"overview.job", "samples_per_s", RATE, false},
@@ -141,7 +142,7 @@ static const figure figures[] = {
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
-    /* Tables that roles, sides, limits and diff.operator also read. */
+    /* Tables that are read for other purposes: roles, sides, limits of noise, diff.operator. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
                                          "overlap.kind", "calls.call",    "stragglers.job",
                                          "whatif.item",  "steps.mark"};
@@ -158,7 +159,8 @@ double tm_diff_pct(double a, double b) {
     return 100.0 * (b - a) / fabs(a);
 }
 
-/* Peaks are of GPUs, but host rows may be recorded, too. */
+/* Returns whether a row of memory.device is about the host: peaks of memory are compared only for
+ * GPUs. */
 static bool is_of_cpu(const tm_table *table, size_t row) {
     const tm_cell *device = tm_table_cell(table, row, "device");
     return !device->null && strncmp(device->value.text, "cpu", 3) == 0;
@@ -179,7 +181,7 @@ tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpu
     return found;
 }
 
-/* Sums a table's integer column. As a sample, n is 1, or 0 if there are no values. */
+/* Sums a table's integer column. The sample's n is 1, or 0 if there are no values. */
 static tm_sample sum_up(const tm_table *table, const char *column) {
     tm_sample found = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -192,7 +194,7 @@ static tm_sample sum_up(const tm_table *table, const char *column) {
     return found;
 }
 
-/* Returns a figure that is not computed by step. */
+/* Returns the value of a figure that is not computed by step. */
 static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     const tm_table *table = tm_tables_find(diff->tables[side], f->table);
     if (f->how != A_STEP)
@@ -202,7 +204,8 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     return found;
 }
 
-/* Order matters: a figure missing on one side cannot change, and equal values need no steps. */
+/* The order of the conditions matters: a figure that one side lacks has no change, and equal values
+ * are the same for any number of steps. */
 static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, double noise) {
     bool by_step = way == BY_STEP || way == RATE;
     double change = s[1].middle - s[0].middle;
@@ -212,19 +215,20 @@ static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, dou
         return TM_DIFF_SAME;
     if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && diff->by_call)
         return diff->shifted && !by_step ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
-    /* Without steps the variation of a figure is unknown; a fixed percentage replaces it. */
+    /* The variation of a figure without steps is unknown; a fixed percentage is used instead. */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
     if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
         return TM_DIFF_UNCLEAR;
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* From A's definition, which equals B's: this program makes the tables from any store. */
+/* Definitions are those of this program, so A's and B's are equal. */
 static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
 
-/* Fills the row of one figure from its samples; its name is that of the column that defines it. */
+/* Fills the row of one figure from its samples. A figure has the name of the column that defines
+ * it. */
 static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, const figure *f,
                             const char *kind, const tm_sample s[2]) {
     char name[64] = "";
@@ -250,7 +254,8 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, noise), NULL);
 }
 
-/* Samples a rate, which has as many steps as the step time and the same relative variation. */
+/* Samples a rate: units per step / step time, so its number of steps and relative variation are
+ * those of the step time. */
 static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample_ranks of,
                              tm_sample *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, f->table);
@@ -295,7 +300,7 @@ static tm_status set_role(const tm_diff *diff, int role, tm_table *out, tm_cell 
     return tm_table_set_text(out, &row[R_B_RANKS], ranks[1], NULL);
 }
 
-/* Adds the rows of a figure: one, or one per kind of steps if it is by step. */
+/* Adds the row of a figure or, if the figure is by step, a row for each kind of steps. */
 static tm_status add_figure(const tm_diff *diff, const figure *f, const int *role, tm_table *out,
                             tm_error *err) {
     const int n = f->how == BY_STEP || f->how == RATE ? diff->kinds.n : 1;
@@ -321,7 +326,7 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
 }
 
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
-    /* Both sides have the same number of roles by now. */
+    /* tm_diff_compare has made the number of roles equal on both sides. */
     for (int role = 0; role < diff->roles[0].n_roles; role++)
         for (size_t i = 0; i < N_FIGURES; i++)
             if (figures[i].of_ranks)

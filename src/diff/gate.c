@@ -180,7 +180,7 @@ static tm_status measure_steps(const tm_tables *tables, int name, tm_sample_rank
     return status;
 }
 
-/* Returns the recorded units per step; 0 if unknown. */
+/* Returns the number of samples or tokens per step that the store has; 0 if unknown. */
 static double held_by_step(const tm_tables *tables, int name) {
     const tm_table *job = tm_tables_find(tables, names[name].table);
     const char *given_column =
@@ -193,13 +193,13 @@ static bool is_rate(int name) {
     return strcmp(names[name].table, "overview.job") == 0;
 }
 
-/* Same relative error as the step time. */
+/* Measures a rate, which has the same relative error as the step time. */
 static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                               tm_error *err) {
     double held = held_by_step(tables, name);
     if (!(held > 0.0))
         return TM_OK;
-    TM_TRY(measure_steps(tables, 0, of, out, err)); /* names[0] is the step time */
+    TM_TRY(measure_steps(tables, 0, of, out, err)); /* 0: the step time, names[0] */
     if (out->mean > 0.0) {
         double rate = held * 1e9 / out->mean;
         out->error = rate * out->error / out->mean;
@@ -236,8 +236,9 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
     return (tm_level_figure){names[name].alias, def->name, column, is_of_steps(tables, name)};
 }
 
-/* Student's t exceeded with probability 1/400, from the normal quantile: Abramowitz and Stegun,
- * 26.7.5. Accurate to 1.5 % from 3 degrees of freedom on; for 2, the minimum, 7 % low. */
+/* Returns the value that Student's t exceeds with probability 1/400, computed from the normal
+ * quantile (Abramowitz and Stegun, 26.7.5). The error is at most 1.5 % from 3 degrees of freedom
+ * on; for 2, the minimum, the value is 7 % too low. */
 static double student(double freedom) {
     const double z = 2.807034, z2 = z * z, f = 1.0 / freedom;
     double t = z2 * (z2 * (z2 * (79.0 * z2 + 776.0) + 1482.0) - 1920.0) - 945.0;
@@ -247,8 +248,8 @@ static double student(double freedom) {
     return z * (1.0 + t * f);
 }
 
-/* With few steps, the deviations themselves may be small by chance. Student's t allows for that,
- * with degrees of freedom by Welch, as in Yuen's test. */
+/* With few steps, the measured deviations may be too small by chance. Student's t allows for that;
+ * the degrees of freedom are computed as in Yuen's test, by Welch's formula. */
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
     double both = a_square + b_square;
@@ -276,7 +277,7 @@ typedef struct gate {
     tm_level a, b;
     int64_t ranks[2];
     bool marked[2], of_steps;
-    bool doubted[2];      /* may be wrong by more than 5 % */
+    bool doubted[2];      /* times on devices may be wrong by more than 5 % */
     double change, noise; /* [%] */
 } gate;
 
@@ -286,7 +287,7 @@ static double steps_needed(const gate *g) {
     return ceil(n * pow(g->noise / fabs(g->limit.pct), 2.0) - 1e-6);
 }
 
-/* Fills @p why if no decision is possible. */
+/* Returns whether no decision is possible, and fills @p why with the reason. */
 static bool lacks_data(const gate *g, char *why, size_t size) {
     if (g->ranks[0] != g->ranks[1])
         snprintf(why, size, "%" PRId64 " ranks before, %" PRId64 " after: not the same job",
@@ -372,12 +373,14 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
     return tm_table_set_text(out, &row[G_WHY], *why ? why : NULL, err);
 }
 
-/* The allocator itself reports its peaks. */
+/* Returns whether a figure depends on the recorded times of devices. Peaks of memory do not: the
+ * allocator reports them. */
 static bool rests_on_devices(int name) {
     return strcmp(names[name].table, "memory.device") != 0;
 }
 
-/* Whether a kind has too few steps and too little time in both jobs to judge it or request more. */
+/* Returns whether a kind has so few steps and so little time in both jobs that it is neither judged
+ * nor called undecided. */
 static bool is_minor(const tm_kind_pairs *kinds, int pair) {
     double all[2] = {0.0, 0.0};
     const tm_kind_pair *own = &kinds->pairs[pair];

@@ -6,11 +6,12 @@
 
 enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
 
-/** A kind and its index on each side; -1 if that side lacks it. */
+/** A kind of steps, and its index among the kinds of each side; -1 if the side lacks it. */
 typedef struct tm_kind_pair {
     const char *name; /* NULL: all steps, of any kind */
     int of[2];
-    double steps[2]; /* whole steps, counting the same step of all ranks once, and their time */
+    double steps[2]; /* number of whole steps, where the same step of all ranks counts once; ns:
+                        their time */
     double ns[2];
 } tm_kind_pair;
 
@@ -20,8 +21,9 @@ typedef struct tm_kind_pairs {
     int n;
 } tm_kind_pairs;
 
-/** Pairs the kinds of two jobs. If neither has several, their steps form one pair, whatever their
- * marks are called, except for prefills against decodes. @return TM_OK; TM_ERR_FAULT */
+/** Pairs the kinds of two jobs. If each job has at most one kind, all steps form one pair, even if
+ * the kinds have different names. The exception is a job of prefills and a job of decodes. @return
+ * TM_OK; TM_ERR_FAULT */
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* The level of a figure over a job's steps, and its accuracy: input of gate and trend. */
+/* The value of a figure in a job, and its accuracy. gate and trend compare these. */
 #ifndef TMERGE_DIFF_LEVEL_H
 #define TMERGE_DIFF_LEVEL_H
 
@@ -8,9 +8,11 @@
 #include "tmerge/table.h"
 
 typedef struct tm_level {
-    double mean, error; /* error: standard error of mean; NAN: not by step, or too few steps */
+    double mean, error; /* error: standard error of the mean; NAN if the figure is not by step, or
+                           has too few steps */
     double freedom;     /* degrees of freedom of error */
-    size_t n;           /* steps; for figures not by step 1, or 0 if it does not exist */
+    size_t n;           /* number of steps; for a figure that is not by step, 1, or 0 if it does not
+                           exist */
 } tm_level;
 
 /** A figure: its short name, and the column that defines it. */
@@ -29,10 +31,10 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Returns by how many percent of @p a the means of two levels may differ by chance. */
+/** Returns by how much the means of two levels may differ by chance [% of the mean of @p a]. */
 double tm_level_noise(const tm_level *a, const tm_level *b);
 
-/** Returns the ranks of the job. */
+/** Returns the number of ranks of the job. */
 int64_t tm_level_ranks(const tm_tables *tables);
 
 #endif

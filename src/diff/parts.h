@@ -9,13 +9,14 @@
 extern const tm_table_def tm_diff_job_def, tm_diff_rank_def, tm_diff_kernel_def,
     tm_diff_operator_def;
 
-/** Input of all parts. */
+/** The two jobs, as input of all functions below. */
 typedef struct tm_diff {
-    const tm_tables *tables[2]; /* of A and B, borrowed */
+    const tm_tables *tables[2]; /* tables of A and of B, borrowed */
     tm_roles roles[2];
     tm_kind_pairs kinds;
-    double rank_steps[2]; /* steps of all ranks together, at least 1 */
-    bool by_call;         /* compare by call: A or B has too few steps for times per step */
+    double rank_steps[2]; /* number of steps, summed over ranks; at least 1 */
+    bool by_call;         /* kernels and operators are compared per call, because A or B has too few
+                             steps */
     bool shifted; /* the shares of the kinds of steps differ, which changes sums over kinds */
 } tm_diff;
 
@@ -25,11 +26,11 @@ typedef struct tm_diff {
 #define TM_DIFF_FEW "too few steps"
 #define TM_DIFF_DIFFERS "differs"
 
-/** With fewer whole steps, kernels and operators are compared per call, because their totals depend
- * on the length of the recording. */
+/** If a job has fewer whole steps, kernels and operators are compared per call, because their times
+ * per step would depend on the length of the recording. */
 enum { TM_DIFF_STEPS_OF_NAMES = 2 };
 
-/** Changes of figures without steps to judge them by, such as counts, are real from here on. */
+/** Smallest change [%] that counts as real for a figure that is not by step, such as a count. */
 #define TM_DIFF_LEAST_PCT 2.0
 
 /** Fills diff.job. @return TM_OK; TM_ERR_FAULT */
@@ -42,8 +43,8 @@ tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MU
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the largest value of a column; as a sample, n is 1, or 0 if there are no values.
- * of_gpus: ignores rows whose device is the host. */
+/** Returns the largest value of a column; the sample's n is 1, or 0 if there are no values. @p
+ * of_gpus: ignores rows about the host. */
 tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpus);
 
 /** Returns 100 (b - a) / |a|; not finite if @p a is 0. */

@@ -8,8 +8,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Returns the number of rows of a rank in a table whose first key is the rank, searching from *at
- * on, where the previous search ended. */
+/* Returns the number of rows of a rank in a table whose first key is the rank. Searches from *at
+ * on, the end of the previous search, and sets *at to the rank's first row. */
 static size_t rows_of(const tm_table *table, int64_t rank, size_t *at) {
     size_t n = 0;
     while (*at < table->n_rows && tm_table_row(table, *at)[0].value.i < rank)
@@ -19,7 +19,7 @@ static size_t rows_of(const tm_table *table, int64_t rank, size_t *at) {
     return n;
 }
 
-/* A rank's rows in overlap.kind, and its steps. */
+/* A rank's rows in overlap.kind, and its number of steps. */
 typedef struct habit {
     size_t first, n;
     int64_t steps;
@@ -30,13 +30,14 @@ static const char *kind_of(const tm_table *kinds, size_t row) {
     return kind->null ? "" : kind->value.text;
 }
 
-/* Rounds, because a recording may start or end within a step; without steps it compares totals. */
+/* Returns the number of kernels per step, rounded because a recording may start or end within a
+ * step; without steps, the total. */
 static int64_t count_a_step(const tm_table *kinds, const habit *h, size_t i) {
     int64_t count = tm_table_cell(kinds, h->first + i, "count")->value.i;
     return h->steps > 0 ? tm_round_ratio(count, h->steps) : count;
 }
 
-/* The kinds of both are in the same order: by the rows' second key. */
+/* Both ranks have their kinds in the same order, because the kind is the rows' second key. */
 static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     bool same = a->n == b->n;
     for (size_t i = 0; i < a->n && same; i++)
@@ -46,7 +47,8 @@ static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
 }
 
 /* Gives each rank the role of the first rank with the same kernels; `first` [n_roles] holds that
- * rank for each role. Jobs have few roles, so all are tried. */
+ * rank for each role. Compares with the rank of every role found so far, because jobs have few
+ * roles. */
 static void number_roles(tm_roles *roles, const habit *habits, const tm_table *kinds,
                          size_t *first) {
     for (size_t i = 0; i < roles->n; i++) {
@@ -59,7 +61,7 @@ static void number_roles(tm_roles *roles, const habit *habits, const tm_table *k
     }
 }
 
-/* All three tables ascend by rank, so that one pass over each suffices. */
+/* All three tables are sorted by rank, so one pass over each suffices. */
 tm_status tm_roles_find(const tm_tables *tables, tm_roles *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, "job.rank");
     const tm_table *steps = tm_tables_find(tables, "overview.rank");
@@ -126,7 +128,7 @@ void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size) {
         if (last > i)
             length += snprintf(part + length, sizeof part - (size_t)length, "-%" PRId64,
                                roles->ranks[last].rank);
-        /* After each part there must be room for ",...". */
+        /* Keep room for ",..." after each part. */
         if (used + (size_t)length + sizeof ",..." > size) {
             snprintf(out + used, size - used, ",...");
             return;

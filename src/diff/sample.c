@@ -13,7 +13,8 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(x->step, y->step);
 }
 
-/* A partially recorded step is shorter than it was. `steps` is overlap.step. */
+/* Returns whether a step was recorded only partially, so that its recorded time is too short.
+ * `steps` is overlap.step. */
 static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
     size_t row = steps ? tm_table_find_row(steps, (const int64_t[]){rank, step}, 2) : 0;
     if (!steps || row == steps->n_rows)
@@ -28,8 +29,8 @@ static bool is_meant(tm_sample_ranks ranks, int64_t rank, int64_t step) {
     return !ranks.kinds || (ranks.kind >= 0 && tm_step_kind(ranks.kinds, rank, step) == ranks.kind);
 }
 
-/* Appends a value for each row that counts, ascending by step. A table by step only has no rank:
- * partial steps are not excluded from it. */
+/* Appends the value of each row that is selected, ascending by step. A table that has steps but no
+ * ranks keeps its partial steps. */
 static bool gather(const tm_tables *tables, const tm_table *from, const char *column,
                    tm_sample_ranks ranks, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -90,7 +91,7 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
         found.middle = tm_median_real(means, found.n);
         for (size_t i = 0; i < found.n; i++)
             means[i] = fabs(means[i] - found.middle);
-        /* third quartile by nearest rank */
+        /* index of the third quartile, by nearest rank */
         found.spread = tm_select_real(means, found.n, (3 * found.n + 3) / 4 - 1);
     }
     free(means);

@@ -1,4 +1,4 @@
-/* A figure over the steps of a job: its middle, its variation, and whether a change is real. */
+/* A figure over the steps of a job: its middle and its variation, by which changes are judged. */
 #ifndef TMERGE_DIFF_SAMPLE_H
 #define TMERGE_DIFF_SAMPLE_H
 
@@ -7,13 +7,13 @@
 #include "rank_roles.h"
 #include "tmerge/table.h"
 
-/** Minimum number of steps of a job to judge a change. */
+/** A change is judged only if both jobs have at least this many steps. */
 enum { TM_DIFF_STEPS_MIN = 3 };
 
 typedef struct tm_sample {
     double middle; /* median over steps of the mean over ranks */
     double spread; /* third quartile of the absolute deviations of the steps from it */
-    size_t n;      /* steps; 0: the figure does not exist */
+    size_t n;      /* number of steps; 0: the figure does not exist */
 } tm_sample;
 
 /** Selects ranks (of one role, or all) and steps. */
@@ -24,7 +24,7 @@ typedef struct tm_sample_ranks {
     int kind;                   /* below 0: none */
 } tm_sample_ranks;
 
-/** A step and a figure of it: the mean over ranks. */
+/** A step, and the mean of a figure over ranks in it. */
 typedef struct tm_step_mean {
     int64_t step;
     double mean;

@@ -68,7 +68,7 @@ const tm_table_def tm_trend_def = {
     .top = -1,
 };
 
-/* The figures of a job; figures by step are over the steps of one kind. */
+/* The figures of a job. For those that are by step, only steps of one kind count. */
 typedef struct measured {
     char *kind; /* owned; NULL: unknown */
     tm_level levels[FIGURES_MAX];
@@ -110,7 +110,7 @@ static int n_figures(void) {
     return tm_level_figures() < FIGURES_MAX ? tm_level_figures() : FIGURES_MAX;
 }
 
-/* If a job has at most one kind of steps, all steps count. */
+/* Measures the figures over the steps of a kind; over all steps if the job has at most one kind. */
 static tm_status measure_kind(const tm_tables *tables, const tm_step_kinds *kinds, int kind,
                               job *out, tm_error *err) {
     measured *own = &out->kinds[kind];
@@ -139,7 +139,7 @@ tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tabl
     return TM_OK;
 }
 
-/* Returns a figure of a job over the steps of a kind; NULL: all. */
+/* Returns a figure of a job over the steps of a kind; @p kind NULL: over all steps. */
 static const tm_level *level_of(const job *of, int f, const char *kind) {
     static const tm_level none = {0};
     if (!kind)
@@ -150,7 +150,7 @@ static const tm_level *level_of(const job *of, int f, const char *kind) {
     return &none;
 }
 
-/* The figure and kind of a row. */
+/* What a row is about: a figure, and a kind of steps. */
 typedef struct row_of {
     int f;
     const char *kind; /* NULL: all steps */
@@ -237,7 +237,7 @@ static const char *next_kind(const tm_trend *trend, const char *last) {
     return next;
 }
 
-/* If any job has several kinds of steps, the steps of all jobs are compared by kind. */
+/* If at least one job has several kinds of steps, figures by step are compared kind by kind. */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) {
     const job *jobs = trend->jobs.data;
     bool several = false;

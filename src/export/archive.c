@@ -13,7 +13,8 @@
 
 enum { TAR_BLOCK = 512, PIECE_BYTES = 1 << 20, NAME_MAX_CHARS = 100 };
 
-/* Maximum size in eleven octal digits, which every tar reader accepts. */
+/* Maximum size of a member [B]: it has to fit into eleven octal digits, because not all tar readers
+ * accept other forms. */
 #define MEMBER_MAX ((INT64_C(1) << 33) - 1)
 
 #define MANIFEST_NAME "perfetto_manifest.json"
@@ -35,13 +36,13 @@ enum { MAGIC_AT = 257 };
 typedef struct member {
     int64_t rank;
     size_t span;
-    int64_t since_ns; /* job time of the member's time 0 */
+    int64_t since_ns; /* time of the job's clock at which the member's times are 0 */
 } member;
 
 typedef struct archive {
     tm_vec members;  /* of member */
     char *piece;     /* owned; [PIECE_BYTES + 1] */
-    int64_t base_ns; /* last base time found in a trace */
+    int64_t base_ns; /* the base time that was found last in a trace */
 } archive;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -77,10 +78,11 @@ static void pad(tm_export *x, int64_t size) {
     tm_out_bytes(&x->out, zeros, (size_t)(-size & (TAR_BLOCK - 1)));
 }
 
-/* Searches a trace for its base time while it is copied; times of newer profilers are relative to
- * it. Quotes inside a string are escaped, so the key does not occur elsewhere. */
+/* State of the search for a trace's base time, to which the times of newer profilers are relative.
+ * A trace is searched while it is copied. Quotes inside a string are escaped, so the key does not
+ * occur elsewhere. */
 typedef struct base_search {
-    size_t matched;  /* matched bytes of the key */
+    size_t matched;  /* number of bytes of the key that have matched */
     bool colon;      /* the colon after the key was found */
     uint64_t number; /* value of the digits so far */
     int n_digits;    /* number of digits so far */
@@ -167,7 +169,8 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     return tm_export_flush(x, err);
 }
 
-/* Returns the clock offset in the middle of the trace's spans; a manifest has no drift. */
+/* Returns the clock offset at the middle of the trace's spans, because a manifest cannot express
+ * drift. */
 static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     const tm_span *last = span, *end = timeline->spans + timeline->n_spans;
     while (last + 1 < end && last[1].source == span->source)
@@ -192,7 +195,9 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
         return status;
     if (search.found)
         a->base_ns = (int64_t)search.number;
-    bool adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0; /* cut off after its events */
+    bool adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0; /* the trace is cut off before its
+                                                               base time; that of another trace
+                                                               was used */
     m.since_ns = (search.found || adopted ? a->base_ns : 0) + clock_offset(timeline, span);
     return tm_vec_append(&a->members, &m, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -206,8 +211,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     return TM_OK;
 }
 
-/* Returns the reference for the other members' clocks: the one with the earliest time 0, because
- * Perfetto drops events with negative times. */
+/* Returns the member whose clock is the reference for the others: the one whose time 0 is earliest,
+ * because Perfetto drops events with negative times. */
 static size_t reference_of(const archive *a) {
     const member *members = a->members.data;
     size_t first = 0;

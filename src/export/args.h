@@ -5,14 +5,15 @@
 #include "base/export_notes.h"
 #include "export.h"
 
-/** Output of event details. */
+/** Receives the details of an event. */
 typedef struct tm_export_sink {
     void *to; /* passed to each function */
     void (*put_int)(void *to, tm_export_note note, int64_t value);
     void (*put_float)(void *to, tm_export_note note, float value); /* value is finite */
     void (*put_triple)(void *to, tm_export_note note, const int32_t triple[3]);
     void (*put_text)(void *to, tm_export_note note, tm_text text);
-    /* A JSON array as stored; a truncated one ends in dots and is not valid JSON. */
+    /* text is a JSON array as stored; if the profiler cut it, it ends in dots and is not valid
+     * JSON */
     void (*put_array)(void *to, tm_export_note note, tm_text text);
 } tm_export_sink;
 

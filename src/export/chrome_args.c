@@ -10,7 +10,7 @@ static const char *const keys[TM_N_NOTES] = {
 #undef KEY
 };
 
-/* Output state: whether the next member needs a comma before it. */
+/* Output of members; any: the next member needs a comma before it. */
 typedef struct members {
     tm_out *out;
     bool any;
@@ -50,7 +50,7 @@ static void put_array(void *to, tm_export_note note, tm_text text) {
         tm_out_bytes(put_key(to, keys[note]), text.bytes, text.size);
 }
 
-/* Puts a number of the track unless it is -1 (not in the trace). */
+/* Puts a device or stream number of the track unless it is -1 (not in the trace). */
 static void put_place(members *m, const char *key, int64_t value) {
     if (value != -1)
         tm_json_put_int(put_key(m, key), value);
@@ -71,7 +71,7 @@ static void put_counters(members *m, const tm_names *names, const tm_export_even
 void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event) {
     members m = {.out = &x->out};
     const tm_export_sink sink = {&m, put_int, put_float, put_triple, put_text, put_array};
-    if (event->kind == TM_COUNTER) { /* each member is a series */
+    if (event->kind == TM_COUNTER) { /* viewers take each member of args as a series */
         put_counters(&m, x->job->names, event);
         return;
     }

@@ -29,7 +29,7 @@ const tm_export_format *tm_export_format_find(const char *name) {
     return NULL;
 }
 
-/* Opened without blocking: the path may be a pipe without a writer. */
+/* Opens the file without blocking, because the path may be a pipe that nobody writes to. */
 bool tm_export_is_one(const tm_export_format *format, const char *path) {
     char head[TM_EXPORT_BEGINS_MAX];
     int fd = format->begins_size == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -41,7 +41,7 @@ bool tm_export_is_one(const tm_export_format *format, const char *path) {
            memcmp(head, format->begins, format->begins_size) == 0;
 }
 
-/* One write takes at most 2 GiB, and a signal may interrupt it. */
+/* Writes all bytes. One write takes at most 2 GiB, and a signal may interrupt it. */
 static tm_status write_all(const tm_export *x, const char *bytes, size_t size, tm_error *err) {
     while (size > 0) {
         ssize_t n = write(x->fd, bytes, size);
@@ -121,12 +121,13 @@ static void set_event(tm_export_walk *walk) {
     event->role = piece->role[i];
 }
 
-/* Returns the first attribute of the row, or NULL; skips those of earlier rows. */
+/* Returns the walk's current row's first attribute of a kind, or NULL; moves past attributes of
+ * earlier rows. */
 #define ATTR_OF(walk, kind, type)                                                                  \
     ((const type *)attr_of(walk, kind, sizeof(type), offsetof(type, event)))
 
-/* Attribute rows ascend with their events, so a walk passes each once. All attribute types differ,
- * but each has an event row. */
+/* Attributes are sorted by event row, so a walk passes each once. @p event_at is the offset of the
+ * event row in the attribute's type. */
 static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
     const tm_timeline *piece = walk->piece;
     const char *rows = piece->attrs[kind];

@@ -1,4 +1,4 @@
-/* Shared by the formats: the output, the window, and a walk over the events of a rank. */
+/* What all formats use: the output, the window, and a walk over the events of a rank. */
 #ifndef TMERGE_EXPORT_EXPORT_H
 #define TMERGE_EXPORT_EXPORT_H
 
@@ -10,8 +10,8 @@ struct tm_export {
     const tm_export_job *job;
     const tm_event_rows *rows; /* rows of the current rank; NULL: they are in its timeline */
     int64_t *first_row;        /* owned; [n_ranks] job-wide row of each rank's first event */
-    tm_out out;                /* buffered output, see tm_export_flush */
-    int64_t written;           /* bytes already written before the buffer */
+    tm_out out;                /* output that is not yet written, see tm_export_flush */
+    int64_t written;           /* number of bytes written to the file */
     int64_t n_events;          /* events written */
     int fd;                    /* borrowed */
     const char *path;          /* borrowed; for errors */
@@ -68,8 +68,9 @@ typedef struct tm_export_event {
     uint8_t category;         /* tm_category */
     uint8_t kind;             /* tm_event_kind */
     uint8_t role;             /* tm_role */
-    int64_t begin_ns, end_ns; /* both converted to the job's clock, so that nesting is preserved;
-                                 the difference is the duration except for clock drift */
+    int64_t begin_ns, end_ns; /* each converted to the job's clock, so that nested events stay
+                                 nested; because of clock drift, the difference may not be exactly
+                                 the duration */
     int64_t duration_ns;      /* recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
@@ -92,13 +93,13 @@ typedef struct tm_export_walk {
     const tm_timeline *piece;    /* the rank's events from row `first` on */
     size_t first;
     size_t row;            /* next row */
-    size_t at[TM_N_ATTRS]; /* first attribute of that row or a later one */
+    size_t at[TM_N_ATTRS]; /* index of the first attribute of the next row or a later one */
     tm_export_event event; /* current event */
     tm_status status;
     tm_error *err;
 } tm_export_walk;
 
-/** Begins before the first row. */
+/** Begins a walk; tm_export_next then returns the first event. */
 void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
                           tm_error *err);
 
@@ -111,12 +112,13 @@ typedef struct tm_export_launch {
     uint32_t call, row;
 } tm_export_launch;
 
-/** Data on rows other than the walk's current one, collected before the walk. */
+/** Data about all rows of a rank, collected before the walk for use at any row. */
 typedef struct tm_export_survey {
-    tm_vec launches; /* of tm_export_launch, of the rank, ascending in call and row */
+    tm_vec launches; /* of tm_export_launch: those of the rank, ascending in call and row */
     tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
-    size_t at;       /* last position of tm_export_call_begin */
-    tm_vec taken; /* of uint8_t: a bit for each row, set if it is in the window; empty: all are */
+    size_t at;       /* index of the launch found last by tm_export_call_begin */
+    tm_vec taken;    /* of uint8_t: a bit for each row, set if the row is in the window; empty: all
+                        rows are */
     int64_t n_taken;
 } tm_export_survey;
 

@@ -1,6 +1,6 @@
 /* Chrome JSON of a window in Kineto's form, which tmerge reads back. Times are relative to a base
- * in Kineto's member baseTimeNanoseconds. Viewers store times as doubles, which then keep the
- * nanoseconds. */
+ * in Kineto's member baseTimeNanoseconds. Viewers store times as doubles, which are exact to the
+ * nanosecond for such relative times. */
 #include "export_chrome.h"
 
 #include <cjson/cJSON.h>
@@ -11,7 +11,8 @@
 #include "base/export_mark.h"
 #include "timeline/metadata.h"
 
-/* Viewers need several hundred bytes of browser memory per event. */
+/* Maximum number of events, because viewers need several hundred bytes of browser memory for
+ * each. */
 enum { EVENTS_MAX = 4000000 };
 
 enum { SECOND_NS = 1000000000 };
@@ -21,11 +22,13 @@ typedef struct chrome {
     size_t n_ranks;          /* ranks to write */
     bool begun;              /* the members before the events are written */
     bool any;                /* at least one entry of traceEvents is written */
-    tm_export_survey survey; /* of the current rank */
-    tm_out members;          /* with several ranks, the metadata of each rank's trace */
+    tm_export_survey survey; /* events of the current rank */
+    tm_out members;          /* metadata of the traces of all ranks so far, if there are several
+                                ranks */
 } chrome;
 
-/* Sets the base to a whole second before the start, so that no event has the clamped time 0. */
+/* Sets the base to a whole second before the start. Times are never 0 then, which readers take for
+ * a clamped time. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;
@@ -71,7 +74,7 @@ void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *
     cJSON_Delete(metadata);
 }
 
-/* Writes the list of ranks before the events, for readers that read ranks separately. */
+/* Writes the list of ranks before the events, because a reader may want to read only some ranks. */
 static void put_ranks(tm_export *x) {
     const char *before = "\"" TM_EXPORT_RANKS "\": [";
     for (size_t i = 0; i < x->job->n_ranks; i++)
@@ -92,7 +95,7 @@ void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out
     tm_out_string(out, ",\n");
 }
 
-/* Collects each rank's metadata, written after the events, when all ranks were seen. */
+/* Collects the metadata of a rank; that of all ranks is written after the events. */
 static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
     tm_out_string(&c->members, c->members.bytes.n > 0 ? ",\n\"" : "\n\"");
@@ -144,7 +147,7 @@ static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
     tm_json_put_text(&x->out, (tm_text){text, (size_t)size});
 }
 
-/* Writes an entry up to its thread; the caller writes the rest. */
+/* Writes an entry of traceEvents up to its thread id; the caller writes the rest and ends it. */
 static void put_entry(tm_export *x, const tm_timeline *timeline, const tm_track *track,
                       const char *phase) {
     chrome *c = x->state;
@@ -167,7 +170,7 @@ static void put_metadata(tm_export *x, const tm_timeline *timeline, const tm_tra
     tm_out_string(&x->out, "}}");
 }
 
-/* Linear search, as there are only tens of tracks. */
+/* A linear search suffices, because there are only tens of tracks. */
 static bool is_first_of_process(const tm_timeline *timeline, const tm_track *track) {
     for (const tm_track *other = timeline->tracks; other < track; other++)
         if (other->pid == track->pid)
@@ -252,7 +255,7 @@ static void put_arrow(tm_export *x, const tm_timeline *timeline, const tm_export
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     chrome *c = x->state;
     tm_export_walk walk;
-    /* Before any of the rank is written, because failing later would waste minutes. */
+    /* Counts the events first, because failing after minutes of writing would waste them. */
     TM_TRY(tm_export_look(&c->survey, x, timeline, true, err));
     if (x->n_events + c->survey.n_taken > EVENTS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

@@ -5,14 +5,14 @@
 #include "export.h"
 #include "json_text.h"
 
-/** Appends the members of an event's args with Kineto's names, without braces. */
+/** Appends the members of an event's args under Kineto's names, without the braces around them. */
 void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event);
 
 /** Appends the trace's metadata on the rank's place in the job and its GPUs, as members of Kineto's
  * JSON with commas after them. */
 void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *out);
 
-/** Appends the rank's host in the same way, if known. */
+/** Appends the rank's host, if known, as a member with a comma after it. */
 void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out);
 
 #endif

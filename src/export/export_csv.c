@@ -11,7 +11,8 @@
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
     "collective,group,operation,wait_ns,exposed_ns"
 
-/* Empty where the store has "none", because spreadsheets filter by empty cells. */
+/* Returns the word of a kind of collective; "" where the store has "none", because spreadsheets
+ * filter by empty cells. */
 static const char *const roles[] = {
     [TM_ROLE_NONE] = "",
     [TM_ROLE_COMPUTE] = "compute",
@@ -20,8 +21,9 @@ static const char *const roles[] = {
 };
 
 typedef struct csv {
-    tm_vec text;   /* of char; temporary cell */
-    tm_vec shared; /* of char; cells common to a track, rank to thread, with their commas */
+    tm_vec text;   /* of char: buffer for a cell */
+    tm_vec shared; /* of char: the cells from rank to thread, which are equal for all events of a
+                      track, with their commas */
 } csv;
 
 static tm_status begin(tm_export *x, tm_error *err) {

@@ -1,8 +1,8 @@
 /* Perfetto's native trace, compressed, one rank after another. Times are nanoseconds since the
  * epoch on the job's clock, which Perfetto calls REALTIME. Perfetto's UI shows times relative to
- * the start of the trace and can show the time of day. It aligns exports of two windows of a job,
- * or a trace of the hosts. tmerge reads the file back (readers/perfetto): fields that Perfetto
- * ignores describe the original tracks. */
+ * the start of the trace and can show the time of day. It aligns exports of two windows of a job
+ * with each other, and an export with a trace of the hosts. tmerge reads the file back
+ * (readers/perfetto): fields that Perfetto ignores describe the original tracks. */
 #include "export_perfetto.h"
 
 #include <inttypes.h>
@@ -52,8 +52,8 @@ static tm_status begin(tm_export *x, tm_error *err) {
     return tm_perfetto_pack_begin(p, err);
 }
 
-/* Flows. A flow id is unique in the trace and stands for one arrow or one operation: the job-wide
- * row of the launched event, or of the operation's first member. */
+/* Flow ids, unique in the trace. The flow of an arrow has the job-wide row of the launched event,
+ * and the flow of an operation that of the operation's first member. */
 
 static uint64_t launch_flow(int64_t first_row, uint32_t row) {
     return (uint64_t)(first_row + row + 1) * 2;
@@ -200,7 +200,7 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     uint64_t track = 0;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        if (!step->annotated || /* the whole of a trace without steps */
+        if (!step->annotated || /* this "step" is a whole trace that marks no steps */
             tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
             tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
             continue;

@@ -24,7 +24,8 @@ enum {
     PACKET_FIRST_OF_SEQUENCE = 87,
 };
 
-/* Values of PACKET_FLAGS: names interned before in the sequence are invalid, or are needed. */
+/* Values of PACKET_FLAGS: names that were interned earlier in the sequence are no longer valid; the
+ * packet needs interned names. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
 enum {
@@ -45,29 +46,31 @@ enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
 enum { ENTRY_ID = 1, ENTRY_TEXT = 2 };
 
 typedef enum tm_perfetto_counter_kind {
-    COUNTER_ALLOCATED, /* of a device, identified by type and number */
+    COUNTER_ALLOCATED, /* counters of a device: a and b are its type and number */
     COUNTER_RESERVED,
-    COUNTER_SERIES /* of the trace, identified by the names of event and series */
+    COUNTER_SERIES /* a series of the trace's counters: a and b are the name ids of event and
+                      series */
 } tm_perfetto_counter_kind;
 
 typedef struct tm_perfetto_counter {
     uint64_t id;           /* id of its track */
-    int64_t a, b;          /* identify the counter within the rank */
-    const tm_track *track; /* of a series: track of its events */
+    int64_t a, b;          /* identify the counter of this kind in the rank */
+    const tm_track *track; /* of a series: the track that its events are on */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
 typedef struct tm_perfetto {
-    tm_proto block; /* packets not yet compressed */
+    tm_proto block; /* packets that are not yet compressed */
     tm_deflate *deflate;
     uint8_t *packed;         /* output buffer of deflate */
     uint64_t last_id;        /* last track id used */
     uint32_t sequence;       /* sequence of the rank */
     int64_t first_row;       /* job-wide row of the rank's first event */
     uint64_t rank_id;        /* id of the rank's process track */
-    uint8_t *interned;       /* [names / 8 + 1] a bit per name: interned in the sequence */
+    uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
+                                in the sequence */
     tm_export_survey survey; /* of the rank */
-    size_t next_launch;      /* first launch whose call was not passed yet */
+    size_t next_launch;      /* index of the first launch whose call the walk has not reached */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
     tm_out text;     /* temporary text */

@@ -8,12 +8,13 @@
 #include "json_text.h"
 #include "tmerge/table.h"
 
-/* The table in preorder: a node's children follow it. */
+/* calls.tree, whose rows are in preorder: a node's children follow it. */
 typedef struct stacks {
     const tm_table *table;
     int depth, name;
-    uint32_t *path;  /* owned; by depth: row of the open node, or its name number */
-    uint32_t *frame; /* owned; by row: its name number; NULL until numbered */
+    uint32_t *path;  /* owned; by depth: row of the node that is open at this depth, or the number
+                        of its name */
+    uint32_t *frame; /* owned; by row: number of its name; NULL before names are numbered */
 } stacks;
 
 static const char *name_of(const stacks *s, size_t row) {
@@ -21,7 +22,7 @@ static const char *name_of(const stacks *s, size_t row) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Returns a row's own time. Rows of work without a recorded launch have no host times. */
+/* Returns a row's own time; 0 if it has none, as host times of work without a recorded launch. */
 static int64_t own_time(const stacks *s, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(s->table, row, column);
     return cell->null ? 0 : cell->value.i;

@@ -25,7 +25,8 @@ enum { ORDER_EXPLICIT = 3, PROCESS_ORDER_EXPLICIT = 1 };
 enum { CLOCK_REALTIME_ID = 1 };
 enum { RANK_NAME_MAX = 512 };
 
-/* Positions among a rank's tracks: counters after its steps and before its streams. */
+/* Positions at which Perfetto shows a rank's tracks: counters come after the steps and before the
+ * streams. */
 enum { PLACE_COUNTERS = 1, PLACE_TRACKS = 2 };
 
 static void intern_categories(tm_perfetto *p) {
@@ -140,7 +141,8 @@ static void put_origin(tm_export *x, const tm_track *track) {
         tm_proto_int(&p->block, TM_EXPORT_TRACK_STREAM, track->stream);
 }
 
-/* Perfetto merges tracks with the same name and parent, as intended for sub-tracks of one track. */
+/* Perfetto merges tracks with the same name and parent, which is intended for the sub-tracks of a
+ * track. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     tm_perfetto *p = x->state;
     char made[96];

@@ -9,8 +9,9 @@
 
 /** A sub-track with its open events. */
 typedef struct tm_lane {
-    uint64_t id; /* set by the caller; 0 for a new sub-track */
-    tm_vec ends; /* of int64_t, innermost last; never ascending */
+    uint64_t id; /* id of its track, set by the caller; 0 in a new sub-track */
+    tm_vec ends; /* of int64_t: ends of the open events, innermost last; an end is never later than
+                    the one before it */
 } tm_lane;
 
 /** The sub-tracks of the current track. */
@@ -25,7 +26,8 @@ typedef struct tm_nest {
 void tm_nest_restart(tm_nest *nest);
 
 /**
- * Returns the first sub-track that the event fits on, a new one if it crosses an event on each.
+ * Returns the first sub-track on which the event crosses no other event; a new one if there is
+ * none.
  * @param begin_ns  not before that of the event placed last
  * @return          valid until the next call; NULL when out of memory
  */

@@ -4,8 +4,9 @@
 
 #include "base/utf8.h"
 
-/* Perfetto accepts compressed packets below 512 KiB; half of that fits even if nothing is gained. A
- * single larger packet is written uncompressed. */
+/* Size of a block that is compressed. Perfetto accepts compressed packets below 512 KiB; half of
+ * that fits even if compression does not make it smaller. A larger single packet is written
+ * uncompressed. */
 enum { BLOCK_BYTES = 256 * 1024, BLOCK_MAX = 480 * 1024, PACKED_MAX = 512 * 1024 };
 
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) {

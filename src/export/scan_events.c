@@ -1,4 +1,5 @@
-/* Scans a rank's rows before they are written: which are in the window, and what calls launched. */
+/* Scans a rank's rows before they are written, to find which rows are in the window and which
+ * events calls have launched. */
 #include <string.h>
 
 #include "base/sorted.h"
@@ -10,7 +11,8 @@ static int by_call(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* If all rows are in the window, none is marked. */
+/* Returns whether the window contains all events. Rows in the window are then not marked one by
+ * one. */
 static bool is_whole(const tm_export_job *job) {
     return job->from_ns == INT64_MIN && job->to_ns == INT64_MAX;
 }
@@ -39,7 +41,8 @@ static void take_rows(tm_export_survey *survey, const tm_export_job *job,
     }
 }
 
-/* Calls ascend like rows. */
+/* Adds the starts of the calls in a piece of events. Launches ascend in call, as the rows of the
+ * piece do. */
 static bool add_begins(tm_export_survey *survey, const tm_rank_clock *clock,
                        const tm_timeline *piece, size_t first) {
     const tm_export_launch *launches = survey->launches.data;
@@ -102,7 +105,8 @@ static bool is_earlier(const void *launch, const void *call) {
     return ((const tm_export_launch *)launch)->call < *(const uint32_t *)call;
 }
 
-/* Events on a stream were mostly launched soon after the previous one: searches there first. */
+/* Searches first just after the previous result, because most events of a stream were launched soon
+ * after the event before them. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call) {
     enum { NEAR = 8 };
     const tm_export_launch *launches = survey->launches.data;

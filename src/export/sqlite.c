@@ -1,11 +1,13 @@
-/* SQLite database with all tables and events. It is written from the store, outside this folder. */
+/* The format "sqlite": a database with all tables and events. src/sql/write.c writes it from the
+ * store. */
 #include "export.h"
 
 const tm_export_format tm_export_sqlite = {
     .name = "sqlite",
     .file = "tmerge.sqlite",
     .summary = "a database of SQLite with all tables and events, for SQL, pandas, R and DuckDB",
-    /* In the header: tm_sql_write's user_version, a field that is 0, and application_id. */
+    /* Three fields of SQLite's header: user_version as set by tm_sql_write, a field that is 0, and
+       application_id. */
     .begins = "\0\0\0\1\0\0\0\0TMrg",
     .begins_size = 12,
     .begins_at = 60,

@@ -19,7 +19,7 @@ void tm_environment_take(tm_environment *e, const char *name, size_t size, const
     for (int i = 0; i < TM_ENVIRONMENT_VARIABLES; i++) {
         if (strlen(variables[i]) != size || memcmp(variables[i], name, size) != 0)
             continue;
-        const char *digits = value + (*value == '"'); /* values may be quoted */
+        const char *digits = value + (*value == '"'); /* the value may be in quotation marks */
         size_t n = strspn(digits, "0123456789");
         if (n == 0 || n >= 12 || (digits[n] != '\0' && digits[n] != '"'))
             continue;

@@ -30,7 +30,8 @@ static tm_status read_head(int file, const char *path, uint64_t *words, size_t b
     return TM_OK;
 }
 
-/* Whether the file is on a network file system; types from linux/magic.h and vendors' sources. */
+/* Returns whether the file is on a network file system. The types are from linux/magic.h and
+ * vendors' sources. */
 static bool is_of_network(int file) {
     static const uint32_t types[] = {
         0x6969,     /* NFS */
@@ -48,7 +49,7 @@ static bool is_of_network(int file) {
     return is;
 }
 
-/* Independent lanes: a word waits only for the previous word of its own lane. */
+/* Hashes in independent lanes, so that the processor can work on several words at once. */
 static uint64_t hash_head(const uint64_t *words, size_t bytes) {
     enum { LANES = 8 };
     uint64_t lanes[LANES] = {0};

@@ -1,5 +1,5 @@
-/* Identifies a file across hosts: separates files of the same name on local disks from one shared
- * file. */
+/* Identifies a file across hosts, to find out whether files of the same name on several hosts are
+ * one shared file or different files on local disks. */
 #ifndef TMERGE_IDENTITY_FILE_H
 #define TMERGE_IDENTITY_FILE_H
 
@@ -13,8 +13,9 @@
 typedef struct tm_identity {
     int64_t size;     /* bytes */
     int64_t mtime_ns; /* since the epoch */
-    uint64_t digest;  /* of the first 64 KiB; 0 on a network file system, where name, size and time
-                         identify a file and every host would have to read it */
+    uint64_t digest;  /* of the first 64 KiB. 0 on a network file system: name, size and time
+                         suffice to identify the file there, and every host would read the same
+                         bytes */
 } tm_identity;
 
 static inline bool tm_identity_is(const tm_identity *a, const tm_identity *b) {
@@ -24,7 +25,7 @@ static inline bool tm_identity_is(const tm_identity *a, const tm_identity *b) {
 /** Identifies the file at @p path. TM_OK; TM_ERR_INPUT if it cannot be read. */
 tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) TM_MUST_CHECK;
 
-/** Bytes covered by a digest: SHORT for a quick look at a recording, LONG for tm_identity. */
+/** Number of bytes that a digest covers: SHORT for a first comparison, LONG for tm_identity. */
 enum { TM_IDENTITY_SHORT = 4 * 1024, TM_IDENTITY_LONG = 64 * 1024 };
 
 /** Computes only the digest of the first @p bytes. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */

@@ -44,7 +44,7 @@ bool tm_rank_label_is_empty(const tm_rank_label *label);
 /** Returns the number of the highest-priority word that numbers a rank; -1 if there is none. */
 int64_t tm_rank_of_label(const tm_rank_label *label);
 
-/** Returns tm_rank_of_label for a path's base name. */
+/** Returns the same for the label of a path's base name. */
 int64_t tm_rank_of_path(const char *path);
 
 /** Returns the rank in a process name: "RANK 3 - GPU", "rank3", "[Rank 3] python"; -1 if it names

@@ -9,13 +9,14 @@
 typedef struct decider {
     tm_cost_share *v;
     size_t n;
-    int64_t *named;    /* [n] rank by each trace's name, -1 without one */
+    int64_t *named;    /* [n] rank according to each trace's name; -1 if the name has none */
     bool names_decide; /* names take precedence over reported ranks */
     int64_t world;     /* world size of the job, -1 unknown */
-    int64_t limit;     /* world size from traces that also report their rank, -1 unknown */
+    int64_t limit;     /* largest world size of the traces that also report a rank, -1 unknown */
 } decider;
 
-/* A trace and two of its numbers, to find traces that agree in the first but not in the second. */
+/* A trace and two of its numbers. Serves to find traces with equal first and different second
+ * numbers. */
 typedef struct pair {
     int64_t first, second;
     size_t place;
@@ -28,7 +29,7 @@ static int by_pair(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Sorts the pairs; returns whether any first number occurs with several second numbers. */
+/* Sorts the pairs. Returns whether some first number occurs with different second numbers. */
 static bool any_differ(tm_vec *pairs) {
     pair *v = pairs->data;
     bool differ = false;
@@ -53,7 +54,7 @@ static int64_t stage_of(const tm_rank_label *label) {
  * number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
-    tm_vec pairs = TM_VEC(pair); /* (own number, number with stage and replica) */
+    tm_vec pairs = TM_VEC(pair); /* of (the label's own number, its number by replica and stage) */
     int64_t n_own = 1, n_stages = 1;
     bool ok = true;
     for (size_t i = 0; i < n; i++) {
@@ -95,8 +96,8 @@ static bool any_device(const decider *d) {
     return any;
 }
 
-/* Sets names_decide: traces with different names report the same rank, all traces that report a
- * rank have a name with a number, and each name goes with one reported rank. */
+/* Sets names_decide if three conditions hold: traces with different names report the same rank; all
+ * traces that report a rank have a number in their name; traces of one name report one rank. */
 static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_told = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
@@ -128,8 +129,8 @@ static bool overlap(const tm_cost_share *a, const tm_cost_share *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
-/* Whether another trace whose rank is certain has the rank of @p c: at an overlapping time, or at
- * any time. */
+/* Returns whether another trace whose rank is certain has the rank of @p c, at an overlapping time
+ * or, if @p at_any_time is set, at any time. */
 static bool has_other(const decider *d, const tm_cost_share *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
         const tm_cost_share *other = &d->v[i];
@@ -140,8 +141,9 @@ static bool has_other(const decider *d, const tm_cost_share *c, bool at_any_time
     return false;
 }
 
-/* Whether a "worker" number is the only sign of a rank, while a trace with device work is named
- * differently. Data loaders have worker numbers, too. */
+/* Returns whether a trace has a rank only by a "worker" number in its name, and a trace with device
+ * work is named in another way. It is then probably a data loader, which has a worker number,
+ * too. */
 static bool is_only_worker(const decider *d, const tm_cost_share *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
@@ -150,7 +152,8 @@ static bool is_only_worker(const decider *d, const tm_cost_share *c) {
            c->label.of[TM_WORD_WORKER] >= 0;
 }
 
-/* A server's front end may inherit the environment of rank 0 and so report rank 0. */
+/* Finds helpers. A server's front end may report rank 0, because it inherits the environment of
+ * rank 0. */
 static void find_helpers(decider *d) {
     bool any = any_device(d);
     for (size_t i = 0; i < d->n && any; i++) {
@@ -170,7 +173,7 @@ static void find_copies(decider *d) {
             d->v[i].fate = TM_CLAIM_COVERED;
 }
 
-/* A trace's rank in the job, and the rank it reports. */
+/* A trace's rank in the job, the rank that it reports (told), and its replica. */
 typedef struct slot {
     int64_t rank, told, replica;
     tm_cost_share *claim;
@@ -197,8 +200,8 @@ static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Counts replicas by the order of job ranks: a new replica starts where the reported rank does not
- * increase. */
+/* Numbers the replicas and returns how many there are. In the order of job ranks, a new replica
+ * starts where the reported rank does not increase. */
 static int64_t count_blocks(slot *v, size_t n) {
     int64_t replica = 0;
     for (size_t i = 0; i < n; i++) {
@@ -213,7 +216,7 @@ static void take_names(slot *v, size_t n) {
         v[i].replica = or_0(v[i].claim->label.of[TM_WORD_DP]);
 }
 
-/* Sets *sound if (replica, reported rank) and job rank map one to one. */
+/* Sets *sound to whether each (replica, reported rank) belongs to one job rank, and the reverse. */
 static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err) {
     tm_vec told = TM_VEC(pair), ranks = TM_VEC(pair);
     bool ok = true;
@@ -234,7 +237,7 @@ static int by_move(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->told, y->told);
 }
 
-/* Records moves only for replicas whose reported ranks differ from the job's. */
+/* Adds the moves of the replicas whose reported ranks differ from the job's. */
 static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
@@ -250,7 +253,7 @@ static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_erro
     return TM_OK;
 }
 
-/* Returns the maximum number of job ranks whose traces report the same rank. */
+/* Returns the largest number of job ranks whose traces report the same rank. */
 static int64_t most_of_one(const slot *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -265,12 +268,14 @@ static int64_t most_of_one(const slot *v, size_t n) {
     return most;
 }
 
-/* Finds the numbering that process groups use: the job's or a replica's; if unknown, no moves. */
+/* Finds the numbering that process groups use, the job's or that of each replica, and adds the
+ * moves. Adds none if the numbering is unknown. */
 static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
     bool sound = false;
     if (most > 1 && d->limit > v[n - 1].rank)
-        return TM_OK; /* the world size has room for all: groups use the job's ranks */
+        return TM_OK; /* the reported world size includes all ranks, so groups use the job's
+                         ranks */
     if (most == 1 || count_blocks(v, n) == most)
         TM_TRY(check_slots(v, n, &sound, err));
     if (!sound && most > 1) {
@@ -331,7 +336,8 @@ static void find_world(decider *d) {
     }
 }
 
-/* Returns why the communicator of a trace's rank may not span all ranks; else TM_CLAIM_KEPT. */
+/* Returns the reason why a trace's rank in its communicator may not be its rank in the job;
+ * TM_CLAIM_KEPT if there is none. */
 static tm_cost_share_fate fate_of_some(const decider *d, const tm_cost_share *c) {
     if (c->told < 0)
         return TM_CLAIM_NO_WORLD;
@@ -346,7 +352,7 @@ static tm_cost_share_fate fate_of_some(const decider *d, const tm_cost_share *c)
     return TM_CLAIM_KEPT;
 }
 
-/* Sets the fate of non-empty traces whose only rank comes from a communicator. */
+/* Sets the fate of the traces that have events but no rank except that in a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         tm_cost_share *c = &d->v[i];
@@ -386,7 +392,8 @@ int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t told) {
     const tm_rank_move *found =
         moves->n > 0 ? bsearch(&key, v, moves->n, sizeof *v, by_move) : NULL;
     bool any = false, even = true;
-    int64_t by = 0; /* common offset of the replica's moves, used for a rank without a trace */
+    int64_t by = 0; /* rank - told, if it is the same for all moves of the replica; used for ranks
+                       without a trace */
     for (size_t i = 0; i < moves->n && !found; i++) {
         if (v[i].replica != replica)
             continue;

@@ -20,31 +20,37 @@ tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t l
 
 typedef enum tm_cost_share_fate {
     TM_CLAIM_KEPT,
-    TM_CLAIM_HELPER,   /* from a process that is not a rank: a server's front end, a data loader */
-    TM_CLAIM_COVERED,  /* a copy of data that another trace of the rank contains */
-    TM_CLAIM_NO_RANK,  /* reports no rank, and other traces cover all ranks */
-    TM_CLAIM_NO_WORLD, /* the trace's rank is relative to one of several communicators */
-    TM_CLAIM_SMALLER,  /* the trace's communicator has fewer ranks than that of another trace */
-    TM_CLAIM_TWICE     /* another trace reports the same rank at the same time */
+    TM_CLAIM_HELPER,   /* left out: from a process that is not a rank, such as a server's front end
+                          or a data loader */
+    TM_CLAIM_COVERED,  /* left out: a copy of data that another trace of the rank contains */
+    TM_CLAIM_NO_RANK,  /* left out: reports no rank, and other traces cover all ranks */
+    TM_CLAIM_NO_WORLD, /* left out: its rank is known only within a communicator, and there are
+                          several of these */
+    TM_CLAIM_SMALLER,  /* left out: its communicator has fewer ranks than that of another trace */
+    TM_CLAIM_TWICE     /* left out: another trace reports the same rank at the same time */
 } tm_cost_share_fate;
 
-/** What is known about a trace, and the decision. */
+/** The facts about a trace from which its rank is decided, and the decision. */
 typedef struct tm_cost_share {
     int64_t mapped;     /* rank by the user's map; -1: none */
-    int64_t told;       /* rank reported by the trace, as its process groups count; -1: none */
-    int64_t world_size; /* reported by the trace; -1: none */
-    int64_t begin_ns, end_ns; /* of its events; equal if it has no events or is not read yet */
+    int64_t told;       /* rank that the trace reports, in the numbering of its process groups; -1:
+                           none */
+    int64_t world_size; /* world size that the trace reports; -1: none */
+    int64_t begin_ns, end_ns; /* first start and last end of its events; equal if it has none or has
+                                 not been read */
     tm_rank_label label;      /* of its name */
-    bool is_bad;              /* unreadable: it may belong to any rank, and keeps its place */
+    bool is_bad;              /* unreadable, so its rank is unknown; it keeps the rank that its
+                                 position gives */
     bool is_copy;             /* from a file generated from the ranks' own files */
-    bool of_communicator;     /* rank, world size and is_copy refer to its largest communicator */
+    bool of_communicator;     /* rank, world size and is_copy refer to the trace's largest
+                                 communicator, not to the job */
     bool has_device;          /* whether the trace contains, or may contain, device work */
     /* The decision: */
     bool by_place; /* whether the trace reports no rank and got a free rank by its position */
     tm_cost_share_fate fate;
-    int64_t rank;    /* set if the trace is kept */
-    int64_t replica; /* the replica whose numbering its process groups use, see tm_rank_moved; -1:
-                        the job's numbering */
+    int64_t rank;    /* rank in the job; set if the trace is kept */
+    int64_t replica; /* the replica in whose numbering its process groups give ranks, see
+                        tm_rank_moved; -1: they give ranks of the job */
 } tm_cost_share;
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */

@@ -11,21 +11,21 @@ enum { BLOCKS = 8, BLOCK_BYTES = 256 * 1024 };
 typedef struct block {
     uint8_t *bytes;
     size_t n;
-    int64_t consumed; /* raw bytes of the file consumed once this block was decoded */
+    int64_t consumed; /* raw bytes of the file consumed when this block had been decoded */
 } block;
 
-/* Ring buffer: the reader owns blocks n_taken to n_made; the thread owns the others, and the inner
- * decoder until `over`. */
+/* A ring buffer of blocks. The reader owns the blocks [n_taken, n_made); the thread owns the others
+ * and, until `over` is set, the inner decoder. */
 typedef struct ahead_decoder {
     tm_decoder base;
     tm_decoder *inner; /* borrowed */
     pthread_t thread;
-    pthread_mutex_t lock; /* guards the members from here to `over` */
+    pthread_mutex_t lock; /* guards the members from `moved` to `over` */
     pthread_cond_t moved;
     size_t n_made, n_taken;
-    bool stop;        /* the reader is done */
+    bool stop;        /* the reader wants no more */
     bool over;        /* the last block is complete; status and error are final */
-    tm_status status; /* of the inner decoder's last read */
+    tm_status status; /* status of the inner decoder's last read */
     tm_error error;
     size_t at;        /* offset in the current block */
     int64_t consumed; /* raw bytes consumed up to the current block */
@@ -90,7 +90,7 @@ static tm_status read_ahead(tm_decoder *decoder, uint8_t *buffer, size_t capacit
     *n = 0;
     while (*n < capacity) {
         const block *next = wait_for_block(ahead);
-        if (!next) { /* the thread has finished: status and error can be read without the lock */
+        if (!next) { /* the thread has finished, so status and error need no lock */
             if (ahead->status != TM_OK)
                 *err = ahead->error;
             return ahead->status;
@@ -120,7 +120,7 @@ static void close_ahead(tm_decoder *decoder) {
 
 static bool start_thread(ahead_decoder *ahead) {
     sigset_t all, before;
-    sigfillset(&all); /* signals are handled by a dedicated thread */
+    sigfillset(&all); /* signals go to other threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool runs = pthread_create(&ahead->thread, NULL, decode, ahead) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

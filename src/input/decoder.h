@@ -1,4 +1,4 @@
-/* The common interface of all encodings; also the entry point for tests. */
+/* The common interface of the decoders of all encodings. Tests use it directly. */
 #ifndef TMERGE_INPUT_DECODER_H
 #define TMERGE_INPUT_DECODER_H
 
@@ -14,13 +14,13 @@ typedef struct tm_decoder {
     /**
      * Decodes directly into @p buffer until it is full or the content ends.
      *
-     * @param n    bytes decoded, set on failure too: these are delivered first
+     * @param n    bytes decoded; also set on failure, because they are delivered before it
      * @param err  set without path and offset, which the source adds
      * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; not called again after a failure
      */
     tm_status (*read)(struct tm_decoder *decoder, uint8_t *buffer, size_t capacity, size_t *n,
                       tm_error *err);
-    void (*close)(struct tm_decoder *decoder); /* also frees the decoder */
+    void (*close)(struct tm_decoder *decoder); /* closes and frees the decoder */
     tm_raw *raw;                               /* borrowed */
     bool cut_short; /* set before failing on a stream that ends before its end mark */
 } tm_decoder;
@@ -44,8 +44,8 @@ extern const tm_encoding tm_encoding_zstd;
  */
 tm_decoder *tm_ahead_open(tm_decoder *inner);
 
-/** Returns the bytes of the raw file consumed for all data read from such a decoder, including the
- * rest of the current block. */
+/** Returns the number of bytes of the raw file that a decoder of tm_ahead_open has consumed for the
+ * data read from it; the rest of the current block counts as read. */
 int64_t tm_ahead_consumed(const tm_decoder *decoder);
 
 /**

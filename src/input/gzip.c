@@ -3,10 +3,10 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
-/* ISA-L counts in 32 bits, in places signed. */
+/* Maximum size of a piece of output [B], because ISA-L counts in 32 bits, in places signed. */
 static const uint32_t most_at_once = (uint32_t)1 << 30;
 
-/* What the next byte of the file belongs to. */
+/* The part of the file to which the next byte belongs. */
 typedef enum gzip_place { IN_HEADER, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } gzip_place;
 
 typedef struct gzip_decoder {
@@ -14,7 +14,8 @@ typedef struct gzip_decoder {
     gzip_place place;
     bool no_more_input;
     bool had_member;
-    struct isal_gzip_header header; /* kept because a header may be split between two pieces */
+    struct isal_gzip_header header; /* state of reading a header, kept because two pieces may
+                                       contain its parts */
     struct inflate_state state;
 } gzip_decoder;
 
@@ -36,7 +37,7 @@ static void begin_member(gzip_decoder *gzip) {
     gzip->place = IN_HEADER;
 }
 
-/* Fetches input if none is left; no input afterwards means the end of the file. */
+/* Fetches input if none is left. If there is none afterwards, the file has ended. */
 static tm_status refill(gzip_decoder *gzip, tm_error *err) {
     if (gzip->state.avail_in > 0 || gzip->no_more_input)
         return TM_OK;

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* POSIX leaves reads above SSIZE_MAX undefined, and Linux stops near 2 GiB anyway. */
+/* Maximum size of a read [B]. POSIX does not define reads above SSIZE_MAX, and Linux reads at most
+ * 2 GiB at once. */
 static const size_t most_at_once = (size_t)1 << 30;
 
 static tm_status fail_system(tm_error *err, const char *what, int number) {
@@ -54,7 +55,7 @@ static tm_status look_at(tm_raw *raw, const char *path, tm_error *err) {
         return fail_system(err, "cannot be read", EISDIR);
     if (S_ISREG(status.st_mode)) {
         raw->size = (int64_t)status.st_size;
-        /* Only advice: it widens the kernel's read-ahead, and a file system may ignore it. */
+        /* Makes the kernel read further ahead; a failure does no harm. */
         (void)posix_fadvise(raw->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     TM_TRY(read_file(raw, raw->head, sizeof raw->head, &raw->n_head, err));
@@ -84,7 +85,7 @@ void tm_raw_open_memory(tm_raw *raw, const void *bytes, size_t size) {
 
 void tm_raw_close(tm_raw *raw) {
     if (raw->fd >= 0)
-        (void)close(raw->fd); /* it was only read: no data can be lost */
+        (void)close(raw->fd); /* a failure loses nothing, because the file was only read */
     raw->fd = -1;
     free(raw->piece);
     raw->piece = NULL;
@@ -111,7 +112,8 @@ tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) {
     }
     if (lseek(raw->fd, (off_t)offset, SEEK_SET) < 0)
         return fail_system(err, "cannot be read", errno);
-    raw->head_taken = raw->n_head; /* the head is read again with the data */
+    raw->head_taken = raw->n_head; /* the head counts as delivered, because its bytes will be read
+                                      from the file again */
     raw->ended = false;
     return TM_OK;
 }
@@ -119,7 +121,7 @@ tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) {
 static const uint8_t *take_memory(tm_raw *raw, size_t capacity, size_t *n) {
     const uint8_t *bytes = raw->bytes;
     *n = raw->left < capacity ? raw->left : capacity;
-    if (*n > 0) /* no pointer arithmetic on a NULL of size 0 */
+    if (*n > 0) /* bytes may be NULL if n is 0, and adding to NULL is undefined */
         raw->bytes += *n;
     raw->left -= *n;
     raw->consumed += (int64_t)*n;

@@ -9,8 +9,9 @@
 #include "tmerge/status.h"
 
 enum {
-    TM_RAW_HEAD = 4,           /* bytes kept back to detect the encoding */
-    TM_RAW_PIECE = 256 * 1024, /* decoders gain nothing from larger pieces */
+    TM_RAW_HEAD = 4,           /* number of first bytes, by which the encoding is detected */
+    TM_RAW_PIECE = 256 * 1024, /* maximum size of a piece [B]; larger ones do not make decoders
+                                  faster */
 };
 
 /** Errors of these functions contain neither path nor offset: the source adds both. */
@@ -20,12 +21,14 @@ typedef struct tm_raw {
     size_t left;               /* for memory: remaining size [bytes] */
     uint8_t head[TM_RAW_HEAD]; /* for a file: its first bytes, read ahead */
     size_t n_head;
-    size_t head_taken;  /* bytes of the head already handed out */
+    size_t head_taken;  /* bytes of the head that were already delivered */
     uint8_t *piece;     /* owned, allocated on first use */
-    size_t piece_bytes; /* maximum for tm_raw_next; a test may lower it before the first call */
-    bool ended;       /* the end of the file was reached: another read from a terminal would wait */
-    int64_t size;     /* total bytes, -1 unknown */
-    int64_t consumed; /* bytes handed out, without skipped ones */
+    size_t piece_bytes; /* maximum size of a piece of tm_raw_next [B]; a test may lower it before
+                           the first call */
+    bool ended;         /* the end of the file was reached; it is not read again, because a terminal
+                           would wait for more */
+    int64_t size;       /* total bytes, -1 unknown */
+    int64_t consumed;   /* bytes delivered; skipped ones do not count */
 } tm_raw;
 
 /**

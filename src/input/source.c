@@ -10,13 +10,13 @@ struct tm_source {
     const tm_encoding *encoding;
     tm_decoder *decoder;   /* owned */
     tm_decoder *ahead;     /* owned: decodes on a thread; NULL: no thread runs */
-    bool wants_ahead;      /* start the thread at the next read */
+    bool wants_ahead;      /* the next read starts the thread */
     char *path;            /* owned */
     int64_t offset;        /* decoded bytes delivered */
     tm_source_watch watch; /* its callback may be NULL */
     bool ended;            /* the decoder reached the end and is not called again */
     bool failed;           /* the failure was returned at least once */
-    tm_error failure;      /* status TM_OK: no failure so far */
+    tm_error failure;      /* the first failure; its status is TM_OK if there was none */
 };
 
 /* Detects the encoding. Plain comes last: it accepts everything else. */
@@ -94,7 +94,7 @@ void tm_source_decode_ahead(tm_source *source) {
     source->wants_ahead = source->encoding != &tm_encoding_plain;
 }
 
-/* After this the decoder and the raw file belong to the calling thread again. */
+/* Ends decoding ahead. The decoder and the raw file then belong to the calling thread again. */
 static void end_ahead(tm_source *source) {
     if (source->ahead)
         source->ahead->close(source->ahead);
@@ -159,7 +159,8 @@ tm_status tm_source_rewind(tm_source *source, tm_error *err) {
     end_ahead(source);
     tm_status status = tm_raw_skip(&source->raw, 0, &found);
     if (status != TM_OK && was_ahead)
-        source->failure = found; /* data decoded ahead is lost */
+        source->failure = found; /* the source cannot continue, because data decoded ahead is
+                                    lost */
     if (status != TM_OK)
         return tm_fail(err, status, source->path, -1, "%s", found.message);
     source->decoder->close(source->decoder);

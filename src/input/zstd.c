@@ -71,8 +71,8 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
     *done = empty && zstd->between_frames && zstd->had_frame;
     if (*done)
         return TM_OK;
-    /* libzstd would try its formats from before 1.0, whose decoders are unsafe on arbitrary
-     * bytes. */
+    /* Checked here, because libzstd would otherwise try the formats from before version 1.0, whose
+     * decoders are unsafe on arbitrary bytes. */
     if (zstd->between_frames && zstd->had_frame &&
         !begins_frame((const uint8_t *)zstd->input.src + zstd->input.pos,
                       zstd->input.size - zstd->input.pos))
@@ -83,7 +83,8 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
         return fail_damaged(zstd, code, err);
     zstd->between_frames = code == 0;
     zstd->had_frame = zstd->had_frame || code == 0;
-    if (empty && code != 0 && output->pos == before) { /* and there was nothing left to flush */
+    if (empty && code != 0 && output->pos == before) { /* no input is left, and the decoder has no
+                                                          more output */
         zstd->base.cut_short = true;
         return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                        "zstd stream is cut short: the file ends inside a frame");

@@ -7,12 +7,15 @@
 
 #define PER_SECOND ".avg.per_second"
 #define PCT ".avg.pct_of_peak_sustained_elapsed"
-#define SOL "GPU Speed Of Light" /* "... Throughput" since 2021 */
+/* Start of a section's title, which is "... Throughput" since 2021. */
+#define SOL "GPU Speed Of Light"
 
-/* A metric, by its name on any page or its label in a section. */
+/* The metrics that are read. They are found by name on any page, or by the label in a section of a
+ * details page. */
 static const struct row {
-    const char *name;            /* NULL if the label is only in old versions */
-    const char *section, *label; /* NULL if it has none; the section by its prefix */
+    const char *name;            /* NULL for a label of old versions only */
+    const char *section, *label; /* NULL if it has no label; section: start of the section's
+                                    title */
     int slot;
     double factor;
 } rows[] = {
@@ -41,8 +44,9 @@ static const struct row {
     {"dram__cycles_elapsed" PER_SECOND, NULL, NULL, TM_SLOT_DRAM_CYCLES_PER_S, 1},
 };
 
-/* Operation counters, and the operations that one count stands for. Tensor core counters overlap,
- * so only those with source and destination are listed, or those without variants. */
+/* Operation counters, and the number of operations per count. Some tensor core counters include
+ * others, so only those that name source and destination type are listed, and those without such
+ * variants. */
 static const struct counter {
     const char *name;
     double operations;
@@ -67,7 +71,7 @@ static const struct counter {
 
 enum { FIRST_TENSOR = 9 };
 
-/* Finds an operation counter. "derived__..._x2" counts fused operations per cycle, doubled. */
+/* Finds an operation counter. A metric "derived__..._x2" is fused operations per cycle, times 2. */
 static tm_metric find_counter(const char *name) {
     static const char derived[] = "derived__";
     const bool doubled = strncmp(name, derived, sizeof derived - 1) == 0;
@@ -89,7 +93,8 @@ static tm_metric find_counter(const char *name) {
     return (tm_metric){-1, 0};
 }
 
-/* Whether a metric shows floating-point tensor core use, which peaks and imma (integer) do not. */
+/* Returns whether a metric is above 0 if the tensor cores had floating-point work. Peaks and
+ * counters of imma (integer) are not such metrics. */
 static bool is_tensor_use(const char *name) {
     return strstr(name, "pipe_tensor") && !strstr(name, "imma") &&
            (!strstr(name, "peak_sustained") || strstr(name, ".pct_of_peak_sustained"));
@@ -108,7 +113,7 @@ tm_metric tm_metric_find(const char *section, const char *name) {
     return find_counter(name);
 }
 
-/* Returns the scale of a unit without "/". Prefixes are decimal. */
+/* Returns the factor from a unit without "/" to its base unit. Prefixes are decimal. */
 static double scale_of(const char *unit, size_t size) {
     static const char *const bases[] = {"byte", "B",    "second", "s",  "hz",
                                         "Hz",   "inst", "cycle",  "op", "ops"};
@@ -155,7 +160,8 @@ static bool without_separators(const char *text, size_t size, char *out) {
 
 bool tm_value_parse(const char *text, double *out) {
     char digits[64], *end;
-    const size_t size = strcspn(text, " "); /* values of instances may follow */
+    const size_t size = strcspn(text, " "); /* the values of single instances may follow after a
+                                               blank */
     *out = (double)NAN;
     if (!isdigit((unsigned char)text[text[0] == '-' || text[0] == '+']))
         return true;
@@ -169,12 +175,13 @@ bool tm_value_parse(const char *text, double *out) {
     return true;
 }
 
-/* Returns the first value that is known: direct counts precede values derived from rates. */
+/* Returns the first value unless it is NaN, else the second. Callers pass a direct count first,
+ * then a value derived from a rate. */
 static double known_or(double first, double second) {
     return isnan(first) ? second : first;
 }
 
-/* Returns the operations of one counter; NaN if the file has none. */
+/* Returns the number of floating-point operations of one counter; NaN if the file lacks it. */
 static double flop_counted(const double *slots, int c) {
     const double *counted = slots + TM_SLOT_COUNTERS, *per_cycle = counted + TM_N_COUNTERS;
     const double cycles = slots[TM_SLOT_CYCLES_PER_S] * slots[TM_SLOT_DURATION_S];

@@ -6,14 +6,14 @@
 
 #include "tmerge/ncu.h"
 
-/* Values kept for a launch, in base units. */
+/* Slots of the values that are kept for a launch, in base units. */
 enum {
     TM_SLOT_SM_PCT,
     TM_SLOT_MEMORY_PCT,
     TM_SLOT_DRAM_PCT,
     TM_SLOT_OCCUPANCY_PCT,
     TM_SLOT_DURATION_S,
-    TM_SLOT_CYCLES_PER_S, /* of a quarter of a multiprocessor (SMSP) */
+    TM_SLOT_CYCLES_PER_S, /* of an SMSP, a quarter of a multiprocessor */
     TM_SLOT_DRAM_BYTES,
     TM_SLOT_DRAM_READ,
     TM_SLOT_DRAM_WRITTEN,
@@ -23,15 +23,15 @@ enum {
     TM_SLOT_DRAM_PEAK, /* bytes per cycle */
     TM_SLOT_DRAM_CYCLES_PER_S,
     TM_SLOT_TENSOR_USE, /* > 0 if the tensor cores had floating-point work */
-    TM_SLOT_COUNTERS, /* TM_N_COUNTERS operation counts, then the same per cycle, then the peaks per
-                         cycle */
+    TM_SLOT_COUNTERS, /* the first of 3 TM_N_COUNTERS slots: operation counts, operations per cycle,
+                         peaks per cycle */
     TM_N_COUNTERS = 16,
     TM_N_SLOTS = TM_SLOT_COUNTERS + 3 * TM_N_COUNTERS
 };
 
-/** The slot of a metric, and the factor for its value in base units. */
+/** The slot of a metric, and the factor that converts its values to base units. */
 typedef struct tm_metric {
-    int slot; /* -1: nowhere */
+    int slot; /* -1: not read */
     double factor;
 } tm_metric;
 
@@ -43,7 +43,8 @@ typedef struct tm_metric {
  */
 tm_metric tm_metric_find(const char *section, const char *name);
 
-/** Returns a unit in base units (byte, second, hertz): 1e9 for "Gbyte/s"; 1 if it has no prefix. */
+/** Returns the factor from a unit to base units (byte, second, hertz): 1e9 for "Gbyte/s"; 1 if it
+ * has no prefix. */
 double tm_unit_scale(const char *unit);
 
 /** Parses a value, which may have thousands separators. False if the text starts like a number but

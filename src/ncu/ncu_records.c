@@ -15,7 +15,8 @@ size_t tm_records_offset(const tm_records *records, size_t field) {
     return ((const tm_field *)records->fields.data)[field].at;
 }
 
-/* Returns the bytes of the line end here; 0 if there is none, or at the end of the file. */
+/* Returns the number of bytes of the line end at @p at; 0 if there is no line end, or at the end of
+ * the file. */
 static size_t line_end(const tm_records *r, size_t at) {
     if (at < r->size && r->bytes[at] == '\n')
         return 1;

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** A field: the offsets of its start in the file and in its record's text. */
+/** A field: at: offset in the file; text: offset in tm_records.text. */
 typedef struct tm_field {
     size_t at, text;
 } tm_field;
@@ -17,12 +17,12 @@ typedef struct tm_records {
     const char *path; /* for errors; borrowed */
     const char *bytes;
     size_t size;
-    size_t at;     /* start of the search for the next record */
+    size_t at;     /* offset in the file at which the search for the next record starts */
     tm_vec text;   /* of char: the record's fields without quotes, each zero-terminated */
     tm_vec fields; /* of tm_field */
 } tm_records;
 
-/** Reads from bytes that outlive it. */
+/** Initialises a reader of @p content [n], which has to outlive it. */
 #define TM_RECORDS(file, content, n)                                                               \
     ((tm_records){.path = (file),                                                                  \
                   .bytes = (content),                                                              \

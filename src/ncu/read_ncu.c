@@ -17,7 +17,8 @@ typedef struct values {
 
 struct tm_ncu {
     tm_names *names; /* of kernels */
-    tm_names *keys;  /* process, launch and name; the id is the index of the launch + 1 */
+    tm_names *keys;  /* "process, launch, name" of each launch; the id of this text is the index of
+                        the launch + 1 */
     tm_vec launches; /* tm_ncu_launch */
     tm_vec values;   /* of values, parallel to `launches` */
     tm_vec scratch;  /* char */
@@ -42,12 +43,13 @@ enum {
     N_COLUMNS
 };
 
-/* A page being read; column is -1 if the page lacks it. */
+/* A page that is being read. column: position of each field; -1 if the page lacks it. */
 typedef struct page {
     tm_records records;
     int column[N_COLUMNS];
     size_t n_columns;
-    tm_vec metrics; /* raw pages: tm_metric by column, with the unit in the factor */
+    tm_vec metrics; /* of a raw page: tm_metric of each column; its factor includes the column's
+                       unit */
 } page;
 
 tm_ncu *tm_ncu_create(void) {
@@ -202,7 +204,8 @@ static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Advances to the line that starts with the column ID: the program may print text before. */
+/* Advances to the header, the line that starts with the column ID. The program may have printed
+ * text before it. */
 static bool find_header(tm_records *r) {
     static const char *const begins[] = {"\"ID\",", "ID,"};
     while (r->at < r->size) {
@@ -265,7 +268,8 @@ static tm_status read_header(page *p, tm_error *err) {
 static tm_status read_page(tm_ncu *ncu, page *p, tm_error *err) {
     TM_TRY(read_header(p, err));
     const bool is_raw = p->column[METRIC] < 0;
-    /* In a details page, the columns of rules come last and may be missing or more. */
+    /* In a details page, the columns of rules come last, and a record may have fewer or more of
+     * them. */
     const size_t least = is_raw ? p->n_columns : (size_t)p->column[VALUE] + 1;
     const size_t most = is_raw ? p->n_columns : SIZE_MAX;
     for (;;) {

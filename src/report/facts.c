@@ -7,12 +7,12 @@
 #include "report/page_hosts.h"
 #include "report/page_json.h"
 
-/* Attributes of the store that say how it was made. */
+/* Attributes of the store that the page shows: how the store was made. */
 static const char *const text_facts[] = {"command",      "align", "comm_pattern",
                                          "step_pattern", "peak",  "tool_version"};
 static const char *const number_facts[] = {"world_size", "wall_uncertainty_ns"};
 
-/* Maximum number of runs of ranks without a trace that are listed. */
+/* Maximum number of ranges of ranks without a trace that are listed. */
 enum { MISSING_RUNS = 256 };
 
 static void put_number(tm_out *out, const char *name, int64_t value) {
@@ -118,7 +118,7 @@ static void put_numbers(tm_out *out, const char *name, const tm_vec *numbers) {
     tm_out_string(out, "],");
 }
 
-/* Writes the ranks and steps kept in tables by rank and step, if some are left out. */
+/* Writes which ranks and which steps the tables by rank and step have, unless they have all. */
 static void put_kept(const tm_page_choice *choice, tm_out *out) {
     bool ranks = choice->ranks.cells.n < choice->ranks.n;
     bool steps = choice->steps.cells.n < choice->steps.n;

@@ -6,21 +6,25 @@
 #include "base/sorted.h"
 
 enum {
-    STEP_RUNS = 192,  /* runs of steps; the longest step of each is kept */
-    SPREAD_RANKS = 64 /* ranks chosen at even distances */
+    STEP_RUNS = 192,  /* number of runs into which the steps are divided; the longest step of each
+                         run is kept */
+    SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
-/* Rule that selects ranks or steps to keep: those in the rows with the largest and smallest
- * measure. */
+/* Rule that selects ranks or steps to keep: those in the n_most rows with the largest measure and
+ * the n_least rows with the smallest. */
 typedef struct criterion {
     const char *table;
     const char *number_column;                 /* column with the number of the rank or step */
-    const char *measure_column, *added_column; /* their sum is the measure; NULL: table order */
-    const char *over_column;                   /* divides the measure; NULL: no division */
+    const char *measure_column, *added_column; /* their sum is the measure; measure_column NULL: the
+                                                  first n_most rows */
+    const char *over_column;                   /* the sum is divided by this column; NULL: by
+                                                  nothing */
     size_t n_most, n_least;
 } criterion;
 
-/* Rules in order of priority; numbers beyond the page's limit are dropped. */
+/* Rules in order of priority. If they select more numbers than the page may keep, the last ones are
+ * dropped. */
 static const criterion of_ranks[] = {
     {"stragglers.job", "rank", NULL, NULL, NULL, 1, 0},
     {"stragglers.finding", "rank", "excess_ns", NULL, NULL, 16, 0},
@@ -68,11 +72,11 @@ typedef struct ranked {
     int64_t number;
 } ranked;
 
-/* Numbers requested so far, without duplicates, in order of priority. */
+/* Numbers of ranks or steps that rules have requested so far. */
 typedef struct wishes {
-    tm_vec order; /* of int64_t: requested numbers */
-    tm_vec all;   /* of int64_t: all numbers of the job, ascending */
-    bool *has;    /* owned; [all.n]: whether it is requested */
+    tm_vec order; /* of int64_t: the requested numbers without duplicates, in order of priority */
+    tm_vec all;   /* of int64_t: the numbers of all ranks, or of all steps, of the job; ascending */
+    bool *has;    /* owned; [all.n] whether each of these is requested */
 } wishes;
 
 static void free_wishes(wishes *w) {
@@ -152,7 +156,7 @@ static bool apply(wishes *w, const tm_table *table, const criterion *c) {
     return ok;
 }
 
-/* Applies the rules. Each table is read once if its rules are adjacent. */
+/* Applies the rules. A table is read once for all adjacent rules that use it. */
 static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishes *w,
                            const criterion *criteria, size_t n, tm_error *err) {
     tm_status status = TM_OK;
@@ -218,7 +222,7 @@ static void keep_first(tm_vec *out, const tm_vec *order, size_t n) {
         qsort(out->data, n, out->size, tm_compare_i64);
 }
 
-/* Keeps all numbers, or the first `most` requested ones if there are more than `whole`. */
+/* Keeps all numbers if there are at most `whole`, else the first `most` requested ones. */
 static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) {
     out->n = w->all.n;
     if (w->all.n <= whole)
@@ -227,7 +231,7 @@ static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) 
     return out->kept.n > 0;
 }
 
-/* Limits ranks and steps further for tables with a row per rank and step. */
+/* Chooses fewer ranks and steps for tables with a row for each rank and step. */
 static bool keep_cells(const wishes *ranks, const wishes *steps, tm_page_choice *out) {
     size_t n_ranks = out->ranks.kept.n, n_steps = out->steps.kept.n;
     if (n_ranks * n_steps > TM_PAGE_CELLS_WHOLE) {
@@ -248,7 +252,7 @@ static tm_status choose_ranks(const tm_store *store, const tm_tables *tables, wi
     const size_t n = sizeof of_ranks / sizeof *of_ranks;
     tm_table *items = tm_tables_find(tables, "whatif.item");
     tm_status status = tm_page_read_table(store, items, err);
-    /* requested first: the ranks of the verdict and its findings */
+    /* first the ranks of the verdict and of its findings */
     if (status == TM_OK)
         status = apply_all(store, tables, w, of_ranks, 2, err);
     if (status == TM_OK && !(wish_plan(w, items) && wish_ends(w)))
@@ -267,7 +271,8 @@ static tm_status choose_steps(const tm_store *store, const tm_tables *tables,
     tm_vec longest = TM_VEC(int64_t);
     bool ok = wish_ends(w);
     tm_status status = ok ? apply_all(store, tables, w, of_steps, n, err) : tm_fail_memory(err);
-    /* Starts with few runs, so that the steps that fit always cover the whole recording. */
+    /* Begins with few runs, because the last requested steps may be dropped: the others then still
+     * cover the whole recording. */
     for (size_t runs = 12; runs <= STEP_RUNS && status == TM_OK; runs *= 4) {
         ok = tm_step_sums_longest(sums, runs, &longest);
         for (size_t i = 0; i < longest.n && ok; i++)

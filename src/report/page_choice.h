@@ -10,20 +10,20 @@
 #include "tmerge/table.h"
 
 enum {
-    TM_PAGE_RANKS_WHOLE = 1024, /* largest job whose page holds all ranks */
-    TM_PAGE_RANKS = 256,        /* ranks kept of a larger job */
+    TM_PAGE_RANKS_WHOLE = 1024, /* number of ranks of the largest job whose page has all ranks */
+    TM_PAGE_RANKS = 256,        /* number of ranks kept if the job has more */
     TM_PAGE_STEPS_WHOLE = 512,
     TM_PAGE_STEPS = 384,
     TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps */
     TM_PAGE_CELLS = 4096,
-    TM_PAGE_ROWS = 8192 /* of a table with neither ranks nor steps */
+    TM_PAGE_ROWS = 8192 /* maximum number of rows of a table with neither ranks nor steps */
 };
 
-/** Ranks or steps kept in the page. */
+/** The ranks, or the steps, that the page keeps. */
 typedef struct tm_page_kept {
     tm_vec kept;  /* of int64_t, ascending */
-    tm_vec cells; /* of int64_t, ascending: those kept in tables by rank and step */
-    size_t n;     /* number in the job */
+    tm_vec cells; /* of int64_t, ascending: those that tables by rank and step keep */
+    size_t n;     /* number of them in the job */
 } tm_page_kept;
 
 typedef struct tm_page_choice {
@@ -48,7 +48,7 @@ tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm
                               tm_error *err) TM_MUST_CHECK;
 void tm_page_choice_free(tm_page_choice *choice);
 
-/** Returns whether any is left out. */
+/** Returns whether at least one is left out. */
 bool tm_page_is_part(const tm_page_kept *kept);
 
 /** Return whether a rank or step is kept, and whether it is kept in tables by rank and step. */

@@ -20,9 +20,10 @@ enum {
 
 struct tm_page {
     tm_draft draft;
-    tm_vec *memory; /* receives a served page; NULL: written to the draft */
-    size_t n;       /* bytes in the buffer */
-    size_t n_bytes; /* bytes in the page */
+    tm_vec *memory; /* of char: receives the page for a server; NULL: the page is written to the
+                       draft */
+    size_t n;       /* number of bytes in the buffer */
+    size_t n_bytes; /* number of bytes written so far */
     unsigned char buffer[BUFFER_BYTES];
 };
 

@@ -10,7 +10,7 @@
 
 enum { COMPUTE, IDLE, WAITED, CAUSED, N_SUMS };
 
-/* A rank, or all ranks of a host once they are folded into one entry. */
+/* A rank or, after fold, all ranks of a host. */
 typedef struct host {
     const char *name;
     int64_t n, first, worst, worst_ns;

@@ -8,15 +8,15 @@
 enum {
     N_STRIP = 2048,
     TRIES_MOST = 8,
-    TIMELINE_BYTES = 700000, /* share of the page for all blocks except operations and events */
-    COVERAGE_BYTES = 500000, /* part of that for coverage; if it needs more, the other blocks get
-                                less */
+    TIMELINE_BYTES = 700000, /* room in the page for all blocks except operations and events [B] */
+    COVERAGE_BYTES = 500000, /* part of TIMELINE_BYTES for coverage; if coverage needs more, the
+                                other blocks get less */
     BUCKETS_LEAST = 256,
-    PANEL_TEXTS = 500000, /* bytes of shapes and call stacks */
+    PANEL_TEXTS = 500000, /* maximum size of the texts of input shapes and call stacks [B] */
     VERSION = 3
 };
 
-/* Flags in the page's encoding. */
+/* Flags of ranks and of parts in the page's encoding. */
 enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
 
 typedef struct maker {
@@ -24,7 +24,7 @@ typedef struct maker {
     const tm_page_source *source;
     const tm_tables *tables;
     const tm_timeline_budget *budget;
-    tm_timeline_budget left; /* remaining budget, once the size of coverage is known */
+    tm_timeline_budget left; /* the budget that remains after coverage */
     tm_timeline_blocks *out;
     tm_names *names; /* owned */
     tm_vec from_0;   /* of int64_t */
@@ -41,12 +41,12 @@ static bool counts_from_0(const maker *m, const tm_cell *begin) {
            m->frame.lanes.begin_ns >= TM_FIRST_DAY_NS;
 }
 
-/* Timelines of a store as the source of a page. */
+/* State of reading timelines from a store, one rank at a time. */
 typedef struct shelf {
     const tm_store *store;
     const tm_page_frame *frame;
     tm_survey *survey;
-    tm_page_draft *draft; /* NULL during the first pass, the survey */
+    tm_page_draft *draft; /* NULL during the first pass, which makes the survey */
 } shelf;
 
 static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
@@ -137,7 +137,7 @@ static tm_status count_packed(void *context, const void *packed, size_t size, tm
     return TM_OK;
 }
 
-/* Computes the size of packed bytes in a page. */
+/* Packs bytes to find the size that they take in a page. */
 static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
     size_t packed = 0;
     tm_deflate *deflate = tm_deflate_create();
@@ -276,7 +276,8 @@ static void put_job(maker *m) {
     tm_dictionary_put(&m->dictionary, out);
 }
 
-/* Computes the job's duration, including ranks that are drawn as if they started with the job. */
+/* Computes the duration of the timeline. Ranks whose times count from 0 are drawn as if they
+ * started with the job, and may end after it. */
 static tm_status find_duration(maker *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
@@ -312,7 +313,7 @@ static tm_status read_job(maker *m) {
     return tm_dictionary_make(m->names, &m->dictionary, m->err);
 }
 
-/* Writes the parts of all drafts in order of rank. */
+/* Writes the ranks of all drafts, lowest rank first. */
 static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *next, tm_bytes *out) {
     for (size_t d = 0; d < drafts->n; d++)
         next[d] = 0;
@@ -365,14 +366,14 @@ static tm_status make(maker *m) {
                              &m->dictionary, &m->out->operations, m->err));
     tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
     put_job(m);
-    /* the survey keeps an empty coverage to free */
+    /* the coverage moves to the output; the survey, which frees its own, gets an empty one */
     m->out->coverage = m->survey.coverage;
     m->survey.coverage = tm_bytes_make();
     return TM_OK;
 }
 
-/* Makes the blocks. Without a source of timelines, reads the store twice, in parts of some hundred
- * thousand events. */
+/* Makes the blocks. If @p source is NULL, reads the timelines from the store twice, some hundred
+ * thousand events at a time. */
 static tm_status make_blocks(const tm_store *store, const tm_page_source *source,
                              const tm_tables *tables, const tm_timeline_budget *budget,
                              tm_timeline_blocks *out, tm_error *err) {
@@ -449,7 +450,8 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     tm_status status = make_blocks(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
-    /* A source can be read only once, but a store repeatedly. */
+    /* While the blocks take too much room, makes them again from the store with a smaller budget. A
+     * source of timelines may be read only once. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
         free_blocks(&made);

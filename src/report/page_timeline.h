@@ -8,7 +8,7 @@
 
 /** Decoded by tools/web/src/timeline/decode.ts; change both together. */
 typedef struct tm_timeline_blocks {
-    tm_bytes job;        /* ranks, hosts, parts, names */
+    tm_bytes job;        /* ranks, hosts, parts and names */
     tm_bytes strip;      /* activity of all ranks together */
     tm_bytes coverage;   /* activity of each rank */
     tm_bytes operations; /* matched operations with their participations */
@@ -19,11 +19,12 @@ typedef struct tm_timeline_blocks {
 /** Sources of a page. */
 typedef struct tm_page_origin {
     const tm_store *store;
-    const tm_page_source *source; /* of the same timelines, if available in memory; else NULL */
-    const tm_tables *at_hand;     /* tables written to the store, if still in memory; else NULL */
+    const tm_page_source *source; /* of the store's timelines, if they are in memory; else NULL */
+    const tm_tables *at_hand;     /* the store's tables, if they are still in memory; else NULL */
     const char *version;          /* of the tool */
     const char *served;           /* name of the store if the page is served; NULL: it is a file */
-    tm_vec *memory;               /* receives a served page */
+    tm_vec *memory;               /* of char: receives the page for a server; NULL: the page is a
+                                     file */
 } tm_page_origin;
 
 /**

@@ -18,8 +18,9 @@
 #include "tmerge/analysis.h"
 
 enum {
-    INLINE_BYTES = 1 << 16, /* maximum inline size of a table's rows */
-    REST_BYTES = 900000,    /* reserved for the timeline */
+    INLINE_BYTES = 1 << 16, /* maximum size of rows in the document of tables; more rows are packed
+                               in a block [B] */
+    REST_BYTES = 900000,    /* room reserved for the timeline [B] */
     TRIES_MOST = 8,
     MARK_BYTES = 4096
 };
@@ -28,12 +29,12 @@ enum {
 static const char *const timeline_needs[] = {"job.job", "overlap.step", "stragglers.job",
                                              "stragglers.step"};
 
-/* A table's share of the page. */
+/* The part of the page that a table takes. */
 typedef struct table_part {
     tm_vec packed; /* of unsigned char: rows of a large table, written after the program */
     size_t n_rows;
-    size_t size; /* of the rows in the page [bytes] */
-    size_t most; /* maximum number of rows */
+    size_t size; /* size of the rows in the page [B] */
+    size_t most; /* maximum number of rows that the page may have */
 } table_part;
 
 /* State while a page is written. */
@@ -41,17 +42,18 @@ typedef struct writer {
     const tm_store *store;        /* NULL: the tables already have their rows */
     const tm_page_source *source; /* source of the timelines; NULL: the store */
     const tm_page_choice *choice; /* ranks and steps kept */
-    const tm_tables *at_hand;     /* tables the store was written from; NULL: read the store */
+    const tm_tables *at_hand;     /* the store's tables, if they are still in memory; NULL: read the
+                                     store */
     const tm_tables *tables;
-    const tm_out *facts; /* members of an object; NULL: none */
-    tm_out json;         /* document before the program */
+    const tm_out *facts; /* members of a JSON object; NULL: none */
+    tm_out json;         /* the document of tables */
     table_part *parts;   /* [tables->n_tables] */
-    int64_t begin_ns;    /* offset subtracted from the page's times */
+    int64_t begin_ns;    /* subtracted from times since the epoch */
     const char *kind;    /* "report", "diff" or "hang" */
     const char *title;   /* title of the page, before "tmerge" */
     const char *version;
     const char *served; /* name of the store if the page is served; NULL: it is a file */
-    tm_vec *memory;     /* receives a served page */
+    tm_vec *memory;     /* of char: receives the page for a server; NULL: the page is a file */
 } writer;
 
 static void put_string(tm_out *out, const char *text) {
@@ -92,7 +94,8 @@ static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err)
     return TM_OK;
 }
 
-/* Fills a report's table and shortens it. Does nothing for other kinds of pages. */
+/* Reads a table's rows and shortens it. Does nothing for pages without a store, whose tables have
+ * their rows. */
 static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all, size_t *left_out,
                             tm_error *err) {
     if (!w->store)
@@ -103,7 +106,7 @@ static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all
     return tm_top_rows_put(table, w->choice, most, all, left_out, err);
 }
 
-/* Frees a table's rows early, unless the timeline needs them. */
+/* Frees a table's rows, unless the timeline needs them later. */
 static void close_table(const writer *w, tm_table *table) {
     bool needed = false;
     for (size_t i = 0; i < sizeof timeline_needs / sizeof *timeline_needs; i++)
@@ -339,7 +342,7 @@ tm_status tm_report_write_from(const tm_page_origin *origin, const char *path, t
     return status;
 }
 
-/* Returns the earliest time since the epoch in tables; 0: there is none. */
+/* Returns the earliest time since the epoch in the tables; 0 if there is none. */
 static int64_t earliest(const tm_tables *tables) {
     int64_t found = 0;
     for (size_t t = 0; t < tables->n_tables; t++) {

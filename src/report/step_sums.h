@@ -14,7 +14,8 @@ typedef struct tm_step_sums {
     tm_vec steps; /* of tm_step_sum, ascending by number */
 } tm_step_sums;
 
-/** Statistics over the steps of the mean step time of all ranks, without partly recorded steps. */
+/** Statistics over steps. The value of a step is its mean time over ranks; partly recorded steps do
+ * not count. */
 typedef struct tm_step_time {
     bool known;
     double median_ns, least_ns, most_ns;

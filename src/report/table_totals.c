@@ -9,7 +9,7 @@
 #include "report/page_json.h"
 #include "table/digits.h"
 
-/* Text columns by which the page groups its sums; they have few distinct values. */
+/* Text columns with few distinct values. The page shows sums for each of their values. */
 static const char *const kinds[] = {"kind", "host_memory", "reason", "method", "what"};
 
 enum { KINDS_MAX = sizeof kinds / sizeof *kinds, GROUPS_MAX = 64 };
@@ -30,7 +30,8 @@ static double real_of(const tm_column *column, const tm_cell *cell) {
     return column->type == TM_REAL ? cell->value.r : (double)cell->value.i;
 }
 
-/* Writes [known, sum, minimum, median, maximum, distinct]; for booleans only [known, sum]. */
+/* Writes the totals of a column: [number of values, sum, minimum, median, maximum, number of
+ * distinct values]; for booleans only the first two. */
 static void put_column(const tm_table *table, int c, double *values, tm_out *out) {
     const tm_column *column = &table->def->columns[c];
     size_t n = 0, different = 0;
@@ -79,12 +80,13 @@ static tm_status put_columns(const tm_table *table, tm_out *out, tm_error *err) 
     return TM_OK;
 }
 
-/* Rows of the same kind. */
+/* Rows with the same values in these columns. */
 typedef struct group {
-    const tm_cell *first; /* one of its rows */
+    const tm_cell *first; /* one of the group's rows */
     size_t n;
     int64_t *sums;  /* owned; [columns] */
-    int64_t *known; /* in the same allocation; [columns] number of values */
+    int64_t *known; /* [columns] number of values in each column; part of the allocation of
+                       `sums` */
 } group;
 
 typedef struct groups {

@@ -26,7 +26,7 @@ static inline tm_bytes tm_bytes_make(void) {
 
 void tm_bytes_free(tm_bytes *out);
 
-/** Reserves @p n more bytes; returns false when out of memory, now or before. */
+/** Reserves @p n more bytes; returns false if memory runs out or has run out before. */
 bool tm_bytes_room(tm_bytes *out, size_t n);
 
 /** Appends a varint: seven bits per byte, lowest first, the eighth bit set on all but the last
@@ -49,7 +49,7 @@ static inline void tm_bytes_put_signed(tm_bytes *out, int64_t value) {
  * ends in an ellipsis. */
 void tm_bytes_put_text(tm_bytes *out, tm_text text);
 
-/** The same with a given maximum size, at least 3 to hold the ellipsis. */
+/** Like tm_bytes_put_text, but with the maximum size @p most, at least 3 (the ellipsis). */
 void tm_bytes_put_cut(tm_bytes *out, tm_text text, size_t most);
 
 /** Appends @p n bytes; zeros if @p from is NULL. Returns their address, NULL when out of memory. */

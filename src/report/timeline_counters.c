@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 
 enum {
-    POINTS = 40000, /* limit for all series of all ranks together */
+    POINTS = 40000, /* maximum number of points of all series of all ranks together */
     SERIES_MOST = 512,
     SERIES_LEAST = 16
 };

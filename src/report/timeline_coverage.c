@@ -6,12 +6,12 @@
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
     assert(n > 0); /* callers pass the index of an existing bucket */
-    /* two products, which do not overflow even if traces are days apart */
+    /* split into two products, because duration x at would overflow if traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }
 
-/* Returns the bucket of a time in [0, duration). It differs from the rounded quotient by at most
- * one. */
+/* Returns the bucket that contains a time in [0, duration). Starts from the rounded quotient, which
+ * is wrong by at most one. */
 static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     double share = (double)at_ns / (double)buckets->duration_ns;
     size_t i = (size_t)(share * (double)buckets->n);
@@ -23,7 +23,7 @@ static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     return i;
 }
 
-/* Adds to @p sums [buckets->n] the time [ns] of each bucket that a set of intervals covers.
+/* Adds to @p sums [buckets->n] how much of each bucket [ns] a set of intervals covers.
  * @param set  ascending, intervals disjoint */
 static void add_covered(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
     const tm_interval *v = set->data;

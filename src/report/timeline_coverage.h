@@ -9,7 +9,7 @@
 
 /** Division of a job's time: bucket i is [i, i + 1) * duration / n, rounded down. */
 typedef struct tm_buckets {
-    int64_t begin_ns, duration_ns; /* of the job; begin since the epoch */
+    int64_t begin_ns, duration_ns; /* begin (since the epoch) and duration of the job */
     size_t n;
 } tm_buckets;
 
@@ -21,12 +21,12 @@ int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Halves the number of shares per row, which must be even: each pair is replaced by its mean,
- * rounded up, so that it is at least 1 if one of the two was. */
+/** Halves the number of shares per row, which must be even. Each pair is replaced by its mean,
+ * rounded up, so that a lane that was busy does not get 0. */
 void tm_coverage_halve(tm_bytes *coverage);
 
-/** Adds a rank's lanes to the strip of all ranks, without communication hidden by compute and
- * without copies hidden by communication.
+/** Adds a rank's lanes to the sums of all ranks (the strip). Communication during compute is left
+ * out, and so are copies during communication.
  * @param sums  [TM_N_LANE_KINDS * buckets->n] by kind */
 tm_status tm_strip_add(const tm_buckets *buckets, const tm_lanes *lanes, int64_t *sums,
                        tm_error *err) TM_MUST_CHECK;

@@ -7,19 +7,19 @@
 #include "base/sorted.h"
 #include "timeline_counters.h"
 
-/* A kernel's launch shape as encoded: numbers + 1, 0 for unknown. */
+/* Number of values of a kernel's launch shape. Each is encoded as its number + 1; 0 for unknown. */
 enum { N_SHAPE = 9 };
 
 typedef struct shape {
     uint64_t numbers[N_SHAPE];
 } shape;
 
-/* Cursor over the attributes of one kind; rows are requested in ascending order within a track. */
+/* Cursor over the attributes of one kind. Within a track, rows are requested in ascending order. */
 typedef struct attrs {
     const char *at;
-    size_t n, size, event; /* event: offset of its row in an attribute */
+    size_t n, size, event; /* event: offset of the event row in an attribute */
     size_t next;
-    uint32_t row; /* row of the last request */
+    uint32_t row; /* the row that was requested last */
 } attrs;
 
 typedef struct teller {

@@ -4,12 +4,12 @@
 
 #include "timeline_events.h"
 
-/** Details that some of a rank's events have, in the order of the encoding. */
+/** Details of events, in the order of the encoding. Each exists for some events only. */
 typedef enum tm_detail {
     TM_DETAIL_LAUNCH,      /* index of the call that launched it */
-    TM_DETAIL_CORRELATION, /* of a GPU event */
+    TM_DETAIL_CORRELATION, /* correlation id of a GPU event */
     TM_DETAIL_SHAPE,       /* index of a kernel's launch shape */
-    TM_DETAIL_BYTES,       /* of a copy or set */
+    TM_DETAIL_BYTES,       /* size of a copy or set [B] */
     TM_DETAIL_INPUTS,      /* name id of the shapes of an operator's inputs */
     TM_DETAIL_STACK,       /* name id of its call stack */
     TM_N_DETAILS

@@ -7,9 +7,10 @@
 
 typedef struct tm_dictionary {
     const tm_names *names; /* borrowed */
-    uint32_t *number;      /* owned; [names] number + 1 if used, else 0 */
-    tm_vec used;           /* of uint32_t: name ids by number */
-    size_t room;           /* bytes left for texts not yet used */
+    uint32_t *number;      /* owned; [number of name ids] the name's number + 1 if it is used, else
+                              0 */
+    tm_vec used;           /* of uint32_t: id of the name with each number */
+    size_t room;           /* bytes that the texts of further names may take */
     size_t cut;            /* maximum size of a text [bytes]; longer ones are cut */
 } tm_dictionary;
 
@@ -22,7 +23,7 @@ void tm_dictionary_free(tm_dictionary *dictionary);
  * name. */
 uint32_t tm_dictionary_number(tm_dictionary *dictionary, uint32_t id);
 
-/** Appends the number of texts and the texts. */
+/** Appends the number of the texts, then the texts. */
 void tm_dictionary_put(const tm_dictionary *dictionary, tm_bytes *out);
 
 #endif

@@ -109,7 +109,7 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
                                                           : NULL);
 }
 
-/* Gathers the chosen rows of a track that are drawn as @p shown. */
+/* Collects the rows of a track that are chosen and that are drawn on tracks of kind @p shown. */
 static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_card *card,
                    const tm_track *track, tm_shown_track shown) {
     tm_plan_walk walk = {w->plan, card, 0};
@@ -149,7 +149,7 @@ static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     }
 }
 
-/* Writes the kinds, then wait and operation of communication. */
+/* Writes the column of kinds, then the columns wait and operation of the communication events. */
 static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_track shown) {
     const uint32_t *rows = w->rows.data;
     tm_bytes *out = &w->out->bytes;

@@ -12,12 +12,13 @@ typedef enum tm_shown_kind {
     TM_SHOWN_OPERATOR,
     TM_SHOWN_ANNOTATION,
     TM_SHOWN_PYTHON,
-    TM_SHOWN_CALL, /* of the runtime or the driver */
+    TM_SHOWN_CALL, /* a call of the CUDA or HIP runtime or driver */
     TM_SHOWN_OTHER,
     TM_N_SHOWN_KINDS
 } tm_shown_kind;
 
-/** Returns an event's tm_shown_kind or kind of lane. @param attr  of communication; NULL: none */
+/** Returns an event's kind: tm_shown_kind or tm_lane_kind. @param attr  its attributes if it
+ * communicates; NULL: none */
 uint8_t tm_shown_kind_of(uint8_t role, uint8_t category, bool host, const tm_collective_attr *attr);
 
 /** Kinds of tracks in the page. */
@@ -27,26 +28,26 @@ typedef enum tm_shown_track {
     TM_TRACK_THREAD
 } tm_shown_track;
 
-/** A gap in the encoding, where the numbers of n names are inserted later. */
+/** A place in the encoding where the numbers of n names are inserted later. */
 typedef struct tm_event_gap {
     size_t at; /* byte offset */
     size_t n;
 } tm_event_gap;
 
-/** End of a rank's part of a draft. */
+/** Where a rank's part of a draft ends. */
 typedef struct tm_event_end {
     int64_t rank;
-    size_t n_bytes, n_gaps, n_names; /* cumulative, up to the end of this part */
+    size_t n_bytes, n_gaps, n_names; /* numbers in the draft up to the end of this part */
     size_t n_events;                 /* number of events in this part */
 } tm_event_end;
 
-/** Encoded columns of ranks without the numbers of names. The numbers depend on the order of all
- * ranks, whose drafts may be made by different processes. */
+/** Encoded columns of some ranks, in which the numbers of names are missing. The numbers are known
+ * only when the drafts of all ranks, which different processes may make, are put in order. */
 typedef struct tm_event_draft {
     tm_bytes bytes;
     tm_vec gaps;  /* of tm_event_gap */
-    tm_vec names; /* of uint32_t: name ids */
-    tm_vec ends;  /* of tm_event_end, ascending by rank */
+    tm_vec names; /* of uint32_t: ids of the names of all gaps */
+    tm_vec ends;  /* of tm_event_end: for each rank, ascending */
 } tm_event_draft;
 
 /** Reserves a gap for @p n names, whose ids the caller fills in; NULL when out of memory. */
@@ -75,7 +76,7 @@ typedef struct tm_event_writer {
     tm_event_draft *out;
     tm_vec rows;   /* of uint32_t: scratch */
     tm_vec begins; /* of int64_t: scratch */
-    tm_vec shown;  /* of uint32_t: the rank's rows written, in order */
+    tm_vec shown;  /* of uint32_t: the rank's rows that were written, in this order */
     size_t n_gpu;  /* number of leading rows in `shown` that are on streams */
 } tm_event_writer;
 

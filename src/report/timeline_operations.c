@@ -7,11 +7,11 @@
 #include "match/records.h"
 #include "waits/blame.h"
 
-/* Order of arrival of a participation. Values are part of the encoding. */
+/* How a rank arrived at an operation. Values are part of the encoding. */
 enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };
 
 typedef struct tm_operation_member {
-    int64_t begin_ns, duration_ns, wait_ns; /* start on the job's clock, since the epoch */
+    int64_t begin_ns, duration_ns, wait_ns; /* begin_ns: on the job's clock, since the epoch */
     uint32_t number;                        /* number of its operation */
     uint32_t at;                            /* index of its rank */
 } tm_operation_member;
@@ -214,7 +214,8 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     return status;
 }
 
-/* Writes totals over all participations, if some of these are on ranks without lanes. */
+/* Writes totals over all participations if some are on ranks without lanes, because these are not
+ * written one by one. */
 static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
     int64_t end = 0, last = 0;
     for (size_t i = 0; i < o->n; i++) {

@@ -8,27 +8,31 @@
 
 /** An operation: the matched kernels of several ranks. */
 typedef struct tm_operation {
-    int64_t begin_ns; /* earliest, on the job's clock, since the epoch */
+    int64_t begin_ns; /* earliest start, on the job's clock, since the epoch */
     int64_t wait_ns;  /* sum over participations */
-    int64_t bytes;    /* on its lowest rank; -1 without metadata */
+    int64_t bytes;    /* size on its lowest rank; -1 without metadata */
     int64_t step;     /* -1: none */
-    int64_t seen;     /* lowest rank added so far, from which bytes, step and names are taken */
+    int64_t seen;     /* lowest of the ranks added so far; bytes, step and names are those of its
+                         kernel */
     int32_t first_rank;
-    uint32_t first_event;        /* with first_rank, the operation's key in the store */
+    uint32_t first_event;        /* kernel of first_rank, the lowest rank; both identify the
+                                    operation in the store */
     uint32_t group, description; /* name ids */
     uint32_t n;                  /* number of participations */
-    uint32_t n_lanes;            /* number of those on ranks with lanes */
-    uint32_t number;             /* in the page; TM_NO_EVENT if left out */
+    uint32_t n_lanes;            /* number of participations on ranks with lanes */
+    uint32_t number;             /* number of the operation in the page; TM_NO_EVENT if it is left
+                                    out */
     uint8_t kind;                /* tm_collective_kind */
     bool waits;
 } tm_operation;
 
 typedef struct tm_operations {
-    tm_keys firsts;  /* keys of all operations: the kernel of the lowest rank */
-    tm_vec all;      /* of tm_operation, one per key */
-    uint32_t *shown; /* owned; [n_shown] indices into `all`, by number */
+    tm_keys firsts;  /* keys of all operations: tm_operation_name */
+    tm_vec all;      /* of tm_operation, by number of the key */
+    uint32_t *shown; /* owned; [n_shown] index into `all` of the operation with each number */
     size_t n_shown;
-    tm_vec members;            /* of tm_operation_member, of shown operations, rank by rank */
+    tm_vec members;            /* of tm_operation_member: participations in the chosen operations,
+                                  rank by rank */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
 } tm_operations;
 
@@ -48,14 +52,14 @@ tm_status tm_operations_join(tm_operations *operations, const tm_operation *othe
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Key of an operation in the store: the kernel of its lowest rank. */
+/** Identifies an operation in the store: its lowest rank, and the row of its kernel there. */
 typedef struct tm_operation_name {
     int32_t rank;
     uint32_t event;
 } tm_operation_name;
 
-/** Sets the numbers of operations chosen elsewhere; unknown ones are ignored.
- * @param names  [n] by number */
+/** Sets the numbers of operations that another process has chosen. Ignores those without a
+ * participation here. @param names [n] the operation with each number */
 void tm_operations_set_numbers(tm_operations *operations, const tm_operation_name *names, size_t n);
 
 /** Returns the number of participations in the chosen operations. */

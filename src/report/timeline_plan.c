@@ -5,15 +5,18 @@
 #include "base/sorted.h"
 
 enum {
-    N_SLICES = 32,     /* parts of a job without steps */
-    EVENT_BYTES = 8,   /* bytes per event in the page, as base64; 2.7 to 7.9 measured */
-    MEMBER_BYTES = 12, /* bytes per participation in an operation; 11.4 measured */
+    N_SLICES = 32,     /* number of slices of a job without steps */
+    EVENT_BYTES = 8,   /* assumed bytes that an event takes in the page, as base64; 2.7 to 7.9 were
+                          measured */
+    MEMBER_BYTES = 12, /* assumed bytes that a participation in an operation takes; 11.4 were
+                          measured */
     EVENTS_LEAST = 20000,
     TEXT_LEAST = 32,
     TEXTS_SHRINK = 8
 };
 
-static const double EVENTS_SHRINK = 0.8; /* safety margin, because sizes of events differ */
+static const double EVENTS_SHRINK = 0.8; /* when the budget is reduced, it is multiplied by this as
+                                            a safety margin, because sizes of events differ */
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
     tm_timeline_budget budget = {.n_buckets = 8192, .n_events = 600000, .n_members = 200000};
@@ -73,7 +76,7 @@ static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns)
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
-/* The same for an event that starts no earlier than the one for which @p i was the result. */
+/* Does the same for the next event. @p i is the result for an event that starts no later. */
 static size_t part_behind_next(const tm_plan_part *parts, size_t n, size_t i, int64_t begin_ns) {
     while (i < n && parts[i].end_ns <= begin_ns)
         i++;
@@ -174,7 +177,7 @@ tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_bucke
     return tm_vec_append(&plan->cards, &card, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* A step summed over its ranks. */
+/* Sums of a step over its ranks. */
 typedef struct step_sum {
     int64_t number, wait_ns, longest_ns;
     size_t n_gpu;
@@ -255,7 +258,8 @@ static void take(chooser *c, const tm_card *card, int64_t number, tm_shown shown
     }
 }
 
-/* Takes a step on all ranks in order of priority, because the budget may not suffice for all. */
+/* Takes a step on all ranks. Ranks of high priority come first, because the budget may not suffice
+ * for all. */
 static void take_step(chooser *c, int64_t number, tm_shown shown) {
     const tm_card *cards = c->plan->cards.data;
     for (int turn = 0; turn < 3; turn++)

@@ -11,22 +11,23 @@
 typedef struct tm_timeline_budget {
     size_t n_buckets; /* per lane */
     size_t n_events;
-    size_t n_members;          /* of participations in matched operations */
-    size_t left_bytes;         /* bytes of the page for events and participations; 0: no limit */
+    size_t n_members;          /* number of participations in matched operations */
+    size_t left_bytes;         /* room in the page for events and participations [B]; 0: no limit */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
-    const tm_page_kept *steps; /* borrowed; steps marked besides the chosen ones; NULL: all */
+    const tm_page_kept *steps; /* borrowed; steps that are marked even if their events are not
+                                  chosen; NULL: all */
     size_t text_bytes;         /* maximum size of a name */
     bool few_marks;            /* only chosen steps are marked */
 } tm_timeline_budget;
 
-/** Returns the budget for a number of ranks with lanes and the bytes left in the page. */
+/** Returns the budget for @p n_ranks ranks with lanes, if the page has @p left_bytes bytes left. */
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 
 /** Limits the budget to the bytes left. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
 
-/** Reduces the budget for texts, events and step marks, after blocks took @p size bytes and only
- * @p room bytes were left. */
+/** Reduces the budget for texts, events and step marks, because the blocks took @p size bytes but
+ * the page has room for only @p room. */
 void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
 /** Returns the number of events that fit in addition to @p n_members participations. */
@@ -44,31 +45,32 @@ static inline tm_shown tm_shown_as(const tm_timeline *timeline, const tm_track *
 /** A part of a rank's time whose events are chosen together: a step, or a slice of a job without
  * steps. */
 typedef struct tm_plan_part {
-    int64_t number;           /* of the step or slice */
-    int64_t begin_ns, end_ns; /* on the job's clock, since the epoch */
-    int64_t wait_ns;          /* sum of the waits in its operations */
+    int64_t number;           /* number of the step or slice */
+    int64_t begin_ns, end_ns; /* start and end on the job's clock, since the epoch */
+    int64_t wait_ns;          /* sum of the rank's waits in it [ns] */
     size_t n_gpu, n_host;     /* number of events that start in it */
     bool gpu, host;           /* whether GPU and host events are chosen */
 } tm_plan_part;
 
-/** Summary of a rank's timeline. */
+/** A rank in the plan. */
 typedef struct tm_card {
     int64_t rank;
     tm_rank_clock clock;
     int64_t world_size;
-    size_t first_part, n_parts; /* in the plan, ascending by time */
+    size_t first_part, n_parts; /* the rank's parts in tm_plan.parts, ascending by time */
     size_t first_span, n_spans;
-    size_t n_gpu, n_host; /* events that can be shown, in a part or not */
+    size_t n_gpu, n_host; /* number of events that can be shown, including those outside of all
+                             parts */
     bool truncated;
-    bool shown;     /* has lanes in the page; for others only the clock is known */
+    bool shown;     /* the rank has lanes in the page; for other ranks only the clock is set */
     uint32_t place; /* index among ranks with lanes */
 } tm_card;
 
 typedef struct tm_plan {
     tm_vec cards;              /* of tm_card, ascending by rank */
     tm_vec parts;              /* of tm_plan_part */
-    tm_vec spans;              /* of tm_span, on the job's clock */
-    bool all;                  /* every event is chosen */
+    tm_vec spans;              /* of tm_span: the spans of all ranks, on the job's clock */
+    bool all;                  /* all events are chosen */
     bool steps;                /* parts are steps */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
     size_t n_shown;            /* number of ranks with lanes */
@@ -81,7 +83,7 @@ void tm_plan_free(tm_plan *plan);
 tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_buckets *job,
                       tm_error *err) TM_MUST_CHECK;
 
-/** Ranks and steps that have priority. */
+/** The ranks and the step whose events are chosen first. */
 typedef struct tm_plan_wishes {
     int64_t rank;        /* the blamed rank; -1: none */
     const int64_t *near; /* [n_near] other ranks of its host, ascending */

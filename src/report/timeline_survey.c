@@ -23,8 +23,8 @@ void tm_survey_free(tm_survey *survey) {
     survey->strip_sums = NULL;
 }
 
-/* Returns a timeline as it is drawn: if its times count from 0, it starts with the job. The page
- * says that its clock cannot be compared. */
+/* Returns a timeline as it is drawn. If its times count from 0, it starts with the job, and the
+ * page says that its clock cannot be compared with others. */
 static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline) {
     tm_timeline copy = *timeline;
     size_t i = tm_lower_bound(frame->from_0, frame->n_from_0, timeline->rank);
@@ -50,7 +50,7 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
                            : status;
 }
 
-/* Position in one part. */
+/* Position in one of the surveys that are joined. */
 typedef struct cursor {
     size_t card, shown;
 } cursor;

@@ -1,5 +1,5 @@
-/* First pass over ranks for a page's timeline: over all ranks in one process, or in each process
- * and then joined. */
+/* The first pass over ranks for a page's timeline. It is made over all ranks in one process, or
+ * over the ranks of each process; the results are then joined. */
 #ifndef TMERGE_REPORT_TIMELINE_SURVEY_H
 #define TMERGE_REPORT_TIMELINE_SURVEY_H
 
@@ -21,8 +21,8 @@ typedef struct tm_page_frame {
 typedef struct tm_survey {
     tm_plan plan;
     tm_operations operations;
-    tm_bytes coverage;   /* of ranks with lanes, in order */
-    int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] */
+    tm_bytes coverage;   /* encoded coverage of the ranks with lanes, in order */
+    int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] sums of tm_strip_add */
 } tm_survey;
 
 /** Starts a survey. TM_OK; TM_ERR_FAULT.
@@ -49,7 +49,7 @@ tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
                             const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Source of a job's timelines. Its functions return what the functions above return, or
+/** Source of a job's timelines. Its functions return the same statuses as the functions above, or
  * TM_ERR_INPUT. */
 typedef struct tm_page_source {
     void *context;

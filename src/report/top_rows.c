@@ -9,15 +9,15 @@
 #include "table/levels.h"
 
 enum {
-    SMALL_ROWS = 512,       /* tables of at most this many rows are kept whole */
-    RANK_ROWS_MAX = 1 << 15 /* for tables by rank and another key */
+    SMALL_ROWS = 512,       /* tables with no more rows than this are kept whole */
+    RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of tables by rank and another key */
 };
 
-/* Arrivals kept per operation: all if at most 16, else the first 4, the last 8 and the one that
- * ends last. */
+/* Arrivals that are kept of an operation: all if there are at most 16, else the first 4, the last 8
+ * and the one that ends last. */
 enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
 
-/* Rows of a table and which are kept. */
+/* The rows of a table, and which of them are kept. */
 typedef struct rows {
     const tm_table *table;
     bool *kept; /* [n_rows] */
@@ -28,7 +28,8 @@ static bool is_table(const tm_table *table, const char *name) {
     return strcmp(table->def->name, name) == 0;
 }
 
-/* Returns the column if it is a key, else -1: in other columns a rank does not identify the row. */
+/* Returns the position of a column if it is a key, else -1. Ranks in other columns do not decide
+ * whether a row is kept. */
 static int key_of(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     return at < def->n_keys ? at : -1;
@@ -46,7 +47,7 @@ static void drop_others(rows *r, const tm_page_kept *kept, int column, bool cell
     }
 }
 
-/* A row with its measure. */
+/* A row and the value by which rows are ordered. */
 typedef struct placed {
     double measure;
     size_t row;
@@ -76,15 +77,15 @@ static bool begins_level(const tm_table *table, size_t row) {
            !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
 }
 
-/* Keeps the first rows by the table's own measure, those of all levels alike; or in table order if
- * it has none. */
+/* Keeps the rows with the largest values of the table's own measure. If it has levels, keeps the
+ * first rows of each level, equally many; if it has no measure, its first rows. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
     const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;
     placed *order = malloc((r->n + 1) * sizeof *order);
     if (!order)
         return false;
-    size_t n = 0, first = 0; /* row of the level */
+    size_t n = 0, first = 0; /* first: the row at which the level begins */
     for (size_t row = 0; row < r->table->n_rows; row++) {
         first = begins_level(r->table, row) ? row : first;
         if (r->kept[row])
@@ -168,7 +169,7 @@ static bool is_none(const tm_table *table, const tm_cell *row, void *context) {
     return false;
 }
 
-/* Keeps whole steps of a path, or nothing if not even one step fits. */
+/* Keeps whole steps of the critical path, or nothing if no step fits. */
 static tm_status keep_path(tm_table *table, size_t most, size_t *left_out, tm_error *err) {
     size_t before = table->n_rows;
     TM_TRY(tm_report_limit_path(table, most < TM_REPORT_PIECES_MAX ? most : TM_REPORT_PIECES_MAX,
@@ -190,8 +191,8 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        memset(r.kept, false, before); /* a row applies up to the next one, so a subset of the rows
-                                          would be wrong */
+        memset(r.kept, false, before); /* a row applies up to the next one, so a part of the rows
+                                          would be wrong, and none is kept */
         r.n = 0;
     } else if (chosen && r.n > most)
         chosen = keep_top(&r, most);

@@ -8,19 +8,19 @@ typedef struct key {
     uint32_t name, kind;
 } key;
 
-/* An operator that later events may be nested in. */
+/* An operator that has not ended, in which later events may be nested. */
 typedef struct opened {
-    uint32_t sum; /* index into the rank's sums */
+    uint32_t sum; /* index of its sum among the rank's sums */
     int64_t end_ns;
 } opened;
 
-/* State while one rank is summed. */
+/* State while the events of a rank are summed. */
 typedef struct adder {
     const tm_area_wish *wish;
     tm_serve_walk walk;
     tm_keys keys;
     size_t first;          /* index of the rank's first sum */
-    tm_vec *sums, open;    /* of tm_area_sum; of opened */
+    tm_vec *sums, open;    /* sums: of tm_area_sum; open: of opened */
     const tm_track *track; /* the track that `open` belongs to */
 } adder;
 
@@ -30,7 +30,8 @@ static int64_t part_of(const tm_area_wish *wish, const tm_serve_event *e) {
     return to - from;
 }
 
-/* Subtracts the operator's time from the self time of its parent. */
+/* Finds the operator in which an operator is nested, and subtracts the inner one's time from the
+ * outer one's self time. */
 static bool nest(adder *a, const tm_serve_event *e, uint32_t own, int64_t ns) {
     opened *open = a->open.data;
     if (a->track != a->walk.track)

@@ -12,13 +12,14 @@ typedef struct tm_area_wish {
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* time after which no further rank is started; at least one is done */
+    int64_t budget_ns; /* after this time no further rank is started; at least one is summed */
 } tm_area_wish;
 
 /** Sum of a rank's events of one name and kind, counting only their parts within the time range. */
 typedef struct tm_area_sum {
     int64_t rank, count, sum_ns;
-    int64_t self_ns; /* sum_ns without operators nested on its thread; on GPUs equal to sum_ns */
+    int64_t self_ns; /* sum_ns without the time of operators nested in these events; on GPUs equal
+                        to sum_ns */
     int64_t longest_ns;
     uint32_t name;
     uint8_t kind; /* as in tm_serve_event */

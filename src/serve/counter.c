@@ -8,7 +8,7 @@
 #include "match/records.h"
 #include "report/timeline_events.h"
 
-/* A change of the counter's value at a time. */
+/* A change of the counter's value, by `by`, at a time. */
 typedef struct change {
     int64_t time_ns;
     double by;
@@ -23,20 +23,20 @@ typedef struct launched {
 struct tm_counters {
     const tm_tiler *tiler;
     const tm_serve_reader *reader;
-    tm_store_pieces *attrs;   /* with bytes; NULL until first needed */
+    tm_store_pieces *attrs;   /* the attributes that have bytes; NULL until first needed */
     const tm_timeline *ranks; /* [n] */
     size_t n;
     tm_vec changes, launched;            /* scratch */
-    double most[TM_COUNTER_COLUMNS_MAX]; /* scratch: maximum by column */
+    double most[TM_COUNTER_COLUMNS_MAX]; /* scratch: maximum in each column */
 };
 
-/* State while one rank is counted. */
+/* State while the counter of a rank is computed. */
 typedef struct counting {
     tm_counters *c;
     const tm_counter_wish *wish;
     size_t at;
     const tm_timeline *rank;
-    int64_t base_ns; /* start of the drawn timeline on the job's clock */
+    int64_t base_ns; /* time on the job's clock at which the drawn timeline starts */
 } counting;
 
 tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
@@ -211,7 +211,8 @@ static int by_time_of(const void *a, const void *b) {
     return tm_order_i64(((const change *)a)->time_ns, ((const change *)b)->time_ns);
 }
 
-/* Returns the column of a time. The end of a range belongs to the column before it. */
+/* Returns the column that contains a time. If @p end is set, the time is the end of a range, and a
+ * time at the border of two columns belongs to the earlier one. */
 static size_t column_of(const tm_counter_wish *wish, int64_t time_ns, bool end) {
     const double at = (double)(time_ns - wish->from) / (double)(wish->to - wish->from);
     const double column = at * (double)wish->n;

@@ -7,9 +7,11 @@
 #include "serve/row_reader.h"
 
 typedef enum tm_counter_what {
-    TM_COUNTER_QUEUE,       /* kernels, copies and memory sets launched but not started */
+    TM_COUNTER_QUEUE,       /* number of kernels, copies and memory sets that were launched but have
+                               not started */
     TM_COUNTER_COPIES,      /* bandwidth of copies and sets: bytes / duration [B/ns] */
-    TM_COUNTER_COLLECTIVES, /* of matched collectives: bytes / time since the last arrival [B/ns] */
+    TM_COUNTER_COLLECTIVES, /* bandwidth of matched collectives: bytes / time from the last arrival
+                               to the end [B/ns] */
     TM_N_COUNTERS
 } tm_counter_what;
 
@@ -33,7 +35,7 @@ typedef struct tm_counter_wish {
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* time after which no further rank is started; at least one is done */
+    int64_t budget_ns; /* after this time no further rank is started; at least one is done */
 } tm_counter_wish;
 
 /** The counter's maximum in each column from this one up to the rank's next entry. The first

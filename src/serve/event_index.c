@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "timeline/trace.h"
 
-/* Attribute records that a timeline shows. */
+/* Tables of the attributes that a timeline shows. */
 static const unsigned SHOWN_RECORDS = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_KERNELS |
                                       1u << TM_RECORD_COPIES | 1u << TM_RECORD_SHAPES |
                                       1u << TM_RECORD_OPERATORS;
@@ -20,10 +20,11 @@ struct tm_serve_events {
     const tm_store *store;
     const tm_names *names;
     tm_timeline *ranks;  /* owned; [n] */
-    tm_timeline *counts; /* owned; [n]; copies of the ranks with their full row counts, arrays
-                            borrowed from ranks */
+    tm_timeline *counts; /* owned; [n]; the ranks with their full numbers of rows; arrays are
+                            borrowed from `ranks` */
     size_t n;
-    tm_store_pieces *pieces, *more; /* more: with other attributes; else NULL */
+    tm_store_pieces *pieces, *more; /* more: reads other attributes, see tm_serve_events_want; NULL:
+                                       none */
     tm_vec blocks;                  /* of block, rank by rank */
     size_t *first_block;            /* owned; [n + 1] */
 };
@@ -90,8 +91,9 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Copies the arrays that were added when the timelines were read. Does not copy row counts: reading
- * sets those of the ranks to 0, and the earlier ones determine where a rank's rows start. */
+/* Copies the arrays that were added when the timelines were read. Keeps the numbers of rows from
+ * before: reading set those in `ranks` to 0, but they are needed to find where a rank's rows
+ * start. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -186,13 +188,15 @@ typedef struct reader {
     const tm_serve_wish *wish;
     const tm_timeline *rank;
     tm_timeline *out;
-    int64_t from_ns; /* start of the window; earlier for the host if launches are included */
-    size_t gpu_rows; /* number of leading rows on GPU tracks */
-    size_t room;     /* capacity of the arrays of out */
-    size_t next;     /* row after those read last; 0: none read */
-    tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
-    tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows, by the rank's row numbers */
-    tm_vec shapes;            /* of tm_launch_shape, of the kernels taken */
+    int64_t from_ns;          /* start of the window; for host events it may be earlier, to include
+                                 launches */
+    size_t gpu_rows;          /* number of leading rows on GPU tracks */
+    size_t room;              /* number of events for which the arrays of `out` have room */
+    size_t next;              /* row after the rows that were read last; 0: none read */
+    tm_vec rows;              /* of uint32_t: the rank's rows that were taken, ascending */
+    tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows; event rows in them are rows of the
+                                 rank */
+    tm_vec shapes;            /* of tm_launch_shape: those of the kernels taken */
 } reader;
 
 size_t tm_serve_gpu_rows(const tm_timeline *rank) {
@@ -220,7 +224,7 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     return n;
 }
 
-/* Returns the enlarged array, or the old one when out of memory. */
+/* Returns the enlarged array. When out of memory, returns the old one and sets *ok to false. */
 static void *more(void *old, size_t n, size_t size, bool *ok) {
     void *grown = realloc(old, n * size);
     if (grown)
@@ -260,7 +264,8 @@ static void take(reader *r, const tm_timeline *piece, size_t i) {
     out->role[n] = piece->role[i];
 }
 
-/* Gives each kernel a launch shape of its own; windows are small enough for the duplicates. */
+/* Adds a launch shape for each kernel. Equal shapes are not merged, because windows have few
+ * kernels. */
 static bool take_shape(reader *r, const tm_timeline *piece) {
     tm_kernel_attr *kernel =
         (tm_kernel_attr *)r->attrs[TM_ATTR_KERNEL].data + r->attrs[TM_ATTR_KERNEL].n - 1;
@@ -357,7 +362,8 @@ static void renumber_attrs(reader *r) {
     }
 }
 
-/* Copies the tracks and steps and renumbers references to rows. */
+/* Copies the tracks and steps, and changes references from rows of the rank to rows of the
+ * window. */
 static tm_status renumber(reader *r, tm_error *err) {
     tm_timeline *out = r->out;
     out->tracks = malloc((r->rank->n_tracks + 1) * sizeof *out->tracks);

@@ -47,8 +47,8 @@ size_t tm_serve_gpu_rows(const tm_timeline *rank);
 tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Selects the attributes that later reads return in place of those a timeline shows. Meant for a
- * single answer, because the attributes take memory.
+/** Selects the attributes that later reads return, in place of those that a timeline shows. Use it
+ * for a single answer and reset it, because the attributes take memory.
  * @param attrs  bits 1 << tm_attr; 0 restores those of a timeline */
 tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
                                tm_error *err) TM_MUST_CHECK;

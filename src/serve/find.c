@@ -83,10 +83,12 @@ typedef struct search {
     tm_finder *f;
     const tm_find_wish *wish;
     tm_found *out;
-    int64_t longer;           /* minimum duration to be listed, at least that of the request */
-    const tm_track *track;    /* the track that the reach belongs to */
+    int64_t longer;           /* only events longer than this are listed [ns]; rises when the list
+                                 is full */
+    const tm_track *track;    /* the track to which from.reach applies */
     size_t at, first;         /* the current block: index of its rank, its first row */
-    int64_t clock_ns;         /* offset added to times on the job's clock */
+    int64_t clock_ns;         /* offset that is added to times on the job's clock to get the times
+                                 drawn */
     const tm_timeline *piece; /* rows of the block */
     size_t attr;              /* index of the next collective attribute */
 } search;
@@ -116,7 +118,8 @@ static bool list(search *s, const tm_found_event *event) {
     return event->duration_ns <= s->longer || tm_vec_append(events, event, 1);
 }
 
-/* Returns the part of an event after @p reach, the end of earlier events, and advances @p reach. */
+/* Returns the length [ns] of an event's part after @p reach, the latest end of earlier events, and
+ * advances @p reach to the event's end. */
 static int64_t once(int64_t *reach, const tm_found_event *event) {
     int64_t end = event->begin_ns + event->duration_ns;
     int64_t from = event->begin_ns > *reach ? event->begin_ns : *reach;
@@ -216,7 +219,7 @@ static tm_status look_on(search *s, tm_error *err) {
             s->out->next.block = (int64_t)block;
             s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
-            bool begins = !s->track; /* first block of this search */
+            bool begins = !s->track; /* the search continues in this block */
             if (begins)
                 s->track = track;
             enter_track(s, track);

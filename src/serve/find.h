@@ -18,29 +18,30 @@ typedef struct tm_finder tm_finder;
 tm_status tm_finder_open(const tm_tiler *tiler, tm_finder **out, tm_error *err) TM_MUST_CHECK;
 void tm_finder_close(tm_finder *finder);
 
-/** Returns the number of events by name. [names of the tiler] */
+/** Returns the number of events of each name, by the tiler's name ids. */
 const uint32_t *tm_finder_counts(const tm_finder *finder);
 
 /** Position at which a search continues, always at the start of a block. */
 typedef struct tm_find_place {
-    int64_t block; /* block of 1024 rows, counted over all ranks */
+    int64_t block; /* number of the block (of 1024 rows), counted over all ranks */
     /* latest end of the events so far on the track that continues here [ns from the job's start]:
      * [0] of GPU annotations, [1] of host events */
     int64_t reach[2];
 } tm_find_place;
 
 typedef struct tm_find_wish {
-    const tm_serve_range *names, *ranks; /* [n_names], [n_ranks]; all ranks if n_ranks is 0 */
+    const tm_serve_range *names, *ranks; /* [n_names] names to find; [n_ranks] ranks to search, all
+                                            if n_ranks is 0 */
     size_t n_names, n_ranks;
     unsigned kinds;       /* bits 1 << tm_shown_kind */
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* time after which the search pauses at the next block */
+    int64_t budget_ns; /* after this time the search pauses at the next block */
 } tm_find_wish;
 
 typedef struct tm_found_event {
-    int64_t rank, begin_ns, duration_ns; /* begin is relative to the job's */
+    int64_t rank, begin_ns, duration_ns; /* begin_ns is relative to the job's begin */
     uint32_t name;
     uint8_t kind; /* tm_shown_kind, or the kind of lane */
 } tm_found_event;
@@ -51,11 +52,13 @@ typedef struct tm_found_sum {
 
 typedef struct tm_found {
     tm_found_sum kinds[TM_N_SHOWN_KINDS];
-    int64_t once_ns[2]; /* time covered, nesting counted once; [0], [1] as in reach */
+    int64_t once_ns[2]; /* time that the events cover, where nested events count once; [0], [1] as
+                           in reach */
     tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
                       equal ones in store order */
     tm_find_place next;
-    int64_t blocks; /* number of blocks; the search is complete when next.block equals it */
+    int64_t blocks; /* number of blocks in the store; the search is complete when next.block equals
+                       it */
 } tm_found;
 
 /** Continues a search.

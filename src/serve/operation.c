@@ -14,17 +14,17 @@ struct tm_meetings {
 /* One participation in the operation. */
 typedef struct kernel {
     size_t at;        /* index of its rank in the store */
-    int64_t drawn_ns; /* its start on the job's clock, as drawn */
+    int64_t drawn_ns; /* start on the job's clock, as drawn */
     int64_t begin_ns, duration_ns;
     int32_t step;
-    tm_collective_attr attr; /* its event is 0 */
+    tm_collective_attr attr; /* attr.event is 0 */
 } kernel;
 
 /* State of one search. */
 typedef struct search {
     tm_meetings *m;
-    tm_operation_name name; /* the operation, if `named` */
-    bool named;             /* false: the kernel at begin_ns identifies it */
+    tm_operation_name name; /* the operation to find, if `named` */
+    bool named;             /* false: the operation is that of the kernel at begin_ns */
     int64_t begin_ns;
     int64_t from_ns, to_ns;
     tm_vec kernels; /* of kernel, rank by rank */
@@ -141,8 +141,8 @@ static tm_status find_all(search *s, tm_error *err) {
     const bool pair = first.attr.kind == TM_COLL_SEND || first.attr.kind == TM_COLL_RECV ||
                       first.attr.kind == TM_COLL_SENDRECV;
     const size_t told = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    const size_t group = pair ? 2 : told; /* for a send and its receive, group_size is the size of
-                                             their whole group */
+    const size_t group = pair ? 2 : told; /* a send and its receive are two participations; their
+                                             group_size is the size of the whole group */
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;
     s->name = (tm_operation_name){first.attr.first_rank, first.attr.first_event};
@@ -159,7 +159,7 @@ static tm_status find_all(search *s, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns a rank's timeline reduced to this kernel. */
+/* Returns a timeline of a rank that has only this kernel. */
 static tm_timeline alone(const search *s, kernel *own) {
     const tm_timeline *rank = &s->m->ranks[own->at];
     tm_timeline out = {.rank = rank->rank,

@@ -4,7 +4,7 @@
 
 enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIRECTED = 421 };
 
-/* Last part of the path of each route. */
+/* The last part of the path, for each route. */
 static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_PAGE] = "",
     [TM_SERVE_TILE] = "tile",
@@ -49,7 +49,8 @@ static bool is_own_host(const tm_serve_door *door, const char *host) {
     return is_host(host, door->address);
 }
 
-/* The origin of the server's own page names the host as the request does. */
+/* Returns whether the origin is the server's own page: it then has the host that the request's Host
+ * header has. */
 static bool is_own_origin(const char *origin, const char *host) {
     static const char scheme[] = "http://";
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 &&

@@ -13,10 +13,11 @@ enum {
     TM_SERVE_RANGES_MAX = 2048
 };
 
-/** What a request needs to be accepted. */
+/** Token and address that a request must have to be accepted. */
 typedef struct tm_serve_door {
     char token[TM_SERVE_TOKEN + 1];     /* first part of every path */
-    char address[TM_SERVE_ADDRESS_MAX]; /* numeric; other names are refused, except loopback */
+    char address[TM_SERVE_ADDRESS_MAX]; /* numeric address of the server. A Host header with another
+                                           name is refused, except names of loopback */
 } tm_serve_door;
 
 typedef enum tm_serve_route {

@@ -31,12 +31,12 @@ tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t 
 /** Converts a recorded time of a rank to the time drawn [ns], from the job's start. */
 int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
 
-/** [from, to) [ns] from the job's start, as drawn. */
+/** A time range [from, to) [ns] from the job's start, as drawn. */
 typedef struct tm_serve_stretch {
     int64_t from_ns, to_ns;
 } tm_serve_stretch;
 
-/** In place of a step's number: the whole rank. */
+/** Used in place of a step's number for the whole rank. */
 #define TM_SERVE_NO_STEP INT64_MIN
 
 /** Finds the time range of a step on a rank. Returns false if the rank does not have the step. */
@@ -50,7 +50,8 @@ typedef struct tm_serve_walk {
     bool host;                /* true: threads; false: streams */
     int64_t from_ns, to_ns;   /* [from, to) from the job's start */
     size_t next;              /* next row to read; 0 at first */
-    const tm_timeline *piece; /* rows read last; first: row number of the first of them */
+    const tm_timeline *piece; /* the rows that were read last; first: number of the first of these
+                                 rows */
     size_t first;
     size_t i;              /* index in the piece */
     const tm_track *track; /* track of the current event */

@@ -19,8 +19,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Finds the events of the name that start in a stretch; if `first`, finds the requested event by
- * its start and duration. */
+/* Finds a rank's events of the name that start in a stretch. If `first` is set, the name is not
+ * known yet: it is that of the requested event, found by start and duration. */
 static tm_status find(search *s, size_t at, tm_serve_stretch in, bool first, tm_error *err) {
     tm_serve_walk walk = {.reader = s->reader,
                           .at = at,

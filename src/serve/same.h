@@ -10,27 +10,30 @@ typedef struct tm_same_wish {
     int64_t rank, begin_ns, duration_ns; /* of the event; begin from the job's start */
     bool host;                           /* true: on a thread; false: on a stream */
     int64_t at;                          /* index of the rank to start with */
-    int64_t budget_ns; /* time after which no further rank is started; at least one is done */
+    int64_t budget_ns; /* after this time no further rank is started; at least one is done */
 } tm_same_wish;
 
 /** The counterpart on another rank: same name, step and occurrence index. */
 typedef struct tm_same_peer {
-    int64_t rank, begin_ns, duration_ns; /* duration -1: the name does not occur as often there */
+    int64_t rank, begin_ns, duration_ns; /* duration_ns is -1 if the name does not occur as often on
+                                            this rank */
     int64_t times;
 } tm_same_peer;
 
 typedef struct tm_same {
-    tm_serve_event event; /* the event found */
-    int64_t step;         /* TM_SERVE_NO_STEP: outside of all steps, whole ranks are compared */
+    tm_serve_event event; /* the requested event */
+    int64_t step;         /* the event's step; TM_SERVE_NO_STEP: it is outside of all steps, so
+                             whole ranks are compared */
     int64_t place;        /* occurrence index (0-based) in the step */
     int64_t times;        /* occurrences of the name in the step; 0: event not found */
     int64_t index, all;   /* occurrence index and occurrences on the whole rank */
     int64_t median_ns;    /* median duration of the occurrences on the rank */
-    tm_serve_event before, behind; /* neighbours of the same name; duration -1: none */
+    tm_serve_event before, behind; /* the events of this name before and after the event; their
+                                      duration is -1 if there is none */
     tm_vec peers;                  /* of tm_same_peer: the other ranks seen */
     tm_same_peer longest; /* longest occurrence in the step, on the event's own rank and the ranks
                              seen */
-    int64_t next, ranks;  /* index of the rank to continue with; number of ranks */
+    int64_t next, ranks;  /* next: index of the rank to continue with; ranks: number of ranks */
 } tm_same;
 
 /** Finds the counterparts of an event.

@@ -7,7 +7,8 @@
 #include "base/vec.h"
 #include "tmerge/store.h"
 
-/** Number of lanes with shares: all but the host's, which the page draws only from events. */
+/** Number of lanes that have shares: all except the host's, which the page draws only from
+ * events. */
 enum { TM_SERVE_LANES = TM_LEVEL_HOST };
 
 typedef struct tm_serve_levels tm_serve_levels;

@@ -9,20 +9,20 @@
 
 enum { STEPS_KEPT = 8 };
 
-/* A rank's events of one name in a step. */
+/* The n events of one name of a rank in a step. */
 typedef struct list {
     uint32_t name, n;
-    size_t first; /* index of its first value */
+    size_t first; /* index of the first one's value in `values` */
 } list;
 
-/* Durations of a step and the progress of their comparison. */
+/* A step: durations of its events, and progress of their comparison. */
 typedef struct compared {
     int64_t step;
-    uint64_t used;  /* clock of the last use; 0: unused */
-    size_t seen;    /* ranks whose durations were read */
+    uint64_t used;  /* time of the last use, as a count of uses; 0: this entry is free */
+    size_t seen;    /* number of ranks whose durations were read */
     size_t next;    /* next list to compare; earlier ones are done */
-    tm_vec lists;   /* of list, by rank; by name and n once comparing has started */
-    tm_vec values;  /* of float: durations [ns], replaced by ratios once compared; 0: no ratio */
+    tm_vec lists;   /* of list, rank by rank; sorted by name and n when comparing starts */
+    tm_vec values;  /* of float: durations [ns]; after the comparison ratios, 0 for no ratio */
     size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
 
@@ -172,7 +172,8 @@ static void compare(float *values, const list *lists, size_t n, double *scratch)
     }
 }
 
-/* Continues the comparison until the time is up. c->next at the end of lists: complete. */
+/* Continues the comparison until the time is up. It is complete when c->next is at the end of the
+ * lists. */
 static tm_status compare_all(compared *c, int64_t end_ns, tm_error *err) {
     const list *v = c->lists.data;
     if (c->next == 0)

@@ -6,7 +6,7 @@
 #include "serve/request.h"
 #include "serve/row_reader.h"
 
-/** Steps compared so far; a cache of the most recently used. */
+/** A cache of the steps compared most recently. */
 typedef struct tm_slow tm_slow;
 
 /**
@@ -26,7 +26,7 @@ typedef struct tm_slow_wish {
     size_t n_ranks; /* 0: all ranks */
     int64_t at;     /* position to continue at; 0 at first */
     int64_t
-        budget_ns; /* time after which no further unit of work is started; at least one is done */
+        budget_ns; /* after this time no further piece of work is started; at least one is done */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {
@@ -37,7 +37,8 @@ typedef struct tm_slow_event {
 typedef struct tm_slow_answer {
     tm_vec events; /* of tm_slow_event: events with a ratio, by step, rank, name and begin */
     int64_t next;  /* position to continue at; -1: complete */
-    int64_t step, seen, of; /* current step, number of its ranks read, number of ranks */
+    int64_t step, seen, of; /* the current step; seen: number of its ranks that were read; of:
+                               number of ranks */
 } tm_slow_answer;
 
 /**

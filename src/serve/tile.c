@@ -7,7 +7,8 @@ enum {
     BUCKETS_MOST = 8192,
     SHARES_MOST = 1 << 23, /* maximum number of bytes of a tile with only shares */
     SHARES_OF_RANK = 4096,
-    /* maximum number of events of a tile; a lane with more than 2 per pixel is drawn from shares */
+    /* maximum number of events of a tile; the page draws lanes with more than 2 events per pixel
+       from shares anyway */
     GPU_MOST = 262144,
     HOST_MOST = 131072,
     RANK_GPU_MOST = 32768,
@@ -22,7 +23,7 @@ typedef struct maker {
     tm_bytes *out;
     tm_page_draft draft;
     tm_event_writer writer;
-    tm_operations operations; /* empty: the page already has the operations it shows */
+    tm_operations operations; /* always empty: operations are in the page, not in tiles */
     tm_plan plan;
     tm_vec shares; /* of uint8_t: scratch */
 } maker;

@@ -24,7 +24,7 @@ typedef struct tm_tile_wish {
     size_t n_ranks;
     const int64_t *hosts; /* [n_hosts] ascending: ranks whose host events are requested, too */
     size_t n_hosts;
-    bool shares; /* only shares, no events: for maps and folded hosts */
+    bool shares; /* only shares are wanted, no events, as for maps and folded hosts */
 } tm_tile_wish;
 
 /**

@@ -5,11 +5,11 @@
 #include "base/vec.h"
 #include "serve/tile.h"
 
-/** What an export needs besides the tiler. */
+/** Inputs of an export besides the tiler. */
 typedef struct tm_trace_job {
     const char *const *hosts; /* [ranks of the store] "" if unknown */
     const char *version;      /* of the tool */
-    int64_t budget_ns;        /* time after which no further rank is started */
+    int64_t budget_ns;        /* after this time no further rank is started */
 } tm_trace_job;
 
 /**

@@ -5,15 +5,16 @@
 #include "base/sorted.h"
 #include "sql/sql_source.h"
 
-/* Maximum events of ranks read together; reading one by one unpacks chunks repeatedly. */
+/* Maximum number of events of ranks that are read together. If ranks were read one by one, chunks
+ * that contain several ranks would be unpacked repeatedly. */
 enum { BATCH_EVENTS = 1 << 19 };
 
 typedef struct cursor cursor;
 
-/* Passes a value of a row's event to SQLite; null if nothing is passed. */
+/* Passes a value of the event in a row to SQLite. If it passes nothing, the value is null. */
 typedef void putter(const cursor *c, sqlite3_context *out, uint32_t row);
 
-/* clang-format off: one line for each column, and its sentence */
+/* clang-format off: one line for each column with its doc */
 #define COLUMNS(X)                                                                                 \
     X(event, TM_INT, "", "Number of the event in the job, in order of rank, track and time.")      \
     X(rank, TM_INT, "", "Global rank.")                                                            \
@@ -62,7 +63,7 @@ const tm_table_def tm_sql_events = {
     .top = -1,
 };
 
-/* Columns with indexed lookup. */
+/* Columns by which SQLite can look up rows without reading all. */
 enum { BY_EVENT, BY_RANK, BY_BEGIN, N_FOUND };
 static const int found_by[N_FOUND] = {AT_event, AT_rank, AT_begin_ns};
 
@@ -74,12 +75,12 @@ typedef struct events {
 struct cursor {
     sqlite3_vtab_cursor base;
     tm_sql_source *source;
-    tm_timeline *ranks;     /* owned; [source->n_ranks]; those read have their arrays */
+    tm_timeline *ranks;     /* owned; [source->n_ranks]; only ranks that were read have arrays */
     bool *wanted;           /* owned; [source->n_ranks] */
     size_t first_read, end; /* ranks that are read: [first_read, end) */
     const tm_table *hosts;
     tm_sql_range ranges[N_FOUND];
-    size_t at, track; /* current rank and track, whose events [row, last) remain */
+    size_t at, track; /* current rank and track; the events [row, last) of the track remain */
     size_t row, last;
 };
 
@@ -118,7 +119,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         left = 1.0;
     info->estimatedCost = left;
     info->estimatedRows = (sqlite3_int64)left + 1;
-    /* Rows are already in this order. */
+    /* Rows are in the order of event and of rank. */
     info->orderByConsumed =
         info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
         (info->aOrderBy[0].iColumn == AT_event || info->aOrderBy[0].iColumn == AT_rank);
@@ -159,7 +160,7 @@ static bool is_wanted(const cursor *c, size_t i) {
            first[i + 1] > c->ranges[BY_EVENT].least;
 }
 
-/* Replaces the ranks that were read by the next batch, starting at rank @p at. */
+/* Frees the ranks that were read, and reads the next batch from index @p at on. */
 static bool read_batch(cursor *c, size_t at) {
     tm_sql_source *source = c->source;
     size_t n = 0;
@@ -281,7 +282,7 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     return SQLITE_OK;
 }
 
-/* Negative values mean unknown and give null. */
+/* Passes a value; null if it is negative, which means unknown. */
 static void put_known(sqlite3_context *out, int64_t value) {
     if (value >= 0)
         sqlite3_result_int64(out, value);

@@ -1,4 +1,4 @@
-/* Code that does not need SQLite. */
+/* The functions of sql.h that do not need SQLite. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -9,15 +9,17 @@
 #include "sql/sql_source.h"
 #include "table/shown.h"
 
-/* Results with more cells are not held in memory; the query is run again. */
+/* HELD_CELLS: a result with more cells is not held in memory; the query runs again when its rows
+ * are needed. */
 enum { HELD_CELLS = 1 << 18, SLICE_ROWS = 4096 };
 
-/* Larger values are times since the epoch: no duration exceeds three years. */
+/* Values above this are taken for times since the epoch, because no duration exceeds three
+ * years. */
 #define EPOCH_NS INT64_C(100000000000000000)
 
-/* Properties of a column found in the first run. */
+/* Properties of a column that were found in the first run of the query. */
 typedef struct seen {
-    bool has[6]; /* by SQLite type, SQLITE_INTEGER to SQLITE_NULL */
+    bool has[6]; /* whether a value of each type was seen, SQLITE_INTEGER to SQLITE_NULL */
     int64_t largest;
 } seen;
 
@@ -25,10 +27,10 @@ struct tm_sql_query {
     tm_sql *sql;
     sqlite3_stmt *statement;
     tm_sql_limits limits;
-    const char *denied; /* forbidden action of the statement; NULL: none */
+    const char *denied; /* action of the statement that was refused, in words; NULL: none */
     seen *seen;         /* owned; [def.n_columns] */
-    tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are few */
-    tm_column *columns; /* owned, including their names; columns of def */
+    tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are held */
+    tm_column *columns; /* owned, including their names; the columns of `def` */
     tm_table_def def;
     tm_tables held;
     bool is_held;
@@ -45,7 +47,7 @@ static int is_late(void *context) {
     return processor_ns() > ((const tm_sql *)context)->ends_at_ns;
 }
 
-/* Authorises an action before it is done; refuses all that are not known to only read. */
+/* Decides whether SQLite may do an action. Allows only actions that are known to read only. */
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *schema, const char *trigger) {
     tm_sql_query *q = context;
@@ -66,13 +68,14 @@ static int authorize(void *context, int action, const char *first, const char *s
     return SQLITE_DENY;
 }
 
-/* Restricts the database to reading its own content. */
+/* Restricts the database so that statements can only read its own content. */
 static tm_status lock(tm_sql_query *q, tm_error *err) {
     sqlite3 *db = q->sql->db;
-    TM_TRY(tm_sql_run(q->sql, "PRAGMA temp_store=MEMORY", err)); /* sorting writes no file */
+    /* so that sorting writes no file */
+    TM_TRY(tm_sql_run(q->sql, "PRAGMA temp_store=MEMORY", err));
     (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     int code = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    if (code == SQLITE_OK) /* otherwise an unknown column in double quotes is a text */
+    if (code == SQLITE_OK) /* without this, an unknown column in double quotes would be a text */
         code = sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
     if (code == SQLITE_OK)
         code = sqlite3_set_authorizer(db, authorize, q);
@@ -90,7 +93,7 @@ static tm_status fail_statement(const tm_sql_query *q, const char *text, tm_erro
     sqlite3 *db = q->sql->db;
     int at = sqlite3_error_offset(db);
     if (strcmp(sqlite3_errmsg(db), "integer overflow") ==
-        0) /* from sum() over times since the epoch */
+        0) /* for example, sum() over times since the epoch */
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "a sum exceeds 64 bits: use total(), which sums as reals, or sum(begin_ns - "
                        "T) with a point in time T");

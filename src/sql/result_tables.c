@@ -6,7 +6,7 @@
 #include "sql/sql_source.h"
 #include "table/renamed.h"
 
-/* A row and the value of its first text column. */
+/* Entry of the index by text: a row, and the value of its first text column. */
 typedef struct entry {
     const char *text;
     size_t row;
@@ -17,16 +17,18 @@ typedef struct table {
     tm_sql_source *source;
     size_t at;      /* index among the source's tables */
     entry *by_text; /* owned; ascending by text, then row; NULL until requested */
-    size_t n_texts; /* without null texts, which equal nothing */
+    size_t n_texts; /* number of entries; rows with a null text have none, because null equals
+                       nothing */
 } table;
 
-/* Kinds of plan that best_index chooses and filter executes. */
+/* Ways of finding rows, which best_index chooses and filter executes. */
 enum { BY_KEYS, BY_TEXT };
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
     const tm_table *rows;
-    const entry *by_text; /* NULL: row and end are rows; otherwise indexes into it */
+    const entry *by_text; /* NULL: row and end are row numbers; otherwise they are indices into
+                             by_text */
     size_t row, end;
 } cursor;
 
@@ -55,7 +57,7 @@ static int disconnect(sqlite3_vtab *made) {
     return SQLITE_OK;
 }
 
-/* Lists the leading integer keys, by which the rows of most tables ascend. */
+/* Lists the leading integer keys. The rows of most tables are sorted by them. */
 static int keys_of(const tm_table_def *def, int columns[TM_SQL_KEYS_MAX]) {
     int n = 0;
     while (n < def->n_keys && n < TM_SQL_KEYS_MAX && def->columns[n].type == TM_INT) {
@@ -73,8 +75,8 @@ static int text_of(const tm_table_def *def) {
     return c < def->n_columns ? c : -1;
 }
 
-/* Uses a constraint that the text equals a value, which is passed after those of the plan. True if
- * one exists. */
+/* If the query requires that the text equals a value, has SQLite pass this value after the plan's
+ * other values. Returns whether it does. */
 static bool plan_text(sqlite3_index_info *info, int text_column) {
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -88,7 +90,7 @@ static bool plan_text(sqlite3_index_info *info, int text_column) {
     return false;
 }
 
-/* Assumes that each given key leaves a tenth of the rows. */
+/* Chooses a plan. Assumes that a condition on a key leaves a tenth of the rows. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     const table *t = (const table *)base;
     const tm_table_def *def = t->source->tables.tables[t->at].def;
@@ -124,7 +126,7 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-/* A position among the rows: before or after those with these keys. */
+/* A position among the rows: before, or after, the rows whose keys are in the ranges. */
 typedef struct border {
     const tm_sql_range *ranges;
     int n_keys;
@@ -166,7 +168,7 @@ static bool is_text_up_to(const void *element, const void *key) {
     return strcmp(((const entry *)element)->text, key) <= 0;
 }
 
-/* Sorts once, when a row is first searched by text. */
+/* Makes the index by text, when rows are searched by text for the first time. */
 static int sort_texts(table *t, const tm_table *rows) {
     int text_column = text_of(rows->def);
     if (t->by_text)
@@ -199,8 +201,8 @@ static int find_text(cursor *c, table *t, sqlite3_value *value) {
     return SQLITE_OK;
 }
 
-/* Rows are adjacent for keys that are fixed to one value each, followed by a range of the next key.
- * A table of one row may have null keys. */
+/* Finds the rows of a plan. They are adjacent if some leading keys have one value each and the next
+ * key has a range. A table of one row may have null keys. */
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n_values,
                   sqlite3_value **values) {
     cursor *c = (cursor *)base;
@@ -242,7 +244,7 @@ static int is_at_end(sqlite3_vtab_cursor *base) {
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int at) {
     const cursor *c = (const cursor *)base;
-    if (at >= c->rows->def->n_columns) /* hidden: the former name of another column */
+    if (at >= c->rows->def->n_columns) /* a hidden column: the former name of another column */
         at = tm_table_column(
             c->rows->def, tm_former_column_of(c->rows->def, at - c->rows->def->n_columns)->column);
     const tm_cell *cell = &tm_table_row(c->rows, row_of(c))[at];

@@ -42,7 +42,7 @@ tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *e
 
 /** Limits of one query. */
 typedef struct tm_sql_limits {
-    int64_t memory_bytes; /* of SQLite, for sorting and grouping */
+    int64_t memory_bytes; /* memory of SQLite, for sorting and grouping */
     int64_t seconds;
 } tm_sql_limits;
 
@@ -50,8 +50,8 @@ typedef struct tm_sql_limits {
 typedef struct tm_sql_query tm_sql_query;
 
 /**
- * Prepares one read-only statement, and runs it as far as its column types require. From then on
- * the database accepts nothing else: anything that would write or open a file is refused.
+ * Prepares one read-only statement, and runs it to find the types of its columns. From then on the
+ * database accepts nothing else: anything that would write or open a file is refused.
  *
  * @param out  set only on TM_OK; freed before the database is closed
  * @return     TM_OK; TM_ERR_USAGE: not SQL, not allowed, or over a limit; errors of the reader
@@ -60,16 +60,17 @@ tm_status tm_sql_prepare(tm_sql *sql, const char *text, const tm_sql_limits *lim
                          tm_sql_query **out, tm_error *err) TM_MUST_CHECK;
 void tm_sql_free(tm_sql_query *query);
 
-/** Returns its rows: held if few, otherwise the query runs again for each pass. */
+/** Returns the rows of a query. If they are few, they are held; otherwise each pass over them runs
+ * the query again. */
 tm_rows tm_sql_rows(const tm_sql_query *query);
 
 /** The part of the events to export; result tables are exported completely. */
 typedef struct tm_sql_export {
-    const bool *ranks; /* [] by index of the store's ranks: whether to export it */
-    int64_t from_ns,
-        to_ns; /* since the epoch: exports events that end after from_ns and start before to_ns */
-    const char *path; /* for errors */
-    int fd;           /* open for reading and writing, empty; stays the caller's */
+    const bool *ranks;      /* [number of the store's ranks] whether each is exported */
+    int64_t from_ns, to_ns; /* events that end after from_ns and start before to_ns are exported;
+                               since the epoch */
+    const char *path;       /* for errors */
+    int fd;                 /* open for reading and writing, empty; stays the caller's */
 } tm_sql_export;
 
 /**

@@ -25,7 +25,7 @@ static int close_file(sqlite3_file *base) {
     return SQLITE_OK;
 }
 
-/* Reads; bytes after the end of the file are zeros. */
+/* Reads from the file. Bytes after its end are read as zeros. */
 static int read_file(sqlite3_file *base, void *to, int size, sqlite3_int64 at) {
     int done = 0;
     while (done < size) {
@@ -63,7 +63,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size) {
                : fail(output_of(base), SQLITE_IOERR_TRUNCATE);
 }
 
-/* Syncing is left to the code that gives the file its name. */
+/* Does nothing: the code that gives the file its name syncs it. */
 static int sync_file(sqlite3_file *base, int flags) {
     (void)base;
     (void)flags;
@@ -78,7 +78,7 @@ static int size_of_file(sqlite3_file *base, sqlite3_int64 *size) {
     return SQLITE_OK;
 }
 
-/* No other process uses the file. */
+/* Does nothing, because no other process uses the file. */
 static int lock_file(sqlite3_file *base, int level) {
     (void)base;
     (void)level;
@@ -119,7 +119,8 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = no_number,
 };
 
-/* SQLite's temporary files for sorting are separate files. */
+/* Opens the database. Other files, which SQLite needs for sorting, are opened by its usual
+ * functions. */
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out) {
     tm_sql_output *output = (tm_sql_output *)vfs;
     if (!(flags & SQLITE_OPEN_MAIN_DB))
@@ -135,7 +136,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync) {
     return usual->xDelete(usual, name, sync);
 }
 
-/* There is no journal. */
+/* Says that no other file exists: there is no journal. */
 static int has_access(sqlite3_vfs *vfs, const char *name, int flags, int *out) {
     (void)vfs;
     (void)name;

@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 typedef struct tm_sql_output {
-    sqlite3_vfs vfs; /* first; registered with SQLite as TM_SQL_OUTPUT */
+    sqlite3_vfs vfs; /* must be the first member; registered with SQLite as TM_SQL_OUTPUT */
     sqlite3_vfs *usual;
     int fd;    /* borrowed */
     int error; /* errno of the first failure; 0: none */
@@ -13,7 +13,8 @@ typedef struct tm_sql_output {
 
 #define TM_SQL_OUTPUT "tmerge-output"
 
-/** @return an SQLite code; after SQLITE_OK call tm_sql_output_end */
+/** Registers a VFS that writes to @p fd. @return  an SQLite code; after SQLITE_OK call
+ * tm_sql_output_end */
 int tm_sql_output_begin(tm_sql_output *output, int fd);
 
 /** Call after the database is closed. */

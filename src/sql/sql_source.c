@@ -8,8 +8,8 @@
 #include "table/renamed.h"
 #include "tmerge/analysis.h"
 
-/* Returns the first column at which a row differs from the previous one, @p n if none; negative if
- * the row is smaller there. Null is last. */
+/* Returns the first column in which a row differs from the previous one; @p n if there is none; a
+ * negative number if the row is smaller there. Null is larger than any value. */
 static int differs_at(const tm_cell *before, const tm_cell *row, int n) {
     for (int c = 0; c < n; c++) {
         bool both = !before[c].null && !row[c].null;
@@ -21,7 +21,8 @@ static int differs_at(const tm_cell *before, const tm_cell *row, int n) {
     return n;
 }
 
-/* Most tables ascend by their keys; some are ordered by importance. */
+/* Returns the number of leading integer keys by which the rows are sorted. Most tables are sorted
+ * by all, but some are ordered by importance. */
 static int count_sorted(const tm_table *table) {
     int n = 0;
     while (n < table->def->n_keys && n < TM_SQL_KEYS_MAX && table->def->columns[n].type == TM_INT)
@@ -95,7 +96,7 @@ void tm_sql_result_text(sqlite3_context *out, tm_text text) {
     sqlite3_result_text64(out, repaired, size, sqlite3_free, SQLITE_UTF8);
 }
 
-/* Rounds outwards, so that no value is lost. */
+/* Rounds a lower limit down, so that no value is lost. */
 static int64_t below(double value) {
     return value <= -9.2e18  ? INT64_MIN
            : value >= 9.2e18 ? INT64_C(9200000000000000000)
@@ -108,8 +109,8 @@ static int64_t above(double value) {
                               : (int64_t)ceil(value);
 }
 
-/* Narrows a range by a constraint. Null leaves nothing, because it equals no value. A value that
- * is not a number leaves the range unchanged, because SQLite checks every row again.
+/* Narrows a range by a constraint. Null makes the range empty, because it equals no value. A value
+ * that is not a number leaves the range unchanged, because SQLite checks every row again.
  * @param op  SQLITE_INDEX_CONSTRAINT_... */
 static void narrow(tm_sql_range *range, int op, sqlite3_value *value) {
     int type = sqlite3_value_type(value);
@@ -129,7 +130,7 @@ static void narrow(tm_sql_range *range, int op, sqlite3_value *value) {
         range->most = high;
 }
 
-/* Letters for operators in a plan. */
+/* Letters that stand for operators in the text of a plan. */
 static const struct {
     int op;
     char letter;

@@ -9,19 +9,20 @@
 typedef struct tm_sql_source {
     const tm_store *store;
     tm_tables tables; /* owned; rows are read on first use */
-    int *n_sorted; /* owned; [tables.n_tables] number of leading integer columns by which the rows
-                      ascend; -1: not read yet */
-    tm_timeline *ranks; /* owned; [n_ranks] without their arrays */
+    int *n_sorted; /* owned; [tables.n_tables] number of leading integer columns by which a table's
+                      rows are sorted; -1: not read yet */
+    tm_timeline *ranks; /* owned; [n_ranks] timelines without arrays */
     int64_t *first_row; /* owned; [n_ranks + 1] job-wide row of each rank's first event */
     size_t n_ranks;
     tm_names *names; /* owned; NULL until events are requested */
-    tm_error failed; /* error of the store if a virtual table failed */
+    tm_error failed; /* the store's error, if a virtual table failed because of it */
 } tm_sql_source;
 
 struct tm_sql {
     sqlite3 *db;
     tm_sql_source source;
-    int64_t ends_at_ns; /* processor time at which a running query is stopped */
+    int64_t ends_at_ns; /* a query is stopped when the process has used this much processor time
+                           [ns] */
 };
 
 /** Module of result tables; its argument is the index of the table. */
@@ -30,8 +31,8 @@ extern const sqlite3_module tm_sql_table_module;
 /** The module of events. */
 extern const sqlite3_module tm_sql_events_module;
 
-/** Completes a database whose db is open: the source and its virtual tables, in the schema of this
- * name. */
+/** Completes a database whose db is open: sets the source, and adds the virtual tables to the
+ * schema of this name. */
 tm_status tm_sql_attach(tm_sql *sql, const tm_store *store, const char *schema,
                         tm_error *err) TM_MUST_CHECK;
 
@@ -59,7 +60,7 @@ tm_status tm_sql_run(tm_sql *sql, const char *text, tm_error *err) TM_MUST_CHECK
 /** Reports the failure of an SQLite call: the store's error, otherwise SQLite's message. */
 tm_status tm_sql_failed(const tm_sql *sql, int code, tm_error *err);
 
-/* Possible values of an integer column. */
+/* The values that a query allows in an integer column. */
 typedef struct tm_sql_range {
     int64_t least, most;
 } tm_sql_range;

@@ -6,8 +6,8 @@
 #include "sql/sql_output.h"
 #include "sql/sql_source.h"
 
-/* Identification of such a file ("TMrg"), and write settings: the file gets its name only when it
- * is complete, so nothing must be rolled back. */
+/* Settings of the database: marks that identify such a file ("TMrg"), and no journal or syncing,
+ * because the file gets its name only when it is complete. */
 static const char settings[] = "PRAGMA main.journal_mode = OFF;"
                                "PRAGMA main.synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;"

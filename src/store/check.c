@@ -9,8 +9,8 @@
 #include "check_rows.h"
 #include "h5.h"
 
-/* Returns a text attribute, freed by the caller; NULL if there is none. When out of memory, also
- * returns NULL and ends the check, because that is not the store's fault. */
+/* Returns a text attribute, freed by the caller; NULL if there is none. When out of memory, returns
+ * NULL and ends the check without a fault of the store. */
 static char *text_of(tm_check *check, hid_t object, const char *name) {
     char *text;
     tm_error err;
@@ -55,7 +55,7 @@ static bool check_column(tm_check *check, tm_record table, const tm_record_colum
     hid_t dataset = tm_store_open_dataset(check->store, path, &n_rows);
     hid_t type = H5Dget_type(dataset);
     size_t before = check->n_faults;
-    /* The first column determines how many rows the others must have. */
+    /* All columns of a table must have as many rows as the first. */
     if (column == tm_record_tables[table].columns)
         check->n_rows[table] = n_rows;
     if (n_rows != check->n_rows[table])
@@ -74,7 +74,8 @@ static bool check_columns(tm_check *check) {
     bool good = true;
     for (int t = 0; t < TM_N_RECORDS; t++)
         for (int i = 0; i < tm_record_tables[t].n_columns; i++)
-            /* A column unread for lack of memory says nothing about the others. */
+            /* If memory ran out, the check has ended: it is not known whether the column is
+             * good. */
             good = check->status == TM_OK &&
                    (tm_store_is_later(check->store, t, &tm_record_tables[t].columns[i]) ||
                     check_column(check, (tm_record)t, &tm_record_tables[t].columns[i])) &&
@@ -153,7 +154,7 @@ static void check_all(tm_check *check, const tm_tables *known) {
     uint64_t bad = 0;
     const char *const *tables = tm_store_tables(check->store, &n_tables);
     bool columns = check_columns(check), names = check_names(check);
-    if (columns && names) { /* otherwise the targets of references are unknown */
+    if (columns && names) { /* references can be checked only if their targets are valid */
         check_rows(check);
         tm_check_levels(check);
     }

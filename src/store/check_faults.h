@@ -9,14 +9,15 @@ typedef struct tm_check {
     const tm_store *store;
     const tm_fault_sink *sink;
     size_t n_faults;
-    tm_status status; /* TM_ERR_FAULT if the check itself failed */
-    tm_error *err;    /* error of that failure */
+    tm_status status; /* TM_OK; TM_ERR_FAULT if the check itself failed, for lack of memory */
+    tm_error *err;    /* the error, if status is not TM_OK */
     size_t n_rows[TM_N_RECORDS];
     size_t n_names;
     int64_t n_datasets;
-    size_t *track_ends; /* owned; [n_tracks] end of each track in /events; NULL if unknown */
+    size_t *track_ends; /* owned; [n_tracks] row of /events after each track's last; NULL if
+                           unknown */
     size_t n_tracks;
-    char *rows; /* owned; [TM_CHECK_ROWS] of TM_CHECK_ELEMENT_MAX bytes */
+    char *rows; /* owned; buffer of TM_CHECK_ROWS rows of up to TM_CHECK_ELEMENT_MAX bytes */
 } tm_check;
 
 /** Reports a fault. */

@@ -7,7 +7,7 @@
 
 #include "h5.h"
 
-/* Inlined with a constant element, so that the loops using it contain no switch. */
+/* Inlined into loops with a constant element, so that these contain no switch. */
 static inline int64_t number_at(const void *rows, tm_element element, size_t i) {
     switch (element) {
     case TM_U8:
@@ -44,16 +44,16 @@ static size_t first_outside(const void *rows, tm_element element, size_t n, int6
     }
 }
 
-/* Rule for the rows of a column, and progress of the check. */
+/* The rules for the rows of a column, and the progress of the check. */
 typedef struct rule {
     const tm_record_column *column;
-    /* numbers are in [low, end); numbers never decrease */
+    /* bounded: numbers are in [low, end); ascends: numbers never decrease */
     bool bounded, ascends;
-    bool by_track; /* ascends within each track */
+    bool by_track; /* numbers never decrease within a track */
     int64_t low, end;
-    const char *what; /* kind of the referenced object */
+    const char *what; /* the kind of object to which numbers refer, for messages */
     int64_t last;     /* value of the previous row */
-    size_t track;     /* track of the next row */
+    size_t track;     /* track to which the next row belongs */
 } rule;
 
 static rule make_rule(const tm_check *check, tm_record table, const tm_record_column *column) {
@@ -82,7 +82,7 @@ static rule make_rule(const tm_check *check, tm_record table, const tm_record_co
         made.bounded = column->words != NULL;
         made.end = column->words ? column->words->n : 0;
         made.what = "word";
-        /* The only column sorted within units that another table defines. */
+        /* The only column that is sorted within parts (tracks) that another table defines. */
         made.by_track = table == TM_RECORD_EVENTS && strcmp(column->name, "begin_ns") == 0;
     }
     return made;
@@ -98,13 +98,13 @@ static size_t first_descent(rule *r, const int64_t *rows, size_t n) {
     return i;
 }
 
-/* Does the same within tracks; @p first is the number of the first row. */
+/* Returns the first row that is less than the previous one on its track, or n. @p first is the
+ * number of the first row. */
 static size_t first_descent_in_track(const tm_check *check, rule *r, size_t first,
                                      const int64_t *rows, size_t n) {
     size_t done = 0;
     while (done < n) {
-        /* The previous round skipped tracks that have ended, so this track ends at or after
-         * `first`. */
+        /* Tracks that end before `first` were skipped in the previous round. */
         size_t end = check->track_ends[r->track] - first;
         size_t until = end < n ? end : n;
         size_t descent = done + first_descent(r, rows + done, until - done);
@@ -157,7 +157,7 @@ void tm_check_column_rows(tm_check *check, tm_record table, const tm_record_colu
     tm_store_close_column(open);
 }
 
-/* Columns of /ranks and /tracks; [n_ranks] and [n_tracks]. */
+/* Columns of /ranks, [n_ranks], and of /tracks, [n_tracks]. */
 typedef struct owners {
     int64_t *rank, *first_event, *n_events;
     int64_t *track_rank, *first;
@@ -171,7 +171,7 @@ static bool read_column(tm_check *check, tm_record table, const char *name, tm_e
     tm_error err = {0};
     snprintf(path, sizeof path, "%s/%s", tm_record_tables[table].path, name);
     tm_status status = tm_store_read_all(check->store, path, element, out, &n, &err);
-    if (status != TM_ERR_INPUT) /* reported when that column is checked */
+    if (status != TM_ERR_INPUT) /* a fault of the store is reported when that column is checked */
         return tm_check_call(check, status, &err);
     return false;
 }

@@ -4,7 +4,8 @@
 
 #include "check_faults.h"
 
-enum { TM_CHECK_ROWS = 65536, TM_CHECK_ELEMENT_MAX = 8 }; /* rows read at once, bytes of a row */
+/* Number of rows read at once; maximum size of a row [B]. */
+enum { TM_CHECK_ROWS = 65536, TM_CHECK_ELEMENT_MAX = 8 };
 
 /** Checks that ranks and tracks are in order and cover the events. Fills track_ends. */
 void tm_check_tracks(tm_check *check);

@@ -12,14 +12,14 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "stored as it lies in memory");
 _Static_assert(sizeof(tm_extent) == 24, "stored");
 
-/* The last byte is the version of the layout. */
+/* Magic number of the footer. The last byte is the version of the layout. */
 static const char magic[8] = {'t', 'm', 'e', 'r', 'g', 'e', '\r', '\1'};
 
 typedef struct footer {
     char magic[8];
     /* as in tm_checksum */
     uint64_t content_bytes, n_extents, structure_sum;
-    uint64_t sum; /* checksum of the extents, then of all fields above */
+    uint64_t sum; /* checksum over the extents and the fields above */
 } footer;
 
 _Static_assert(sizeof(footer) == 40, "stored");
@@ -115,7 +115,7 @@ static int read_structure(int fd, tm_checksum *checksum) {
     checksum->structure = malloc(checksum->content_bytes - data + 1);
     if (!checksum->data_before || !checksum->structure)
         return ENOMEM;
-    /* The piece before each extent, and the one after the last. */
+    /* Reads the pieces that are not data: before each extent, and after the last. */
     for (size_t i = 0; i <= n; i++) {
         uint64_t end = i < n ? e[i].offset : checksum->content_bytes;
         if (!tm_checksum_read_at(fd, at, checksum->structure + at - checksum->data_before[i],
@@ -148,7 +148,7 @@ int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents) {
         error = write_at(fd, content_bytes, extents->data, bytes);
         error = error ? error : write_at(fd, content_bytes + bytes, &end, sizeof end);
     }
-    checksum.extents = TM_VEC(tm_extent); /* owned by the caller */
+    checksum.extents = TM_VEC(tm_extent); /* the caller frees the extents */
     tm_checksum_free(&checksum);
     return error < 0 ? EIO : error;
 }

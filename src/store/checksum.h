@@ -17,8 +17,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/* Maximum size of an extent. To read a few bytes, a reader reads and keeps the whole extent; this
- * size keeps that cheap and the list of extents short. */
+/* Maximum size of an extent. To read a few bytes, a reader has to read the whole extent, so extents
+ * must not be large; but the list of extents should be short. */
 enum { TM_EXTENT_MAX = 1 << 20 };
 
 typedef struct tm_extent {
@@ -28,7 +28,8 @@ typedef struct tm_extent {
 typedef struct tm_checksum {
     uint64_t content_bytes;
     tm_vec extents;           /* of tm_extent */
-    uint64_t *data_before;    /* owned; [extents.n + 1] bytes of data before each extent */
+    uint64_t *data_before;    /* owned; [extents.n + 1] number of bytes of data before each extent,
+                                 and in all */
     unsigned char *structure; /* owned; the bytes that are not data, concatenated */
 } tm_checksum;
 

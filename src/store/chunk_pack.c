@@ -16,7 +16,7 @@ typedef struct buffer {
 
 struct tm_packer {
     ZSTD_CCtx *context; /* NULL: plain chunks */
-    /* one per stage, because no stage works in place */
+    /* results of the stages, none of which works in place */
     buffer padded, shuffled, packed;
 };
 
@@ -53,7 +53,8 @@ static void *room(buffer *kept, size_t size) {
     return kept->bytes;
 }
 
-/* Transposes 8 x 8 bytes: swaps quarters of the square, then quarters of those. */
+/* Transposes 8 x 8 bytes: swaps two quarters of the square, then does the same in each quarter, and
+ * so on. */
 static void transpose(uint64_t x[8]) {
     static const uint64_t masks[] = {0x00000000FFFFFFFF, 0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF};
     for (unsigned round = 0; round < 3; round++) {
@@ -84,8 +85,8 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
-/* Inverse of shuffle8; a transposition is its own inverse. Element i of n has its bytes at i, apart
- * + i, 2 * apart + i, ... */
+/* Inverse of shuffle8, for n elements. The bytes of element i are at i, apart + i, 2 * apart + i,
+ * ... A transposition is its own inverse. */
 static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -100,7 +101,8 @@ static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsign
             out[i * 8 + k] = from[k * apart + i];
 }
 
-/* Shuffles 4-byte elements in squares: i to i + 7 on the left, i + 8 to i + 15 on the right. */
+/* Shuffles elements of 4 bytes. A square holds elements i to i + 7 in its left half and i + 8 to i
+ * + 15 in its right half. */
 static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -140,7 +142,7 @@ static void unshuffle4(const unsigned char *from, size_t apart, size_t n, unsign
 }
 
 static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *rows) {
-    /* HDF5's filter leaves single-byte elements unchanged too. */
+    /* Elements of one byte are not shuffled; HDF5's filter does the same. */
     if (shape.element_bytes == 1)
         return rows;
     void *out = room(&packer->shuffled, shape.element_bytes * shape.chunk_rows);

@@ -15,7 +15,8 @@ void tm_packer_destroy(tm_packer *packer);
 /** Returns the maximum packed size of a chunk of @p raw bytes. */
 size_t tm_pack_bound(size_t raw);
 
-/** Size of a chunk: chunk_rows elements; if there are fewer rows, the rest is 0. */
+/** Shape of a chunk. All chunks have chunk_rows elements; after the last row, the elements are
+ * 0. */
 typedef struct tm_chunk_shape {
     size_t element_bytes;
     size_t chunk_rows;

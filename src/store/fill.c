@@ -10,7 +10,8 @@ static char *values(const tm_record_column *column, const tm_timeline *timeline,
     return array + first * column->stride + column->field_at;
 }
 
-/* Called with a constant size, so that each copy is one load and one store. */
+/* Copies numbers between arrays with different strides [B]. Callers pass a constant size, so that
+ * each copy is one load and one store. */
 static inline void copy_each(const char *from, size_t from_stride, size_t n, size_t size, char *to,
                              size_t to_stride) {
     for (size_t i = 0; i < n; i++)
@@ -39,7 +40,7 @@ void tm_fill_field(const tm_record_column *column, const tm_timeline *timeline,
     copy_strided(values(column, timeline, first), column->stride, n, size, out, size);
 }
 
-/* Fields of a shape have 4 bytes. */
+/* All fields of a shape have 4 bytes. */
 void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
                    const tm_row_base *base, size_t first, size_t n, void *out) {
     (void)base;
@@ -63,7 +64,7 @@ static bool has_words(const tm_record_column *column, const void *rows, size_t n
 bool tm_take_field(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     (void)base;
-    /* Without rows the array may not exist. */
+    /* If n is 0, the array may not exist. */
     if (n == 0 || !has_words(column, rows, n))
         return n == 0;
     size_t size = tm_element_size(column->element);
@@ -133,7 +134,7 @@ bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const 
     for (size_t i = 0; i < n; i++) {
         int64_t row;
         memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
-        /* Unsigned, so that a row before the rank's first one becomes very large. */
+        /* Unsigned, so that a row before the rank's first becomes very large and is refused. */
         uint64_t local = (uint64_t)row - (uint64_t)base->first[TM_RECORD_EVENTS];
         if (row != -1 && (row < 0 || local > timeline->n_events))
             return false;

@@ -4,33 +4,35 @@
 
 #include "tmerge/store.h"
 
-/** A field of the elements of an array. */
+/** Fill or take a field of the elements of one of the timeline's arrays. */
 tm_fill_function tm_fill_field;
 tm_take_function tm_take_field;
 
-/** A field of the launch shape of each kernel. */
+/** Fills a field of the launch shape of each kernel. */
 tm_fill_function tm_fill_shape;
 
-/** A field of the timeline itself, for tables with one row per rank. */
+/** Fill or take a member of the timeline itself, for tables with one row per rank. */
 tm_fill_function tm_fill_own;
 tm_take_function tm_take_own;
 
-/** The rank, in every row; reading back checks that no other rank occurs. */
+/** Fill the rank into every row; check that rows have no other rank. */
 tm_fill_function tm_fill_rank;
 tm_take_function tm_take_rank;
 
-/** A uint32_t field with an event row of the rank, stored job-wide; -1 for TM_NO_EVENT. */
+/** Fill or take a uint32_t field that holds an event row of the rank. The store has the job-wide
+ * row; -1 for TM_NO_EVENT. */
 tm_fill_function tm_fill_event;
 tm_take_function tm_take_event;
 
-/** An int32_t field with a step of the rank, stored job-wide; -1 for TM_NO_STEP. */
+/** Fill or take an int32_t field that holds a step index of the rank. The store has the job-wide
+ * row; -1 for TM_NO_STEP. */
 tm_fill_function tm_fill_step;
 tm_take_function tm_take_step;
 
-/** The job-wide row of the rank's first event. */
+/** Fills the job-wide row of the rank's first event. */
 tm_fill_function tm_fill_first_event;
 
-/** tm_timeline_middle. */
+/** Fills tm_timeline_middle. */
 tm_fill_function tm_fill_middle;
 
 #endif

@@ -13,7 +13,7 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 #ifdef ZSTD_c_blockSplitterLevel
-    /* 1: only full blocks, the behaviour of older releases */
+    /* 1: no block is split, as in older releases */
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_blockSplitterLevel, 1);
 #endif
@@ -40,7 +40,8 @@ static size_t pack(const void *from, size_t size, int level, void **out, size_t 
 
 static size_t unpack(const void *from, size_t size, void **out, size_t *out_size) {
     unsigned long long content = ZSTD_getFrameContentSize(from, size);
-    /* chunks are smaller than 4 GiB; the two largest values mean that the size is unknown */
+    /* larger sizes are refused: chunks are smaller than 4 GiB, and the two largest values mean that
+     * the size is unknown */
     if (content == 0 || content > UINT32_MAX)
         return 0;
     *out_size = (size_t)content;

@@ -5,7 +5,8 @@
 
 #include "filter.h"
 
-/* Called for every store that is opened or created; HDF5 accepts repeated calls. */
+/* Starts HDF5. Called for every store that is opened or created, because HDF5 accepts repeated
+ * calls. */
 bool tm_h5_start(void) {
     return H5open() >= 0 && H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 &&
            H5Zregister(&tm_zstd_filter) >= 0;
@@ -71,7 +72,7 @@ hid_t tm_h5_make_group(hid_t file, const char *path) {
     return group;
 }
 
-/* The name may come from a store and is not trusted: a further slash would lead to another path. */
+/* The name may come from a damaged store. A slash in it would make the path lead somewhere else. */
 size_t tm_h5_table_path(const char *name, char out[TM_TABLE_PATH_MAX]) {
     const char *dot = strchr(name, '.');
     int n = dot ? snprintf(out, TM_TABLE_PATH_MAX, "/analysis/%s", name) : -1;

@@ -8,8 +8,8 @@
 
 #include "tmerge/store.h"
 
-/** First members of a driver's class. Since HDF5 1.14 these are the version of the struct and a
- * number; numbers from 512 on need not be registered. */
+/** First members of a driver's class: since HDF5 1.14, the version of the struct, and the driver's
+ * number. Numbers from 512 on need not be registered with The HDF Group. */
 #ifdef H5FD_CLASS_VERSION
 #define TM_H5_DRIVER(number) .version = H5FD_CLASS_VERSION, .value = (H5FD_class_value_t)(number)
 #else
@@ -37,7 +37,7 @@ bool tm_h5_put_number(hid_t object, const char *name, hid_t type, const void *nu
  * caller. */
 hid_t tm_h5_make_group(hid_t file, const char *path);
 
-/* Null values in a result table. */
+/* Values that stand for null in a result table. */
 #define TM_NULL_INT INT64_MIN
 enum { TM_NULL_BOOL = -1 };
 

@@ -9,16 +9,17 @@
 /* Number of attribute rows read ahead to find the end of a piece. */
 enum { AHEAD_ROWS = 4096 };
 
-/* An element has at most PIECE_ELEMENT bytes. */
+/* Maximum size of an element [B]. */
 enum { PIECE_ELEMENT = sizeof(int64_t) };
 
 /* State of the events table or of an attribute table. */
 typedef struct piece_table {
-    tm_store_column **columns; /* owned; [n_columns], NULL for columns that are not read */
-    int event;                 /* of attributes: index of the column with event rows */
-    size_t *starts;            /* owned; first row of each piece; NULL: not indexed */
-    size_t done;               /* rows of the rank already read */
-    size_t room;               /* rows allocated in its array */
+    tm_store_column **columns; /* owned; [n_columns]; NULL: the column is not read */
+    int event;                 /* in tables of attributes: index of the column that has the event
+                                  rows */
+    size_t *starts;            /* owned; the table's first row of each piece; NULL: not indexed */
+    size_t done;               /* number of the rank's rows that were read */
+    size_t room;               /* number of rows for which the array has room */
     tm_vec ahead;              /* of int64_t: event rows of the rows from `done` on */
 } piece_table;
 
@@ -26,13 +27,15 @@ struct tm_store_pieces {
     const tm_store *store;
     const tm_timeline *ranks;
     size_t n_ranks, n_names, most;
-    size_t *first_start; /* owned; [n_ranks + 1] offsets into starts, if indexed */
-    tm_row_base *bases;  /* owned; [ranks + 1] */
+    size_t *first_start; /* owned; [n_ranks + 1] index of each rank's first piece in `starts`, if
+                            indexed */
+    tm_row_base *bases;  /* owned; [n_ranks + 1] first rows of each rank */
     piece_table tables[TM_N_RECORDS];
-    tm_vec rows;             /* of char; rows of one column */
+    tm_vec rows;             /* of char: buffer for the rows of a column */
     tm_timeline piece;       /* its arrays are owned */
-    tm_timeline shown;       /* the part that was read; borrows its arrays */
-    int64_t begin_before_ns; /* start of the row before the next one */
+    tm_timeline shown;       /* what the caller sees: the columns that were read, whose arrays it
+                                borrows */
+    int64_t begin_before_ns; /* start of the last event read */
 };
 
 static void *array_of(const tm_record_column *column, const tm_timeline *timeline) {
@@ -146,7 +149,7 @@ void tm_store_close_pieces(tm_store_pieces *p) {
     free(p);
 }
 
-/* Rows of a rank's part of a table. */
+/* A range of rows in a rank's part of a table. */
 typedef struct range {
     size_t at; /* index of the rank */
     size_t first, n;
@@ -170,7 +173,8 @@ static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r,
                : tm_store_bad_value(p->store, table, column, err);
 }
 
-/* Counts the next rows that belong to events before the job-wide row @p end. */
+/* Sets *n to the number of the next attribute rows whose events are before the job-wide row @p
+ * end. */
 static tm_status count_rows(tm_store_pieces *p, int table, size_t at, int64_t end, size_t *n,
                             tm_error *err) {
     piece_table *t = &p->tables[table];
@@ -196,8 +200,7 @@ static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_er
     const piece_table *t = &p->tables[table];
     const tm_record_column *event = &record->columns[t->event];
     TM_TRY(make_room(p, table, r->n, err));
-    if (r->n > 0) /* columns that an older tmerge did not write, or that were not requested, stay
-                     0 */
+    if (r->n > 0) /* columns that the store lacks or that were not requested are 0 */
         memset(array_of(event, &p->piece), 0, r->n * event->stride);
     for (int c = 0; c < record->n_columns && r->n > 0; c++)
         if (t->columns[c])
@@ -264,8 +267,8 @@ static tm_status read_events(tm_store_pieces *p, const range *r, unsigned what, 
     return TM_OK;
 }
 
-/* Shows the columns that were read. The others are set to none, because they still hold another
- * piece. */
+/* Makes the timeline that the caller sees. Columns that were not read are NULL in it, because their
+ * arrays hold another piece. */
 static void show(tm_store_pieces *p, size_t n, unsigned what) {
     const tm_record_table *record = &tm_record_tables[TM_RECORD_EVENTS];
     p->shown = p->piece;
@@ -285,7 +288,7 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     for (int t = 0; t < TM_N_RECORDS && first == 0; t++)
         p->tables[t].done = p->tables[t].ahead.n = 0;
     p->piece.rank = rank->rank;
-    p->piece.n_events = rank->n_events; /* used by columns to check row numbers */
+    p->piece.n_events = rank->n_events; /* limit by which columns check row numbers */
     p->piece.n_steps = rank->n_steps;
     const range events = {at, first, n};
     TM_TRY(read_events(p, &events, what, err));

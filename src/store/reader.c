@@ -9,8 +9,7 @@
 #include "h5.h"
 
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err) {
-    if (tm_verified_file_memory_out(store->verified)) /* HDF5 failed for lack of memory, not because
-                                                of the store */
+    if (tm_verified_file_memory_out(store->verified)) /* HDF5 failed because memory ran out */
         return tm_fail_memory(err);
     return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: %s", what);
 }
@@ -19,7 +18,7 @@ tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *er
 static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
     hid_t attribute =
         H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
-    /* Here and elsewhere, calls with an invalid id merely fail. */
+    /* If an id is invalid, HDF5's calls fail, so ids are checked only at the end. */
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     bool fits = attribute >= 0 && type >= 0 && space >= 0 && H5Tget_class(type) == class &&
                 H5Sget_simple_extent_npoints(space) == 1;
@@ -149,8 +148,7 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
-/* Returns whether a column counts something that an older tmerge did not count, neither for ranks
- * nor for spans. */
+/* Returns whether a column of /ranks or /spans is a count that older versions did not have. */
 static bool lacks_count(const tm_store *store, const tm_record_column *column) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
         const char *word = tm_count_info((tm_count)c)->word;
@@ -192,7 +190,8 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
 }
 
 bool tm_store_is_compressed(const tm_store *store) {
-    /* Either all columns of a store are compressed or none. This column always has rows. */
+    /* Either all columns of a store are compressed or none is. Looks at this one because it always
+     * has rows. */
     size_t rows;
     hid_t dataset = tm_store_open_dataset(store, "/ranks/rank", &rows);
     hid_t layout = dataset >= 0 ? H5Dget_create_plist(dataset) : H5I_INVALID_HID;
@@ -226,7 +225,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     tm_status status = group >= 0 && H5Gget_info(group, &info) >= 0 ? TM_OK : TM_ERR_INPUT;
     for (hsize_t i = 0; status == TM_OK && i < info.nlinks; i++) {
         char name[TM_TABLE_PATH_MAX], full[2 * TM_TABLE_PATH_MAX];
-        /* Sorted by name, whatever order they were written in. */
+        /* HDF5 returns the names sorted, independently of the order in which they were written. */
         ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
                                           sizeof name, H5P_DEFAULT);
         if (size <= 0 || (size_t)size >= sizeof name) {
@@ -298,7 +297,7 @@ tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
 void tm_store_close(tm_store *store) {
     if (!store)
         return;
-    /* Before the verified file, through which HDF5 reads until the file is closed. */
+    /* Closed first, because HDF5 reads through the verified file until then. */
     if (store->file >= 0)
         H5Fclose(store->file);
     tm_verified_file_close(store->verified);

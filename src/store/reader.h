@@ -35,7 +35,7 @@ enum { TM_STORE_SOURCES = 4 };
 /**
  * Finds the tables of the store that have the rows of a table: the table itself or, in a store of
  * the last version, those that became part of it.
- * @param out  [TM_STORE_SOURCES] their names are `was`
+ * @param out  [TM_STORE_SOURCES] the names of the tables are in `was`
  * @return     number of them
  */
 size_t tm_store_sources(const tm_store *store, const char *name, tm_renamed *out);

@@ -11,9 +11,9 @@ struct tm_store_column {
     const tm_store *store;
     char path[TM_TABLE_PATH_MAX];
     hid_t dataset;
-    hid_t type; /* of the rows in memory; never closed */
+    hid_t type; /* type of the rows in memory; never closed */
     size_t n_rows;
-    tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 does the unpacking */
+    tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 unpacks the chunks */
     size_t packed_bytes;     /* maximum packed size of a chunk */
     char *packed, *shuffled; /* owned; one chunk each */
     size_t chunk;            /* index of the chunk in shuffled, SIZE_MAX: none */
@@ -101,7 +101,7 @@ size_t tm_store_column_rows(const tm_store_column *column) {
 /* Loads a chunk. Checks the size first, because HDF5 writes a chunk of any size to the buffer. */
 static bool load_chunk(tm_store_column *column, size_t chunk) {
     hsize_t at = chunk * column->shape.chunk_rows, size = 0;
-    uint32_t left_out = 0; /* a bit for each filter that was not applied */
+    uint32_t left_out = 0; /* a bit for each filter that HDF5 did not apply to the chunk */
     if (column->chunk == chunk)
         return true;
     column->chunk = SIZE_MAX;
@@ -135,8 +135,8 @@ static bool read_own(tm_store_column *column, size_t first, size_t n, char *out)
 static bool read_with_hdf5(const tm_store_column *column, size_t first, size_t n, void *out) {
     hsize_t at = first, rows = n;
     hid_t file_space = H5Dget_space(column->dataset), space = H5Screate_simple(1, &rows, NULL);
-    hid_t type = H5Dget_type(column->dataset); /* the file's own type, so that an enumeration
-                                                  needs no conversion */
+    hid_t type = H5Dget_type(column->dataset); /* the type in the file: HDF5 then converts nothing,
+                                                  even for an enumeration */
     bool done = file_space >= 0 && space >= 0 && type >= 0 &&
                 H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &at, NULL, &rows, NULL) >= 0 &&
                 H5Dread(column->dataset, type, space, file_space, H5P_DEFAULT, out) >= 0;

@@ -7,7 +7,7 @@
 #include "reader.h"
 #include "table/rows.h"
 
-/* Columns common to the definition and the store, as records in memory. */
+/* Layout of records in memory, with the columns that both the definition and the store have. */
 typedef struct record {
     size_t *at;   /* owned; [n_columns] offset of the column, SIZE_MAX: not in the store */
     size_t *size; /* owned; [n_columns] bytes */
@@ -33,8 +33,8 @@ static hid_t member_type(hid_t stored, tm_type type) {
     return H5Tcopy(type == TM_TEXT ? stored : tm_h5_cell(type));
 }
 
-/* Returns the name of a column in the store: the present one, that of a former table, or a former
- * one. */
+/* Returns the name of a column in the store. A store of the last version may have the column's
+ * former name, or its name in a former table. */
 static const char *stored_name(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                                int column) {
     const char *name = tm_renamed_column(source, def->columns[column].name);
@@ -104,7 +104,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def,
                              def->columns[misfit].name);
         else if (!insert_columns(def, source, stored, types, made))
             status = tm_fail_memory(err);
-        /* The record has its own copies. */
+        /* HDF5 has copied the types into the record type. */
         for (size_t i = 0; i < n; i++)
             tm_h5_close(types[i]);
     }
@@ -176,7 +176,7 @@ static tm_status add_rows(tm_table *table, const tm_renamed *source, const recor
 typedef struct reading {
     const tm_store *store;
     const tm_table_def *def;
-    tm_renamed source; /* where the rows are */
+    tm_renamed source; /* the dataset of the rows */
     hid_t dataset;
     record made;
     size_t n_rows, slice_rows;
@@ -255,13 +255,13 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
                          "the store is damaged: table %s cannot be read", r->source.was);
 }
 
-/* What is done with the rows that are read. */
+/* State of reading a table from its sources. */
 typedef struct reader {
     tm_table *table; /* rows are appended to it; NULL: rows are only read */
     tm_store_slice_visitor *visitor;
     void *context;
     size_t first, end; /* rows to read */
-    size_t n_rows;     /* rows of the sources that were read */
+    size_t n_rows;     /* number of rows of the sources that were read */
 } reader;
 
 /* Reads the rows of one source, slice by slice. */

@@ -10,7 +10,7 @@
 #include "timeline/metadata.h"
 #include "timeline/sanity_check.h"
 
-/* An element has at most PIECE_ELEMENT bytes. */
+/* Maximum size of an element [B]. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
 /* State of a call that reads timelines. */
@@ -18,9 +18,9 @@ typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks;
     size_t n;
-    const bool *wanted; /* [n] ranks whose rows are read; NULL: all */
-    tm_row_base *bases; /* owned; [n + 1] */
-    char *rows;         /* owned; one piece of a column */
+    const bool *wanted; /* [n] whether a rank's rows are read; NULL: all */
+    tm_row_base *bases; /* owned; [n + 1] first rows of each rank */
+    char *rows;         /* owned; buffer for a piece of a column */
     tm_error *err;
 } restorer;
 
@@ -133,7 +133,8 @@ static tm_status read_column(const restorer *r, int table, const tm_record_colum
     return status;
 }
 
-/* Sets a column missing in an older store to -1. Its array was made by the columns before it. */
+/* Sets a column that an older store lacks to -1. An earlier column of the table has made the
+ * array. */
 static void set_unknown(const restorer *r, int table, const tm_record_column *column) {
     const size_t size = tm_element_size(column->element);
     for (size_t i = 0; i < r->n; i++) {
@@ -170,14 +171,14 @@ static tm_status count_ranks(restorer *r) {
                : tm_store_damaged(r->store, "its number of ranks is impossible", r->err);
 }
 
-/* Reads /ranks, which determines the layout of all other tables. */
+/* Reads /ranks, which has the number of each rank's rows in all other tables. */
 static tm_status read_ranks(restorer *r) {
     TM_TRY(count_ranks(r));
     r->ranks = calloc(r->n, sizeof *r->ranks);
     if (!r->ranks)
         return tm_fail_memory(r->err);
-    /* The timelines have no rows yet, so only tables with one row per rank get a layout. That
-     * includes /ranks, the only table needed here. */
+    /* The numbers of rows are not known yet, so begin computes the layout only of tables with one
+     * row per rank. /ranks, the only table needed here, is one of them. */
     TM_TRY(begin(r));
     TM_TRY(read_columns(r, TM_RECORD_RANKS));
     for (size_t i = 1; i < r->n; i++)
@@ -253,7 +254,7 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = choice->ranks, .err = err};
     tm_status status = begin(&r);
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
-        /* Every reader of a timeline needs the earlier tables. */
+        /* The first tables are always read; choice decides about steps and all later ones. */
         bool attrs = t >= TM_RECORD_LAUNCHES, rest = attrs || t >= TM_RECORD_STEPS;
         bool of_events = tm_record_is_of_events(t);
         if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone) ||

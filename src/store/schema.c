@@ -1,11 +1,11 @@
-/* Record tables of a store, and the timeline field of each column. */
+/* The record tables of a store, and the member of the timeline that each column holds. */
 #include "tmerge/store.h"
 
 #include <string.h>
 
 #include "fill.h"
 
-/* Chunks are written as they are in memory, with HDF5's little-endian types. */
+/* Chunks are written as they are in memory, and the types in the file are little-endian. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian");
 _Static_assert(sizeof(bool) == 1 && sizeof(float) == 4 && sizeof(double) == 8, "sizes are stored");
 _Static_assert(sizeof(size_t) == 8, "numbers of rows are stored as int64");
@@ -45,7 +45,7 @@ static const tm_word_list collectives = WORDS(collective_list);
 static const tm_word_list waits = WORDS(wait_list);
 static const tm_word_list lanes = WORDS(lane_list);
 
-/* The element follows from the field's type, so a column cannot state a wrong one. */
+/* The number type of a column. It is derived from the field's type, so it cannot be wrong. */
 #define ELEMENT_OF(value)                                                                          \
     _Generic((value), bool                                                                         \
              : TM_U8, uint8_t                                                                      \
@@ -57,12 +57,14 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* Only for sizeof and _Generic, which evaluate nothing, so no null pointer is dereferenced. */
+/* For use in sizeof and _Generic only: they do not evaluate it, so the null pointer is not
+ * dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
 
-/* Filled and read back by tm_fill_WAY and tm_take_WAY. */
+/* Members that all columns have. tm_fill_WAY writes the column from a timeline, tm_take_WAY reads
+ * it back. */
 #define COLUMN(name_, unit_, doc_, element_, words_, way)                                          \
     .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_,               \
     .fill = tm_fill_##way, .take = tm_take_##way
@@ -90,16 +92,16 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* Like EVENT, but need not ascend and may be unset. */
+/* Like EVENT, but rows need not ascend, and -1 means none. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* The rank is in every row, so that a table can be read without the layout of the others. */
+/* The rank, in every row of a table, so that the table can be read without /ranks. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
-/* A field of the timeline itself, in tables with one row per rank. */
+/* A member of the timeline itself, in tables with one row per rank. */
 #define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
@@ -111,11 +113,11 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* Row counts, by which a reader finds a rank's rows in the other tables. */
+/* The number of a rank's rows in another table. A reader finds the rows by it. */
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "number of its rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* Derived from other columns, therefore not read back. */
+/* A column that is derived from others, and therefore not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
@@ -169,7 +171,7 @@ static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
     OWN_CLOCK(drift_ppb, "ppb", "rate by which the rank's clock is slow"),
-    /* The middle of the rank's spans; recomputed from these when timelines are read back. */
+    /* The middle of the rank's spans. It is not read back but computed from the spans. */
     MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
     OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, maximum over the trace"),
     OWN_CLOCK(spread_ns, "ns", "spread of the GPU clocks in its domain"),
@@ -213,8 +215,8 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "id in /names of the thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
-    /* Not an EVENT, because an empty track may start after the last event, where no row exists.
-     * tm_check_tracks checks this column. */
+    /* This is not an EVENT: an empty track may start after the last event, where there is no row.
+       tm_check_tracks checks this column. */
     {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "number of its rows in /events"),
@@ -239,8 +241,8 @@ static const tm_record_column launch_columns[] = {
     LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if there is none"),
 };
 
-/* From the shape that a kernel shares with others; when read back, each kernel first gets its own
- * shape. */
+/* Members of the launch shape, which kernels share in memory. When they are read back, each kernel
+ * gets its own shape first. */
 #define SHAPE(member, name_, unit_, doc_)                                                          \
     {                                                                                              \
         .name = name_, .unit = unit_, .doc = doc_,                                                 \

@@ -8,7 +8,7 @@
 #include "checksum.h"
 #include "h5.h"
 
-/* Content of the property list. HDF5 copies it byte by byte. */
+/* The driver's part of the property list. HDF5 copies it byte by byte. */
 typedef struct sink_info {
     tm_sink *sink;
 } sink_info;
@@ -16,10 +16,10 @@ typedef struct sink_info {
 typedef struct sink_file {
     H5FD_t base; /* HDF5's part, first */
     tm_sink *sink;
-    /* HDF5 distinguishes these two and requests them as "end of allocation" and "end of file". */
-    haddr_t allocated; /* end of the allocated addresses */
+    /* HDF5 asks for both, as "end of allocation" and "end of file". */
+    haddr_t allocated; /* end of the addresses that HDF5 has allocated */
     haddr_t end;       /* end of the file */
-    tm_vec data;       /* of tm_extent; written data of datasets */
+    tm_vec data;       /* of tm_extent: the data of datasets that was written */
 } sink_file;
 
 static void keep_error(tm_sink *sink) {
@@ -28,7 +28,7 @@ static void keep_error(tm_sink *sink) {
 }
 
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
-    /* The file is already open and may have no name. */
+    /* The name is not used: the file is already open and may have no name. */
     (void)name;
     (void)flags;
     (void)max;
@@ -44,8 +44,9 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* HDF5 has written everything by now. Failures are reported through the sink, like failed writes.
- */
+/* Appends the checksum trailer: HDF5 has now written everything. Failures are reported through the
+ * sink, as those of writes
+ * are. */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
@@ -63,7 +64,7 @@ static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
     return 0;
 }
 
-/* All memory types share one address space, so the type is ignored. */
+/* All of HDF5's memory types share one address space, so the type does not matter. */
 static haddr_t sink_get_allocated(const H5FD_t *base, H5FD_mem_t type) {
     (void)type;
     return ((const sink_file *)base)->allocated;
@@ -92,7 +93,7 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
             continue;
         if (n < 0)
             return -1;
-        if (n == 0) { /* zeros after the end, as in HDF5's own driver */
+        if (n == 0) { /* bytes after the end are read as zeros, as by HDF5's own driver */
             memset(at, 0, size);
             return 0;
         }
@@ -130,7 +131,7 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
         address += (haddr_t)n;
         size -= (size_t)n;
     }
-    /* Independent of where the loop stopped: bytes that were not written count as written. */
+    /* Even if a write failed: bytes that were not written count as written. */
     if (address + size > file->end)
         file->end = address + size;
     return 0;
@@ -150,9 +151,10 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 static const H5FD_class_t sink_class = {
     TM_H5_DRIVER(TM_H5_SINK),
     .name = "tmerge_sink",
-    /* far beyond any file; any sum of it and a size fits an off_t */
+    /* larger than any file, but its sum with a size fits an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
-    /* An abandoned file is closed with everything still open in it. */
+    /* Closing the file also closes all objects that are still open in it, as in an abandoned
+     * file. */
     .fc_degree = H5F_CLOSE_STRONG,
     .fapl_size = sizeof(sink_info),
     .open = sink_open,

@@ -13,22 +13,23 @@
 
 struct tm_verified_file {
     int fd;
-    hid_t driver; /* kept until the file is closed, because HDF5 releases it earlier */
+    hid_t driver; /* registered until the file is closed; HDF5 itself would release it earlier */
     uint64_t file_bytes;
     tm_checksum checksum;
-    bool *seen;           /* owned; [extents] whether the extent was verified once */
-    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent last read in part */
+    bool *seen;           /* owned; [number of extents] whether the extent was verified at least
+                             once */
+    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent of which a part was read last */
     size_t piece_at;      /* index of that extent, SIZE_MAX: none */
-    bool memory_out;      /* a failure reported to HDF5 was not the file's fault */
+    bool memory_out;      /* a read failed because memory ran out, not because of the file */
 };
 
-/* Content of the property list. HDF5 copies it byte by byte. */
+/* The driver's part of the property list. HDF5 copies it byte by byte. */
 typedef struct verified_info {
     tm_verified_file *verified;
 } verified_info;
 
 typedef struct verified_h5 {
-    H5FD_t base; /* HDF5's part, first */
+    H5FD_t base; /* HDF5's part; must be the first member */
     tm_verified_file *verified;
     /* set and read by HDF5 */
     haddr_t allocated;
@@ -36,7 +37,7 @@ typedef struct verified_h5 {
 
 /* Reads a whole extent; returns false if it is not as written. */
 static bool take_extent(tm_verified_file *verified, size_t i, void *out) {
-    /* Verified on every read, because the bytes are read from disk again. */
+    /* An extent is verified whenever it is read, because its bytes come from the disk again. */
     const tm_extent *extent = (const tm_extent *)verified->checksum.extents.data + i;
     if (!tm_checksum_read_at(verified->fd, extent->offset, out, (size_t)extent->size) ||
         tm_checksum_of(out, (size_t)extent->size) != extent->sum)
@@ -107,7 +108,7 @@ static bool take(tm_verified_file *verified, bool data, uint64_t address, size_t
             n = (size_t)least(size, end - address);
             /* The structure in memory omits the data between its pieces. */
             memcpy(out, checksum->structure + (address - checksum->data_before[i]), n);
-        } else { /* zeros after the end, as in HDF5's own driver */
+        } else { /* bytes after the end are read as zeros, as by HDF5's own driver */
             memset(out, 0, size);
             n = size;
         }
@@ -166,7 +167,7 @@ static herr_t intake_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     return take(verified, type == H5FD_MEM_DRAW, address, size, buffer) ? 0 : -1;
 }
 
-/* HDF5 requires a write function. */
+/* Fails. HDF5 requires that a driver has a write function. */
 static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                            size_t size, const void *buffer) {
     (void)base;
@@ -198,7 +199,8 @@ static const H5FD_class_t intake_class = {
 /* Opens the file without HDF5, which would block on a pipe. Returns a file descriptor; -1 and
  * errno, which is 0 if the file is not an HDF5 file. */
 static int open_hdf5(const char *path, uint64_t *file_bytes) {
-    /* HDF5 would also look for it after a user block; a store has none. */
+    /* The signature at the start of the file. HDF5 would also accept it after a user block, which a
+     * store does not have. */
     static const char signature[] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
     struct stat status;
     char bytes[sizeof signature];

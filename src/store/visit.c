@@ -8,7 +8,8 @@
  * chunks repeatedly. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Frees a rank's arrays and restores its row counts, which locate the rows of other ranks. */
+/* Frees a rank's arrays and restores its numbers of rows, which are needed to find the rows of
+ * other ranks. */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;
@@ -19,7 +20,7 @@ static bool is_wanted(const tm_store_visit_plan *plan, size_t i) {
 }
 
 static size_t cost_of(const tm_store_visit_plan *plan, size_t i) {
-    /* Without events a rank has few rows compared with its number of events. */
+    /* If events are not read, a rank's other rows are taken for a quarter of its events. */
     size_t share = plan->no_events ? 4 : 1;
     return is_wanted(plan, i) && !plan->spans_alone ? plan->ranks[i].n_events / share : 0;
 }

@@ -22,8 +22,8 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     return TM_OK;
 }
 
-/* Called after the HDF5 file was closed: HDF5 needs the driver until then, and the driver the
- * temporary file. */
+/* Frees the writer. The HDF5 file must be closed: until then HDF5 needs the driver, and the driver
+ * the temporary file. */
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
@@ -33,7 +33,7 @@ static void destroy(tm_store_writer *writer) {
     free(writer);
 }
 
-/* Brings the writer into a state that destroy can handle before anything can fail. */
+/* Makes a writer whose ids are all invalid, so that destroy can free it at any time. */
 static tm_store_writer *create(const char *path, const tm_store_options *options) {
     tm_store_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
@@ -64,8 +64,8 @@ static bool create_file(tm_store_writer *writer) {
     return writer->file >= 0;
 }
 
-/* No timestamps, so that equal stores are identical bytes; no fill values, because every row is
- * written. */
+/* Datasets have no timestamps, so that equal stores have equal bytes, and no fill values, because
+ * every row is written. */
 static bool make_shared(tm_store_writer *writer) {
     writer->scalar = H5Screate(H5S_SCALAR);
     writer->text = H5Tcopy(H5T_C_S1);
@@ -150,8 +150,8 @@ static bool close_file(tm_store_writer *writer) {
 }
 
 tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
-    /* Only now does HDF5 write its buffers and the driver the checksum trailer; then the file is
-     * complete. */
+    /* Closing makes HDF5 write its buffers, and the driver append the checksum trailer; the file is
+     * then complete. */
     bool done = close_file(writer);
     if (done && writer->sink.error == 0)
         writer->sink.error = tm_draft_publish(&writer->draft);
@@ -164,7 +164,8 @@ void tm_store_abandon(tm_store_writer *writer) {
     if (!writer)
         return;
     if (writer->sink.error == 0)
-        writer->sink.error = ECANCELED; /* what HDF5 still buffers need not be written */
+        writer->sink.error = ECANCELED; /* makes the driver skip writes, because the file is
+                                           removed */
     close_file(writer);
     destroy(writer);
 }

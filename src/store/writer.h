@@ -11,47 +11,47 @@
 #include "tmerge/store.h"
 
 struct tm_store_writer {
-    /* the file until it gets its name */
+    /* the file, which has no name until it is complete */
     tm_draft draft;
     bool compress;
-    /* of a full chunk; shorter columns have a single chunk of their own length */
+    /* rows of a full chunk; a column with fewer rows has one chunk of its own length */
     size_t chunk_rows;
-    /* shared with the driver: its address must not change */
+    /* used by the driver, too, so its address must not change */
     tm_sink sink;
     hid_t driver; /* owned; driver of the file */
     hid_t file;
 
-    /* owned; shared by what is written, since HDF5 takes long to make them */
+    /* owned; made once and used for all that is written, because HDF5 takes long to make them */
     hid_t text, scalar; /* type and space of text attributes */
     hid_t plain;        /* creation properties of a dataset in one piece */
-    hid_t chunked;      /* the same of a column in chunks of chunked_rows */
+    hid_t chunked;      /* creation properties of a column in chunks of chunked_rows */
     size_t chunked_rows;
     hid_t group; /* used last */
     char group_path[TM_TABLE_PATH_MAX];
 
     /* the open column */
     hid_t column;
-    /* number of rows announced by the caller */
+    /* number of rows that the column will have, as the caller said */
     size_t n_rows;
     size_t next_row; /* first row of the next chunk */
-    /* chunk_rows 0: no rows */
+    /* shape of the column's chunks; chunk_rows is 0 if it has no rows */
     tm_chunk_shape shape;
 
-    /* for rows packed here */
+    /* for rows that are packed by the writer */
     tm_packer *packer; /* owned; NULL until needed */
-    char *pending;     /* owned; [a chunk] rows of the next chunk */
-    size_t n_pending;  /* number of pending rows */
+    char *pending;     /* owned; buffer for the rows of the next chunk */
+    size_t n_pending;  /* number of rows in `pending` */
 };
 
-/** Ends a call: TM_OK if it was @p done and the file accepted it. @p what goes into the message if
- * HDF5 failed without giving a reason. */
+/** Returns the status of a call: TM_OK if it was @p done and the file was written. @p what goes
+ * into the message if HDF5 failed without giving a reason. */
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err);
 
 /** Writes an attribute with a UTF-8 text of variable length, which h5py shows as str. */
 bool tm_store_put_text(const tm_store_writer *writer, hid_t object, const char *name,
                        const char *text);
 
-/** Makes a group of the writer the one used last. @p group is owned by the writer from now on. */
+/** Keeps a group open as the one used last. The writer owns @p group from now on. */
 bool tm_store_use_group(tm_store_writer *writer, const char *path, hid_t group);
 
 /** Returns whether a group is the one used last. */

@@ -86,9 +86,9 @@ tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t
     hsize_t at = writer->next_row;
     if (at >= writer->n_rows)
         return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many chunks");
-    /* May go beyond the last row, because the last chunk ends in zeros. */
+    /* May become larger than n_rows, because the last chunk is padded with zeros. */
     writer->next_row += writer->shape.chunk_rows;
-    /* 0: every filter of the layout was applied */
+    /* mask 0: all filters of the layout were applied */
     bool done = H5Dwrite_chunk(writer->column, H5P_DEFAULT, 0, &at, size, packed) >= 0;
     return tm_store_done(writer, done, "write a chunk", err);
 }
@@ -118,7 +118,7 @@ tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
     const char *from = rows;
     size_t element = writer->shape.element_bytes;
     while (n > 0) {
-        /* Rows after the last chunk written, including pending ones. */
+        /* Number of rows after the last chunk that was written, including pending rows. */
         size_t left = writer->n_rows - writer->next_row;
         size_t room = writer->shape.chunk_rows - writer->n_pending;
         if (writer->next_row >= writer->n_rows || writer->n_pending == left)

@@ -9,9 +9,10 @@
 #include "base/vec.h"
 #include "writer.h"
 
-/* A result table as records, with the offset of each column. */
+/* Layout and buffer of a result table's records. */
 typedef struct record {
-    size_t *at; /* owned; [n_columns + 1] offsets; the last is the record's size */
+    size_t *at; /* owned; [n_columns + 1] offset of each column in a record, and the record's
+                   size */
     hid_t type;
     size_t in_chunk; /* records per chunk; 0: small table, stored in one piece */
     char *rows;      /* owned; buffer for the records of a chunk, or of the single piece */
@@ -20,7 +21,7 @@ typedef struct record {
 /* Returns the size of a column. A text column is as wide as its longest text, because HDF5 stores
  * texts of variable length in a heap instead of in the rows. */
 static size_t cell_size(const tm_table *table, int column) {
-    size_t longest = 1; /* HDF5 has no text of size 0 */
+    size_t longest = 1; /* at least 1, because HDF5 has no texts of size 0 */
     switch (table->def->columns[column].type) {
     case TM_BOOL:
         return 1;
@@ -112,7 +113,7 @@ static bool make_record(const tm_table *table, record *made) {
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
     made->in_chunk = chunk_rows(made->at[n], table->n_rows);
-    /* One more byte, so that NULL always means out of memory, even for an empty table. */
+    /* One more byte than needed, so that NULL means out of memory for an empty table, too. */
     made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
     return made->rows != NULL;
 }
@@ -163,7 +164,7 @@ static bool need_analysis(const tm_store_writer *writer) {
     return done;
 }
 
-/* Goes to the group of an analysis. Makes it, unless another table did. */
+/* Opens the group of an analysis; makes it, unless an earlier table of the analysis did. */
 static bool need_group(tm_store_writer *writer, const char *path) {
     if (tm_store_uses_group(writer, path))
         return true;
@@ -186,7 +187,8 @@ static bool compress(hid_t layout, size_t n_rows) {
  * last chunk is padded with zero rows beyond the table. */
 static bool put_chunks(hid_t dataset, const tm_table *table, const record *made, bool *no_memory) {
     size_t record_bytes = made->at[table->def->n_columns], chunk = made->in_chunk * record_bytes;
-    size_t room = chunk + chunk / 1024 + 1024; /* sufficient even for incompressible data */
+    size_t room = chunk + chunk / 1024 + 1024; /* size that suffices even for data that cannot be
+                                                  compressed */
     tm_deflate *deflate = tm_deflate_create();
     char *packed = malloc(room);
     bool done = deflate && packed;

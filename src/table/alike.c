@@ -66,7 +66,8 @@ static uint64_t tag_of(uint64_t whole, int digits) {
     return whole >> (64 - 4 * digits);
 }
 
-/* Pairs with the same shown text are adjacent, ascending by hash and thus by tag. */
+/* Returns whether different texts with the same shown text have different tags. Pairs with the same
+ * shown text are adjacent and ascend by hash and so by tag. */
 static bool tags_differ(const tm_vec *seen, int digits) {
     const pair *v = seen->data;
     for (size_t i = 1; i < seen->n; i++)

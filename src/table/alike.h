@@ -6,14 +6,14 @@
 #include "table/shown.h"
 
 typedef struct tm_alike {
-    tm_vec seen;  /* pairs of hashes: shown text and whole text; after tm_alike_end only pairs whose
-                     shown text is ambiguous */
-    size_t limit; /* number of pairs at which duplicates are removed */
-    size_t points; /* code points of a shown text */
-    int digits;    /* digits of a tag */
+    tm_vec seen;   /* pairs of hashes: of the shown text and of the whole text; after tm_alike_end
+                      only those whose shown text is ambiguous */
+    size_t limit;  /* duplicates are removed when there are this many pairs */
+    size_t points; /* maximum length of a shown text [code points] */
+    int digits;    /* number of digits of a tag */
 } tm_alike;
 
-/** Starts with texts shown with @p points code points, 24 to TM_SHOWN_POINTS. */
+/** Starts for texts that are shown with at most @p points code points, 24 to TM_SHOWN_POINTS. */
 tm_alike tm_alike_begin(size_t points);
 void tm_alike_free(tm_alike *alike);
 

@@ -7,7 +7,8 @@
 
 enum { INDENT = 4, GAP = 2 };
 
-/* Widest name, type and unit of all columns of all tables; they align the whole list. */
+/* Widths of the widest name, type and unit of all columns of all tables, by which the whole list is
+ * aligned. */
 typedef struct widths {
     size_t line;
     size_t name;

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/** Size of a buffer for any number below: 17 digits, sign, point and exponent, or 20 characters of
- * an int64. The rest satisfies compilers that do not know how few digits are requested. */
+/** Size of a buffer for any number printed here: 17 digits, sign, point and exponent, or the 20
+ * characters of an int64. It is larger than needed because compilers do not know how few digits are
+ * printed, and would warn. */
 enum { TM_DIGITS_MAX = 40 };
 
 /** Prints all digits of an integer, exactly. */

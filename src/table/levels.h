@@ -1,11 +1,12 @@
-/* Tables whose first column, `level`, says how a row divides the table's total. For `--top` and
- * other limits, the rows of each level are a table of their own. */
+/* Tables whose first column, `level`, says how a row divides the table's total. Limits such as
+ * `--top` apply to the rows of each level separately. */
 #ifndef TMERGE_TABLE_LEVELS_H
 #define TMERGE_TABLE_LEVELS_H
 
 #include "tmerge/table.h"
 
-/** The column of such a table. @p words  the levels, as in a sentence: "operator or module" */
+/** Definition of the column `level`. @p words  the levels, as in a sentence: "operator or
+ * module" */
 #define TM_LEVEL_COLUMN(words)                                                                     \
     {                                                                                              \
         "level", TM_TEXT, "",                                                                      \
@@ -13,7 +14,7 @@
             ". Each level divides the same total, so add up only the rows of one level."           \
     }
 
-/** Returns whether the table has such a column. */
+/** Returns whether the table has levels. */
 bool tm_table_has_levels(const tm_table_def *def);
 
 /** Returns the first row of a level, whose rows are adjacent, and sets their end; both are the

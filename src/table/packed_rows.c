@@ -100,7 +100,7 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size, tm_er
     return TM_OK;
 }
 
-/* State of unpacking; at never exceeds size, so their difference is the remaining bytes. */
+/* State of unpacking. size - at is the number of bytes left; at never exceeds size. */
 typedef struct reader {
     const char *bytes; /* borrowed, any alignment */
     size_t size;
@@ -108,7 +108,8 @@ typedef struct reader {
     tm_error *err;
 } reader;
 
-/* An internal fault, not an input error: the bytes come from another process of the job. */
+/* Fails with an internal fault, not an input error, because the bytes come from another process of
+ * the run. */
 static tm_status refuse(const reader *in, size_t offset, const char *why) {
     return tm_fail(in->err, TM_ERR_FAULT, NULL, (int64_t)offset, "packed rows: %s", why);
 }
@@ -141,7 +142,7 @@ static tm_status take_flag(reader *in, bool *flag) {
     return TM_OK;
 }
 
-/* Checks the size before allocating by it. */
+/* Reads a text. Checks its size before allocating memory for it. */
 static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
     uint64_t size = 0;
     size_t begin = in->at;
@@ -150,15 +151,16 @@ static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
         return refuse(in, begin, "a text that is longer than the remaining bytes");
     const char *text = in->bytes + in->at;
     TM_TRY(tm_table_set_bytes(table, cell, text, (size_t)size, in->err));
-    /* Both checks: a sequence truncated at the end equals the first bytes of its replacement. */
+    /* Both the size and the bytes are checked, because a sequence that is cut at the end equals the
+     * first bytes of its replacement. */
     if (strlen(cell->value.text) != size || memcmp(cell->value.text, text, (size_t)size) != 0)
         return refuse(in, in->at, "a text that is not UTF-8");
     in->at += (size_t)size;
     return TM_OK;
 }
 
-/* Fills a cell of a new row. Values that the setters would change are refused, because no packed
- * cell can contain them. */
+/* Fills a cell of a new row. Refuses values that a setter would change: no packed row can have
+ * them, so the bytes are damaged. */
 static tm_status take_cell(reader *in, tm_table *table, tm_type type, tm_cell *cell) {
     uint64_t integer = 0;
     double real = 0;
@@ -194,7 +196,7 @@ static tm_status take_row(reader *in, tm_table *table) {
     if (!row)
         return tm_fail_memory(in->err);
     for (int c = 0; c < def->n_columns; c++)
-        if (!(mask[c / 8] >> c % 8 & 1)) /* a new row is null */
+        if (!(mask[c / 8] >> c % 8 & 1)) /* all cells of a new row are null already */
             TM_TRY(take_cell(in, table, def->columns[c].type, &row[c]));
     return TM_OK;
 }
@@ -257,7 +259,7 @@ tm_status tm_table_rest(tm_table *table, tm_error *err) {
         return TM_OK;
     TM_TRY(tm_table_compress(table, err));
     tm_vec_trim(table->compressed);
-    free(table->cells); /* tm_table_compress keeps their capacity for the next rank */
+    free(table->cells); /* tm_table_compress has kept the memory of the rows for the next rank */
     table->cells = NULL;
     table->capacity = 0;
     table->rests = true;
@@ -301,8 +303,8 @@ tm_status tm_table_each_compressed(const tm_table *table,
 tm_status tm_table_take_back(tm_table *table, tm_error *err) {
     if (!table->compressed)
         return TM_OK;
-    TM_TRY(tm_table_compress(table,
-                             err)); /* after the others, in the order in which they were added */
+    TM_TRY(tm_table_compress(table, err)); /* the rows added last are packed after the others, which
+                                              keeps the order */
     tm_vec *compressed = table->compressed;
     table->compressed = NULL;
     table->rests = false;

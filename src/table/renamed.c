@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The levels of a table are in the order of its rows. */
+/* Former names. Tables that became levels of one table are in the order of its rows. */
 const tm_renamed tm_renames[] = {
     {"modules", "calls", NULL, NULL},
     {"operators", "calls", NULL, NULL},

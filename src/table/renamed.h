@@ -9,9 +9,9 @@
 
 typedef struct tm_renamed {
     const char *was, *now; /* names of two tables or two analyses */
-    const char *level;     /* of a table that became part of another: the rows with this text in the
-                              column `level`; NULL: all rows */
-    const char *name_was;  /* former name of the column `name`; NULL: the same */
+    const char *level;     /* if the table `was` became part of `now`: its rows have this text in
+                              the column `level`; NULL: all rows are its */
+    const char *name_was;  /* name of the column `name` in `was`; NULL: the same */
 } tm_renamed;
 
 extern const tm_renamed tm_renames[];
@@ -21,15 +21,15 @@ extern const size_t tm_n_renames;
  * there is none. */
 const tm_renamed *tm_renamed_find(const char *text);
 
-/** Returns the former name of a column of the present table. */
+/** Returns the name that a column of the present table had in `renamed`. */
 const char *tm_renamed_column(const tm_renamed *renamed, const char *present);
 
-/** A column that had another name in the last version. */
+/** A column whose name in the last version was `was`. */
 typedef struct tm_former_column {
     const char *table, *was, *column;
 } tm_former_column;
 
-/** Returns the i-th such column of a table, from 0; NULL after the last. */
+/** Returns the i-th renamed column of a table, from 0; NULL after the last. */
 const tm_former_column *tm_former_column_of(const tm_table_def *def, int i);
 
 #endif

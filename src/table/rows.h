@@ -1,4 +1,4 @@
-/* Shared by the files of this folder: the cells of a table. */
+/* Access to the cells of a table, for the files of this folder. */
 #ifndef TMERGE_TABLE_ROWS_H
 #define TMERGE_TABLE_ROWS_H
 

@@ -13,16 +13,16 @@ static const tm_shown_unit time_units[] = {
     {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
 enum { N_TIME_UNITS = sizeof time_units / sizeof *time_units };
 
-/* Also correct for INT64_MIN, which has no positive counterpart. */
+/* Returns the absolute value, also of INT64_MIN, whose negation would overflow. */
 static uint64_t magnitude(int64_t value) {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* Upper limit of values in a finer unit: five digits before the point. */
+/* A finer unit is chosen only while values stay below this: five digits before the point. */
 static const double WIDEST = 1e5;
 
 tm_shown_unit tm_shown_unit_of(tm_shown_range range) {
-    size_t u = 0; /* largest unit that is not above the largest value */
+    size_t u = 0; /* the largest unit that is not above the largest value */
     while (u + 1 < N_TIME_UNITS && range.most >= (double)time_units[u + 1].ns)
         u++;
     while (u > 0 && range.least < (double)time_units[u].ns / 100.0 &&
@@ -45,13 +45,15 @@ static bool is_of_events(const tm_column *column) {
     return of_events && !strstr(column->name, "_rank_");
 }
 
-/* Adds a column to a range; its largest value shall have a digit before the second decimal. */
+/* Adds a column's range, so that the common unit shows at least the first decimal of its largest
+ * value. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
     return (tm_shown_range){fmax(a.most, b.most), fmin(a.least, least)};
 }
 
-/* Returns the largest column of a class without a unit; n if none. */
+/* Returns the column with the largest values among those that have no unit yet (of single events,
+ * or of sums); n if there is none. */
 static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                            const tm_shown_unit *units, bool of_events) {
     size_t found = n;
@@ -62,7 +64,8 @@ static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_ra
     return found;
 }
 
-/* Gives one unit to the largest column and those that fit it. */
+/* Gives the same unit to the column `first`, which has the largest values, and to those that this
+ * unit suits. */
 static void choose_group(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          size_t first, tm_shown_unit *units) {
     const tm_shown_unit open = {"", -1};
@@ -97,7 +100,7 @@ tm_shown_unit tm_shown_since(tm_shown_unit unit) {
     return unit;
 }
 
-/* Units, and the name suffixes that denote them. */
+/* Units, and the suffix of a column's name that stands for each. */
 static const char *const suffixes[][2] = {
     {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
     {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
@@ -135,7 +138,7 @@ static void show_time(int64_t value, int64_t unit_ns, char out[TM_SHOWN_MAX]) {
              thousandths / 1000, thousandths % 1000);
 }
 
-/* A value that rounds to zero has no sign. */
+/* Removes the sign of a value that was rounded to zero. */
 static void drop_sign_of_zero(char *digits) {
     if (digits[0] == '-' && strspn(digits, "-0.") == strlen(digits))
         memmove(digits, digits + 1, strlen(digits));
@@ -151,7 +154,7 @@ static void show_real(const tm_column *column, tm_shown_unit unit, double value,
         decimals = unit.ns > 1 ? 3 : 0;
     else if (strcmp(column->unit, "%") == 0)
         decimals = 1;
-    else if (fabs(scaled) >= 9999.5) /* %.4g would use exponents */
+    else if (fabs(scaled) >= 9999.5) /* without this, %.4g would print an exponent */
         decimals = 0;
     if (decimals < 0 || fabs(scaled) >= 1e15)
         snprintf(out, TM_SHOWN_MAX, "%.4g", scaled);
@@ -195,8 +198,8 @@ static size_t function_points(const char *text) {
     return text[end] ? tm_utf8_length(text, end) : 0;
 }
 
-/* Cuts the middle, because kernel names differ at both ends. Keeps less of the end if that
- * preserves the whole function name. */
+/* Cuts the middle out, because kernel names differ at both ends. Keeps less of the end if the whole
+ * function name then fits. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]) {
     size_t length = tm_utf8_length(text, strlen(text)), gap = strlen(tag);
     size_t tail = (points - gap) / 2, least = points / 6, name = function_points(text);
@@ -211,7 +214,8 @@ void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[
     *copy_points(text, length - tail, length, out + gap) = '\0';
 }
 
-/* Whether a nonzero time would be shown as 0, which is fine for a point in time. */
+/* Returns whether a time that is not 0 would be shown as 0. False for a point in time, for which
+ * this is no loss. */
 static bool vanishes(const tm_column *column, tm_shown_unit unit, const tm_cell *cell) {
     if (unit.ns <= 1 || unit.name[0] == '+')
         return false;
@@ -269,7 +273,7 @@ void tm_shown_duration(int64_t ns, char *out, size_t size) {
         snprintf(out, size, "%" PRId64 " ns", ns);
         return;
     }
-    /* Round before choosing the unit: 999.96 us is 1.00 ms. */
+    /* The unit is chosen for the rounded value: 999.96 us is 1.00 ms. */
     while (unit < 3 && value >= 999.95) {
         value /= 1000.0;
         unit++;
@@ -296,7 +300,8 @@ void tm_shown_durations(const int64_t *ns, size_t n, tm_shown_text *out) {
     tm_shown_range range = TM_SHOWN_RANGE;
     for (size_t i = 0; i < n; i++)
         tm_shown_widen(&range, (double)ns[i]);
-    /* In a sentence, a thousandth of the largest time needs no digits. */
+    /* Times under a thousandth of the largest do not make the unit finer, because a sentence need
+     * not show their digits. */
     range.least = fmax(range.least, range.most / 1000);
     for (size_t i = 0; i < n; i++)
         tm_shown_in(ns[i], tm_shown_unit_of(range), out[i].text, sizeof out[i].text);

@@ -1,4 +1,4 @@
-/* Headers and cells as shown to people in a terminal: rounded, in a suitable unit. */
+/* Formats headers and cells for people in a terminal: rounded, in a suitable unit. */
 #ifndef TMERGE_TABLE_SHOWN_H
 #define TMERGE_TABLE_SHOWN_H
 
@@ -18,7 +18,7 @@ typedef struct tm_shown_unit {
     int64_t ns;       /* nanoseconds per unit; 0 for columns that are not times */
 } tm_shown_unit;
 
-/** Absolute values of times [ns]: the largest, and the smallest that is not 0. */
+/** Range of absolute values of times [ns]: most: the largest; least: the smallest that is not 0. */
 typedef struct tm_shown_range {
     double most, least;
 } tm_shown_range;
@@ -33,14 +33,14 @@ typedef struct tm_shown_range {
  */
 tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 
-/** Returns the unit of a column: for times as above, otherwise its own. The name is borrowed from
- * the definition. */
+/** Returns the unit in which a column is shown: for times, tm_shown_unit_of the range; otherwise
+ * the column's own. The name is borrowed from the definition. */
 tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
 
 /**
  * Chooses the units of a table's time columns. Sums share a unit, and so do means, medians and
- * extremes of single events (by the prefixes of their names), except for columns that would have no
- * digit before the second decimal.
+ * extremes of single events (by the prefixes of their names), except for columns that would show no
+ * digit before the second decimal in that unit.
  *
  * @param ranges  [n] ranges of the columns' values
  * @param units   [n] set for columns that are not times, and for points in time; without a name for
@@ -98,7 +98,7 @@ tm_shown_text tm_shown_percent(double percent, int decimals);
 /** Formats a time for prose: "37.4 ms"; two decimals below 10, one below 1,000, after rounding. */
 void tm_shown_duration(int64_t ns, char *out, size_t size);
 
-/** Same in a given unit; a time too small for it is "< 0.01 ms". */
+/** Formats a time for prose in a given unit; a time that is too small for it is "< 0.01 ms". */
 void tm_shown_in(int64_t ns, tm_shown_unit unit, char *out, size_t size);
 
 /** Formats the times of one sentence in one unit, for comparison: "0.64 ms" and "5.63 ms". */

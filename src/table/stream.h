@@ -5,23 +5,22 @@
 #include "table/out.h"
 #include "tmerge/table.h"
 
-/** Callback for a slice; must not keep any of it. */
+/** Called with a slice of rows; must not keep any of it. */
 typedef tm_status tm_rows_visitor(void *context, const tm_table *slice, tm_error *err);
 
-/** The rows of a table; each pass gives the same rows. */
+/** The rows of a table. They can be read several times, with the same result. */
 typedef struct tm_rows {
     const tm_table_def *def;
     tm_status (*each)(const struct tm_rows *rows, tm_rows_visitor *visitor, void *context,
                       tm_error *err);
-    const void *source; /* private to the provider */
+    const void *source; /* data for `each` */
 } tm_rows;
 
 /** Destination of text. */
 typedef struct tm_sink_out {
     tm_out *out;
-    tm_status (*spill)(
-        tm_out *out,
-        tm_error *err); /* called after each slice to empty it; NULL: text accumulates */
+    tm_status (*spill)(tm_out *out, tm_error *err); /* called after each slice to write the text and
+                                                       empty it; NULL: the text stays in memory */
 } tm_sink_out;
 
 /** Layout of rows for a terminal. */
@@ -49,7 +48,7 @@ void tm_json_begin(tm_out *out, const char *store);
 void tm_json_between(tm_out *out, size_t table);
 void tm_json_end(tm_out *out, size_t n_tables);
 
-/** Call after a slice. */
+/** Calls the sink's function, if it has one. Call it after each slice. */
 tm_status tm_sink_spill(const tm_sink_out *sink, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -12,8 +12,8 @@
 #include "table/renamed.h"
 #include "table/rows.h"
 
-/* Stand-ins for a table or column name that does not exist. Such internal mistakes fail asserts in
- * tests; without asserts they must not read or write anything else. */
+/* Used in place of a table or column whose name does not exist. Such a bug fails an assert in
+ * tests; without asserts, nothing else must be read or written. */
 static const tm_cell no_cell = {.null = true};
 static const tm_column no_column = {.name = "", .type = TM_INT, .unit = "", .doc = ""};
 static const tm_table_def no_table = {
@@ -58,7 +58,7 @@ struct tm_texts {
     } recent[N_RECENT];
 };
 
-/* Texts are freed with their table, including those of filtered rows. */
+/* Frees all texts of a table, including those of rows that were removed. */
 static void free_texts(tm_table *table) {
     if (table->texts)
         tm_arena_free(&table->texts->arena);
@@ -115,8 +115,8 @@ tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
     return NULL;
 }
 
-/* Usually found by the address of the name in the definition, which is faster: each rank looks up
- * all of a hundred tables, and no two definitions share a name. */
+/* Compares the addresses of names first, which is fast and usually succeeds, because callers pass
+ * the definition's name; each rank looks up about a hundred tables. */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table) {
     size_t t = 0;
     while (t < tables->n_tables && tables->names[t] != table)
@@ -174,7 +174,8 @@ bool tm_rows_reserve(tm_table *table, size_t n_rows) {
     if (table->def == &no_table)
         return false;
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
-    enum { SMALL_BYTES = 1 << 17 }; /* larger blocks are moved by realloc without a copy */
+    /* From this size on, realloc moves blocks without a copy, so smaller steps suffice. */
+    enum { SMALL_BYTES = 1 << 17 };
     bool small = table->capacity * row_bytes < SMALL_BYTES;
     size_t capacity = table->capacity + table->capacity / (small ? 1 : 2);
     if (capacity < n_rows)
@@ -218,7 +219,7 @@ void tm_cell_set_real(tm_cell *cell, double value) {
 }
 
 void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t denominator) {
-    /* Scale first: 100 * 7 / 100 is 7, but 7 / 100 * 100 is not. */
+    /* Multiplies first: 100 * 7 / 100 is exactly 7, but 7 / 100 * 100 is not. */
     if (denominator == 0)
         *cell = (tm_cell){.null = true};
     else
@@ -232,7 +233,8 @@ tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text, tm
     return TM_OK;
 }
 
-/* Returns the cache slot of a text; the previous occupant moves to the neighbouring slot. */
+/* Returns the cache slot of a text. A text that is in the slot moves to the neighbouring one when
+ * this text is stored. */
 static size_t place_of(const char *bytes, size_t size) {
     uint64_t words[3] = {size, 0, 0};
     size_t n = size < sizeof *words ? size : sizeof *words;
@@ -270,7 +272,8 @@ tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, 
         tm_utf8_repair(bytes, size, copy);
         texts->recent[at ^ 1] = texts->recent[at];
         texts->recent[at].text = copy;
-        texts->recent[at].size = repaired; /* a repaired text never equals given bytes */
+        texts->recent[at].size = repaired; /* not the size of the given bytes, so a text that needs
+                                              repair is never found here */
     }
     *cell = (tm_cell){.value.text = texts->recent[at].text};
     return TM_OK;

@@ -4,7 +4,7 @@
 
 #include "table/out.h"
 
-/** RFC 4180, section 2, rule 1. */
+/** Line end by RFC 4180, section 2, rule 1. */
 #define TM_CSV_LINE_END "\r\n"
 
 /** Appends a text cell. It is quoted if CSV requires it, and if it is ambiguous: an empty text

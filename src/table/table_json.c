@@ -8,8 +8,8 @@
 #include "table/digits.h"
 #include "table/stream.h"
 
-/* The document is laid out here with one row per line, so that it can be read and searched by line
- * and is never held in memory as a tree. cJSON builds and prints the content of the lines. */
+/* This file prints the document with one row per line, so that it can be searched by line, and so
+ * that it is never held in memory as a tree. cJSON prints the content of the lines. */
 
 /* Prints an item and frees it. NULL, cJSON's result when out of memory, sets the failure flag. */
 static void put_item(tm_out *out, cJSON *item) {
@@ -22,12 +22,12 @@ static void put_item(tm_out *out, cJSON *item) {
     cJSON_Delete(item);
 }
 
-/* Quotes and escapes; NULL prints null. */
+/* Prints a quoted and escaped string; NULL prints null. */
 static void put_string(tm_out *out, const char *string) {
     put_item(out, string ? cJSON_CreateString(string) : cJSON_CreateNull());
 }
 
-/* NULL if out of memory. */
+/* Returns the JSON value of a cell; NULL if out of memory. */
 static cJSON *cell_item(tm_type type, const tm_cell *cell) {
     char digits[TM_DIGITS_MAX];
     if (cell->null)
@@ -44,7 +44,7 @@ static cJSON *cell_item(tm_type type, const tm_cell *cell) {
         tm_digits_int(cell->value.i, digits);
         break;
     }
-    return cJSON_CreateRaw(digits); /* cJSON's own numbers are doubles */
+    return cJSON_CreateRaw(digits); /* printed here, because cJSON's numbers are doubles */
 }
 
 /* Builds {"rank":0,...} in column order; column names are borrowed, not copied. */
@@ -104,7 +104,7 @@ tm_status tm_stream_json(const tm_rows *rows, const tm_sink_out *sink, tm_error 
     return TM_OK;
 }
 
-/* A path may contain any bytes; NULL prints null. */
+/* Prints the store's path, which may contain any bytes; NULL prints null. */
 static void put_store(tm_out *out, const char *store) {
     size_t size = store ? strlen(store) : 0;
     char *repaired = store ? malloc(tm_utf8_repair(store, size, NULL) + 1) : NULL;

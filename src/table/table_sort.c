@@ -23,13 +23,13 @@ static bool is_digit(unsigned char c) {
     return c >= '0' && c <= '9';
 }
 
-/* A sequence of letters and digits. */
+/* A word of a text: a sequence of letters and digits. */
 typedef struct word {
     const unsigned char *bytes;
-    size_t letters; /* number of leading letters */
+    size_t letters; /* number of letters at the start */
     size_t number;  /* start of the trailing number, without leading zeros */
     size_t size;
-    bool counts; /* after the letters it has only digits, or nothing */
+    bool counts; /* the word is letters and then only digits, or only letters */
 } word;
 
 static word word_at(const unsigned char *text) {
@@ -47,7 +47,8 @@ static word word_at(const unsigned char *text) {
     return w;
 }
 
-/* Words that do not end in a plain number (hashes, addresses) sort by bytes, after the others. */
+/* Compares two words. Those that do not end in a plain number (hashes, addresses) are sorted by
+ * bytes, after the others. */
 static int compare_words(const word *a, const word *b) {
     const size_t least = a->letters < b->letters ? a->letters : b->letters;
     int result = memcmp(a->bytes, b->bytes, least);
@@ -61,8 +62,9 @@ static int compare_words(const word *a, const word *b) {
     return a->counts ? memcmp(a->bytes + a->number, b->bytes + b->number, digits) : 0;
 }
 
-/* Words that end in a number compare by it: layer2 before layer10, and group 2 before group 10.
- * Everything else compares by bytes, which in UTF-8 is code point order. */
+/* Compares texts. Words that end in a number are compared by it: layer2 comes before layer10, and
+ * group 2 before group 10. All else is compared by bytes, which in UTF-8 is the order of code
+ * points. */
 static int compare_texts(const char *a, const char *b) {
     const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
     size_t at = 0;
@@ -77,7 +79,7 @@ static int compare_texts(const char *a, const char *b) {
     return result != 0 ? result : strcmp(a + at, b + at);
 }
 
-/* Neither is null, and reals are finite, so that any two values have an order. */
+/* Compares two values that are not null. Reals are finite, so any two values have an order. */
 static int compare_values(tm_type type, const tm_cell *a, const tm_cell *b) {
     switch (type) {
     case TM_REAL:
@@ -125,7 +127,8 @@ static void swap_rows(const tm_table *table, size_t a, size_t b) {
     }
 }
 
-/* Quadratic, but needs no memory: for short tables, and if out of memory. */
+/* Insertion sort. It takes quadratic time but needs no memory: used for short tables, and if memory
+ * runs out. */
 static void sort_by_insertion(const tm_table *table, const order *by) {
     for (size_t end = 1; end < table->n_rows; end++)
         for (size_t r = end; r > 0; r--) {
@@ -135,12 +138,13 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-#define UNTOLD INT64_MAX /* also used for null */
+#define UNTOLD INT64_MAX /* entry.first if the whole row must be compared, and for null */
 
-/* A row during sorting; usually its first key suffices without access to the row. */
+/* A row during sorting. Its first key is copied here, because it usually decides, without access to
+ * the row. */
 typedef struct entry {
-    int64_t first; /* ascending: the first key of an int or a bool, otherwise UNTOLD; while a
-                      counting sort goes through all keys, the current one */
+    int64_t first; /* the first key if it is an int or a bool, in ascending order, otherwise UNTOLD;
+                      while a counting sort goes through all keys, the current key */
     size_t row;
 } entry;
 
@@ -149,7 +153,7 @@ static entry entry_of(const tm_table *table, const order *by, int column, size_t
     tm_type type = by->def->columns[column].type;
     if (type == TM_REAL || type == TM_TEXT || cell->null)
         return (entry){UNTOLD, row};
-    /* ~ reverses the order without overflow. */
+    /* ~ reverses the order and, unlike -, cannot overflow. */
     return (entry){by->descending ? ~cell->value.i : cell->value.i, row};
 }
 
@@ -173,7 +177,8 @@ static void merge(const tm_table *table, const order *by, const entry *from, ent
     }
 }
 
-/* Counting sort: minimum number of rows, and maximum key range per row. */
+/* Counting sort is used for at least COUNTED_LEAST rows whose keys have a range of at most
+ * COUNTED_RANGE times their number. */
 enum { COUNTED_LEAST = 256, COUNTED_RANGE = 4 };
 
 /* Sorts entries by their first keys with a counting sort, if the key range is small, as for names
@@ -185,7 +190,7 @@ static entry *count_sort(size_t n, entry *entries, entry *spare) {
         least = entries[r].first < least ? entries[r].first : least;
         most = entries[r].first > most ? entries[r].first : most;
     }
-    const uint64_t range = (uint64_t)most - (uint64_t)least + 1; /* 0: the full 64-bit range */
+    const uint64_t range = (uint64_t)most - (uint64_t)least + 1; /* 0 stands for all 2^64 values */
     if (n < COUNTED_LEAST || range == 0 || range > COUNTED_RANGE * (uint64_t)n)
         return entries;
     size_t *place = calloc(range + 1, sizeof *place);
@@ -229,8 +234,9 @@ static bool are_sorted(const tm_table *table, const order *by, const entry *entr
     return true;
 }
 
-/* Sorts entries by counting, else by their first keys, then by bottom-up merging if rows with equal
- * keys are not in order yet. Returns the array with the result. */
+/* Sorts entries by counting if possible. Otherwise sorts them by their first keys, then, if rows
+ * with equal first keys are not in order yet, by bottom-up merging. Returns the array with the
+ * result. */
 static entry *sort_entries(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
     entry *all = count_sort_all(table, by, entries, spare);
@@ -292,10 +298,10 @@ static bool sort_by_merging(tm_table *table, const order *by) {
     return done;
 }
 
-/* Cannot fail: without memory it is only slow. */
+/* Sorts the rows. This cannot fail: if memory runs out, it is only slow. */
 static void sort_rows(tm_table *table, const order *by) {
     enum { SHORT_TABLE = 16 };
-    if (is_sorted(table, by)) /* usual case: rows are mostly appended in order */
+    if (is_sorted(table, by)) /* the usual case, because rows are mostly appended in order */
         return;
     if (table->n_rows <= SHORT_TABLE || !sort_by_merging(table, by))
         sort_by_insertion(table, by);
@@ -341,7 +347,7 @@ void tm_table_rank(tm_table *table, int column) {
 }
 
 void tm_table_top(tm_table *table, size_t n) {
-    if (table->def->top >= 0) /* a table without a ranking column keeps its order */
+    if (table->def->top >= 0) /* a table without a column to rank by keeps its order */
         tm_table_rank(table, table->def->top);
     if (tm_table_has_levels(table->def))
         tm_table_top_each(table, 0, n);
@@ -355,7 +361,7 @@ void tm_table_top_each(tm_table *table, int column, size_t n) {
     sort_rows(table, &by);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *row = tm_table_row(table, r);
-        /* the row before is in its place, or is the last one that was kept */
+        /* row r - 1 is unchanged or is the last row that was kept, so it can be compared */
         bool same = r > 0 && compare_rows(&by, tm_table_row(table, r - 1), row) == 0;
         of_text = same ? of_text + 1 : 0;
         if (of_text < n && kept++ < r)

@@ -11,10 +11,8 @@
 #include "table/stream.h"
 
 enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
-enum {
-    LEAST_POINTS = 24,
-    MANY_BLOCKS = 5
-}; /* minimum length of cut texts; number of blocks from which a table counts as long */
+/* Minimum length of cut texts; from this number of blocks on, a table counts as long. */
+enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 };
 
 /* Header of the row numbers. If the keys take too much room to be repeated in every block of
  * columns, each block starts with the rows' numbers instead. */
@@ -22,11 +20,13 @@ static const char number_header[] = "row";
 
 typedef struct shape {
     tm_shown_unit unit;
-    size_t width;         /* code points of the widest cell or of the header */
-    tm_cell least, most;  /* of a column of times or shares; null until a value is seen */
-    tm_shown_range range; /* of times: absolute values */
-    int64_t origin_ns;    /* times are shown relative to this */
-    double full;          /* share of a full bar; 0: no bar */
+    size_t width;         /* width in code points: of the widest cell, or of the header if that is
+                             wider */
+    tm_cell least, most;  /* smallest and largest value of a column of times or shares; null until a
+                             value is seen */
+    tm_shown_range range; /* range of the absolute values, of a column of times */
+    int64_t origin_ns;    /* times since the epoch are shown relative to this */
+    double full;          /* value of a share at which the bar is full; 0: no bar */
     tm_alike alike;       /* for texts */
 } shape;
 
@@ -37,13 +37,13 @@ typedef struct printer {
     const tm_table_def *def;
     shape *shapes; /* [n_columns] */
     size_t width;  /* of the terminal */
-    size_t points; /* maximum code points of texts */
-    int n_keys;    /* columns in every block; 0 if rows are numbered */
+    size_t points; /* maximum length of texts [code points] */
+    int n_keys;    /* number of leading columns that are in every block; 0 if rows are numbered */
     size_t number; /* width of the row numbers; 0: none */
     size_t n_rows, row;
     const tm_sink_out *sink;
     tm_out *out;    /* the sink's */
-    int first, end; /* of the current block */
+    int first, end; /* columns [first, end) of the current block */
 } printer;
 
 /* Returns the cell as shown: a time since the epoch relative to the origin. */
@@ -104,7 +104,8 @@ static void note_extremes(shape *s, const tm_column *column, const tm_cell *cell
     tm_shown_widen(&s->range, column->type == TM_REAL ? cell->value.r : (double)cell->value.i);
 }
 
-/* The unit of times depends on all of them; their extremes are then the widest. */
+/* Measures a cell. For times only the range is kept, because the unit depends on all of them; the
+ * extremes are formatted later, as the widest. */
 static bool measure_cell(const printer *p, int c, const tm_cell *row) {
     const tm_column *column = &p->def->columns[c];
     shape *s = &p->shapes[c];
@@ -134,7 +135,7 @@ static void widen_by(const printer *p, int c, const tm_cell *cell) {
         p->shapes[c].width = strlen(text);
 }
 
-/* Chooses one unit for columns that are compared; points in time have their own. */
+/* Chooses the units: one for times that are compared, and another for points in time. */
 static void set_units(const printer *p, const tm_shown_range *ranges, tm_shown_unit *units) {
     const tm_column *columns = p->def->columns;
     const size_t n = (size_t)p->def->n_columns;
@@ -162,7 +163,8 @@ static tm_status choose_units(const printer *p, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Column shapes are the same in every block, so that key columns align. */
+/* Measures all columns before the first block, because key columns must have the same width in
+ * every block. */
 static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
     p->n_rows = 0;
     for (int c = 0; c < p->def->n_columns; c++) {
@@ -240,7 +242,7 @@ static int n_blocks(const printer *p) {
     return n;
 }
 
-/* Cuts texts until they fit. */
+/* Shortens texts until a block fits. */
 static void cut_texts(printer *p) {
     while (!fits(p, p->points))
         p->points--;
@@ -283,8 +285,8 @@ static void add_bars(const printer *p) {
         if (!is_share(&p->def->columns[c]) || s->most.null || s->least.value.r < 0.0 ||
             s->most.value.r > 100.0 || s->most.value.r <= 0.0)
             continue;
-        bool of_one =
-            strcmp(p->def->columns[c].name, "share_pct") == 0; /* many parts, mostly small */
+        bool of_one = strcmp(p->def->columns[c].name, "share_pct") == 0; /* shares of one whole,
+                                                                            most of them small */
         s->full = of_one ? s->most.value.r : 100.0;
         s->width += 1 + BAR;
         if (n_blocks(p) > n || !fits(p, p->points)) {

@@ -21,7 +21,7 @@ struct tm_arguments;
 
 typedef struct tm_command {
     const char *name;
-    const char *usage;        /* text after the name */
+    const char *usage;        /* text that follows the name in --help */
     const char *summary;      /* one line */
     const char *operands;     /* description of the operands; NULL if the usage suffices */
     const tm_option *options; /* besides --help, which every command has */
@@ -31,7 +31,8 @@ typedef struct tm_command {
 
 typedef struct tm_arguments {
     const tm_command *command;
-    const char *values[TM_OPTIONS_MAX]; /* value by option: "" for a flag, NULL if absent */
+    const char *values[TM_OPTIONS_MAX]; /* value of each option: "" for a flag, NULL if it was not
+                                           given */
     struct {
         const char *name, *value;
     } given[TM_GIVEN_MAX]; /* [n_given] options in the order typed */

@@ -36,12 +36,13 @@ static tm_status check_memory(tm_error *err) {
     (void)tm_fail(err, TM_ERR_FAULT, NULL, -1,
                   "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
                   (long long)(limit.rlim_cur >> 20), LEAST_MIB);
-    if (tm_launch_has_hosts()) /* without MPI, identical messages cannot be merged */
+    if (tm_launch_has_hosts()) /* all processes print the message, because MPI is not running; so it
+                                  names the host */
         (void)gethostname(err->host, sizeof err->host - 1);
     return TM_ERR_FAULT;
 }
 
-/* Returns whether all processes agree on "yes"; each might see different files. */
+/* Returns whether the answer of every process is "yes"; the processes might see different files. */
 static bool say_all(bool mine) {
     bool one =
         tm_launcher_env_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);
@@ -97,7 +98,7 @@ static void speak(const tm_error *err) {
 }
 
 static tm_status flush_output(tm_status status, tm_error *err) {
-    /* ferror too: a failure at an earlier flush is not reported again */
+    /* ferror is checked, too, because fflush does not report a failure of an earlier flush */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == TM_OK)
         return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "standard output could not be written");
     return status;

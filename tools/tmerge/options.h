@@ -8,7 +8,7 @@
 #define TM_OPTION_RANK TM_OPTION("rank", 0, "LIST", "only these ranks, such as 0,3,8-15")
 #define TM_OPTION_COLOR TM_OPTION("color", 0, "WHEN", "auto, always or never")
 
-/* Options of tm_pipeline_run: sizes that traces do not contain. */
+/* Options of tm_pipeline_run for numbers that traces do not contain. */
 #define TM_OPTIONS_RATES(also)                                                                     \
     TM_OPTION(                                                                                     \
         "samples-per-step", 0, "N",                                                                \
@@ -16,7 +16,7 @@
         TM_OPTION("tokens-per-step", 0, "N",                                                       \
                   "tokens that the whole job processes in a step, to compute tokens per second")
 
-/* Options of tm_pipeline_run: comparing times between ranks. */
+/* Options of tm_pipeline_run about clocks. */
 #define TM_OPTIONS_CLOCKS                                                                          \
     TM_OPTION("align", 0, "HOW",                                                                   \
               "how clocks are aligned: auto (by the ends of collectives), utc (as recorded), or "  \
@@ -38,7 +38,7 @@
               "folder of the store (default: three quarters of the memory of the host or batch "   \
               "job, divided by its processes)")
 
-/* Options of tm_pipeline_run: how the store is written, and what is reported meanwhile. */
+/* Options of tm_pipeline_run about writing the store and about progress. */
 #define TM_OPTIONS_STORE                                                                           \
     TM_OPTION_JOBS,                                                                                \
         TM_OPTION("no-compress", 0, NULL, "do not compress the store: larger and faster"),         \

@@ -34,7 +34,7 @@
 #include "tmerge/report.h"
 #include "tmerge/store.h"
 
-/* By tm_align: the word used by --align and in the store. */
+/* [tm_align] the words for --align and in the store. */
 static const char *const align_words[] = {
     [TM_ALIGN_AUTO] = "auto", [TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
 
@@ -114,7 +114,7 @@ tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error 
                                       .step_pattern = p->step_pattern};
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     tm_status status = tm_mpi_restore(p->comm, from->store, &patterns, left_out, &p->loaded, err);
-    tm_store_close(from->store); /* before it is replaced */
+    tm_store_close(from->store); /* the new store may replace it */
     from->store = NULL;
     return status;
 }
@@ -178,13 +178,13 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Frees data whose results are in tables by now. */
+/* Frees data that is no longer needed, because its results are in tables. */
 static void free_matched(tm_pipeline *p) {
     tm_collectives_free(&p->collectives);
     tm_replay_result_free(&p->replay);
 }
 
-/* Analyses each rank by itself, the longest part of an analysis. */
+/* Runs the analyses on each rank, which takes longest. */
 static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     const tm_progress_sink sink = {tm_line_bar, NULL};
     tm_progress_work work = {"analysing", "events", 0};
@@ -295,7 +295,8 @@ static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_report_write(p->comm, &report, err);
 }
 
-/* Broadcasts process 0's decision: only its launcher's streams show whether a person watches. */
+/* Broadcasts process 0's decision whether to show progress: only process 0 can find out from its
+ * launcher's streams whether a person watches. */
 static void share_progress(tm_pipeline *p) {
     int shows = p->shows_progress;
     MPI_Bcast(&shows, 1, MPI_INT, 0, p->comm);
@@ -323,7 +324,7 @@ static void warn_of_communication(const tm_pipeline *p) {
     regex_t pattern;
     bool any = false;
     if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
-        return; /* the readers compiled it before, so only an allocation can fail */
+        return; /* the readers have compiled it already, so only memory can be lacking */
     for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
         any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
     regfree(&pattern);
@@ -470,7 +471,7 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
                                tm_argument(p->arguments, "quiet") != NULL, &p->shows_progress, err);
 }
 
-/* Does everything that comes before processes communicate. */
+/* Does everything that needs no communication between processes: parses options, checks outputs. */
 static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(parse_options(p, err));
     tm_status status = input->has_page ? choose_page(p, err) : TM_OK;
@@ -504,8 +505,8 @@ static void bound_memory(tm_pipeline *p) {
         tm_spill_begin(p->memory, p->folder, asked);
 }
 
-/* Says how much did not fit into memory. A run that failed because the file had no space says so.
- */
+/* Warns how much did not fit into memory. If the run failed because the temporary file had no
+ * space, the error says so. */
 static tm_status say_spilled(const tm_pipeline *p, tm_status status, tm_error *err) {
     static const char why[] = "no temporary file for what does not fit into memory (--memory)";
     int error = tm_spill_error();

@@ -15,33 +15,34 @@
 #include "tmerge/store.h"
 #include "tmerge/table.h"
 
-/** One run of the job, on each process. */
+/** State of a run on each process. */
 typedef struct tm_pipeline {
     MPI_Comm comm;
     int self;
     const tm_arguments *arguments;
     const char *output;       /* path of the store to write; NULL: none */
     char *page;               /* path of the report; owned; NULL: none */
-    char folder[TM_PATH_MAX]; /* of temporary files */
+    char folder[TM_PATH_MAX]; /* for temporary files */
     tm_colors colors;
     bool shows_progress;
     tm_times times;
 
-    /* Settings that affect results and are stored: from the options, unless the input changes
+    /* Settings that affect results and are stored. The options set them, and the input may change
      * them. */
     tm_align align;
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL: none */
-    const char *step_pattern; /* NULL: the known names */
-    const char *peak;         /* compute capacity of devices; NULL: the known ones */
-    int64_t samples, tokens;  /* of the whole job per step; 0: unknown */
+    const char *step_pattern; /* NULL: steps are found by the annotations of known programs */
+    const char *peak;         /* peak rates of devices; NULL: those of known devices */
+    int64_t samples, tokens;  /* number processed by the whole job in a step; 0: unknown */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     const struct tm_ncu *ncu; /* on process 0, set by the input, may be NULL; not stored itself */
     const struct tm_snapshots *snapshots; /* same as ncu */
     bool compress;
-    int64_t memory;        /* bound of this process [B], from --memory; 0: the default */
-    tm_scenario *scenario; /* replayed in addition; set by the input, may be NULL */
-    const tm_list *steps;  /* steps with figures; set by the input, may be NULL */
+    int64_t memory;        /* bound of this process's memory [B], from --memory; 0: the default */
+    tm_scenario *scenario; /* the user's scenario, replayed in addition; set by the input, may be
+                              NULL */
+    const tm_list *steps;  /* steps whose figures are wanted; set by the input, may be NULL */
 
     tm_tables tables; /* empty until the input has been read */
     tm_loaded loaded; /* set by the input */
@@ -54,24 +55,26 @@ typedef struct tm_pipeline {
 typedef struct tm_pipeline_store {
     const char *path;
     tm_store *store;
-    char *command, *align, *comm_pattern, *step_pattern, *peak; /* owned; NULL: none in the store */
+    char *command, *align, *comm_pattern, *step_pattern, *peak; /* owned; settings of the store;
+                                                                   NULL: the store has none */
 } tm_pipeline_store;
 
 /** Source of the timelines. */
 typedef struct tm_pipeline_input {
-    /** Sets loaded and the settings, and adds to the table job.left_out; starts with
-     * tm_pipeline_check_output. Collective: over p->comm. */
+    /** Reads the timelines into p->loaded, may change settings, and adds to the table job.left_out.
+     * Begins with tm_pipeline_check_output. Collective: over p->comm. */
     tm_status (*read)(tm_pipeline *p, void *context, tm_error *err);
 
-    /** Warns about the input, on process 0 before the summary; NULL: nothing. */
+    /** Warns about the input; called on process 0 before the summary. NULL: there is nothing to
+     * warn of. */
     void (*warn)(const tm_pipeline *p, const void *context);
-    /** Ends the run early if no timeline was read; NULL: there is always one. Collective: over
-     * p->comm. */
+    /** Called if no timeline was read; the run then ends. NULL: there is always a timeline.
+     * Collective: over p->comm. */
     tm_status (*without)(tm_pipeline *p, void *context, tm_error *err);
-    /** Prints on process 0 in place of the summary; NULL: the summary. */
+    /** Prints the result, on process 0; NULL: the summary is printed. */
     tm_status (*print)(const tm_pipeline *p, const void *context, tm_error *err);
-    /** Ends the run on process 0 after the replay, in place of analyses and store; NULL:
-     * continue. */
+    /** Called on process 0 after the replay; the run then ends without analyses and store. NULL:
+     * the run continues. */
     tm_status (*finish)(tm_pipeline *p, void *context, tm_error *err);
     void *context;
     bool has_page; /* a report is written beside the store; the command has the options html and
@@ -98,7 +101,8 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_
 tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Reads the store's timelines and closes it. As tm_mpi_restore. Collective: over p->comm. */
+/** Reads the store's timelines, as tm_mpi_restore does, and closes the store. Collective: over
+ * p->comm. */
 tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) TM_MUST_CHECK;
 void tm_pipeline_store_close(tm_pipeline_store *from);
 

@@ -16,7 +16,7 @@
 
 #include "base/sorted.h"
 
-/* The linker's names for the C library's functions, and for what replaces them. */
+/* The linker's names (--wrap): __real_X is X of the C library, and __wrap_X replaces it. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -32,8 +32,8 @@ void __wrap_free(void *block);
 
 static const size_t LARGE = (size_t)1 << 20;
 
-/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. Offsets are not
- * used again, as the freed parts of a file take no space. */
+/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. The offsets of
+ * freed blocks are not used again; the freed parts of the file take no space. */
 enum { ROOM_FACTOR = 4 };
 typedef struct mapped {
     char *at;
@@ -43,11 +43,11 @@ typedef struct mapped {
 
 static struct {
     pthread_mutex_t mutex; /* guards the members below */
-    mapped *blocks;        /* owned; [n], ascending in at */
-    size_t n, cap, hand;   /* hand: block whose pages leave memory next */
+    mapped *blocks;        /* owned; [n], ascending in address */
+    size_t n, cap, hand;   /* hand: index of the block whose pages leave memory next */
     int fd, statm;         /* the file, and /proc/self/statm; -1: not open */
-    off_t end;             /* offset of the next block */
-    int64_t bytes, most;   /* size of all blocks now, and its maximum */
+    off_t end;             /* offset of the next block in the file [B] */
+    int64_t bytes, most;   /* size of all blocks now, and its maximum so far [B] */
     int error;             /* see tm_spill_error */
     size_t page;
     char *folder; /* owned */
@@ -72,8 +72,9 @@ static bool must_spill(size_t size) {
            (size > PTRDIFF_MAX / 2 || resident() + (long long)size > bound / 2);
 }
 
-/* From 7/8 of the bound on, takes pages of the next blocks out of the process until 5/8 are
- * resident. They stay in the file, and in the system's cache of it as long as that has room. */
+/* If more than 7/8 of the bound is resident, takes pages of the next blocks out of the process
+ * until 5/8 are left. The pages stay in the file, and in the system's cache of the file while there
+ * is room. */
 static void make_room(void) {
     const long long bound = atomic_load(&spill.bound);
     if (resident() <= bound / 8 * 7)
@@ -98,7 +99,8 @@ static void *keep_bound(void *unused) {
     return NULL;
 }
 
-/* Starts the thread, which leaves all signals to the others. */
+/* Starts the thread that makes room. All signals are blocked in it, so that other threads get
+ * them. */
 static int start_thread(void) {
     sigset_t all, before;
     pthread_t thread;
@@ -109,7 +111,8 @@ static int start_thread(void) {
     return error == 0 ? pthread_detach(thread) : error;
 }
 
-/* Opens a file without a name; a file system that has none gets one for a moment. */
+/* Opens a file without a name. On a file system that does not support this, the file has a name for
+ * a moment. */
 static int open_file(void) {
     char path[4096];
     int fd = open(spill.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -122,7 +125,7 @@ static int open_file(void) {
     return fd;
 }
 
-/* Returns 0 or an errno. */
+/* Makes the file and starts the thread, if there is no file yet. Returns 0 or an errno. */
 static int begin_file(void) {
     if (spill.fd >= 0)
         return 0;
@@ -134,7 +137,8 @@ static size_t whole_pages(size_t size) {
     return (size + spill.page - 1) / spill.page * spill.page;
 }
 
-/* Reserves space, so that writing to a full disk does not end the process. */
+/* Reserves space in the file. Otherwise, writing to a block while the disk is full would kill the
+ * process. */
 static int reserve(off_t offset, size_t size) {
     if (fallocate(spill.fd, 0, offset, (off_t)size) == 0)
         return 0;
@@ -196,11 +200,11 @@ static int map(size_t size, off_t offset, char **out) {
     *out = at;
     if (at == MAP_FAILED)
         return errno;
-    (void)madvise(at, size, MADV_RANDOM); /* nothing to read ahead until it is filled */
+    (void)madvise(at, size, MADV_RANDOM); /* a new block has no content to read ahead */
     return 0;
 }
 
-/* Returns NULL with spill.error set on failure. */
+/* Adds a block at the end of the file and maps it. Returns NULL with spill.error set on failure. */
 static void *map_block(size_t size) {
     mapped block = {.size = whole_pages(size), .offset = spill.end};
     block.room = block.size * ROOM_FACTOR;
@@ -221,7 +225,7 @@ static void *allocate(size_t size, bool *fails) {
     *fails = false;
     if (!must_spill(size))
         return NULL;
-    make_room(); /* here too, as the thread may wait for a core */
+    make_room(); /* not only in the thread, which may have to wait for a core */
     pthread_mutex_lock(&spill.mutex);
     void *at = map_block(size);
     *fails = !at && spill.asked;
@@ -231,7 +235,7 @@ static void *allocate(size_t size, bool *fails) {
     return at;
 }
 
-/* Whether a block could be in the file, where blocks start at a page. */
+/* Returns whether a block may be in the file; blocks of the file start at a page. */
 static bool could_be(const void *block) {
     return atomic_load(&spill.n_seen) > 0 && block && (uintptr_t)block % spill.page == 0;
 }
@@ -268,8 +272,8 @@ static bool unmap(void *at) {
     return found;
 }
 
-/* Resizes a block of the file. Returns its previous size, or 0 if it is not in the file. Sets *out;
- * NULL if it has to move to another block. */
+/* Resizes a block of the file. Returns its previous size, or 0 if it is not in the file. Sets *out
+ * to the resized block, or to NULL if it cannot grow in place. */
 static size_t resize_block(void *at, size_t size, void **out) {
     size_t before = 0;
     *out = NULL;

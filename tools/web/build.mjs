@@ -1,8 +1,8 @@
 // Builds the report page: node build.mjs SOURCE_DIR MODULES_DIR OUTPUT.c [PAGE.html]
 //
-// The page is one text with four marks, at which tmerge puts what a page that it serves may ask for
-// besides, the title, the tables before the program, and the blocks of data behind it. The content security policy names the program and the
-// style by their hashes, so whatever the data are, nothing else runs.
+// The page is one text with four marks, at which tmerge inserts: the addition to the content security policy of a served page, the title,
+// the tables before the program, and the blocks of data after it. The policy names the program and the style by their hashes, so nothing
+// else runs, whatever the data contain.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -35,7 +35,7 @@ async function bundle(entry, more) {
   return result.outputFiles[0].text.trim();
 }
 
-/* What the licences of a library ask to be told with it: its own files, whole. */
+/* Returns the notices that a library's licences require: the whole text of its licence files. */
 function noticesOf(name) {
   const folder = join(modules, name), { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const files = [".", "licenses"].filter((part) => existsSync(join(folder, part))).flatMap((part) => readdirSync(join(folder, part)).sort().map((file) => join(part, file)));

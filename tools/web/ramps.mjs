@@ -43,7 +43,7 @@ function variables(theme) {
   return lines.join("");
 }
 
-/** The rules for the cells of maps, in light and dark. */
+/** Style rules for the cells of maps, for the light and the dark theme. */
 export function rampStyle() {
   const rules = [
     `:root{${variables("light")}}`,

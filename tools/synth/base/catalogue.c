@@ -5,8 +5,8 @@
  * "ProfilerStep#". A new kind needs a row here and a name in the header. */
 #include "catalogue.h"
 
-/* Shapes of a GPT-like model: 16,384 tokens, width 768. All events of a kind share a text, as equal
- * layers of one model do. */
+/* Shapes of a GPT-like model: 16,384 tokens, width 768. All events of a kind have the same shapes,
+ * as in a model with equal layers. */
 #define DIMS_TOKENS                                                                                \
     "\"Concrete Inputs\": [\"\"], \"Input type\": [\"c10::BFloat16\"], "                           \
     "\"Input Strides\": [[768, 1]], \"Input Dims\": [[16384, 768]], "
@@ -17,7 +17,8 @@
     "\"Input Dims\": [[16384, 768], [768, 768], [768]], "
 
 static const tms_kind_info kinds[TMS_KIND_COUNT] = {
-    /* The two spans from which a reader counts steps and data loading, then torch's own marks. */
+    /* First the two spans by which readers find steps and data loading, then marks of torch
+     * itself. */
     [TMS_ANN_STEP] = {.name = "ProfilerStep#",
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_STEP},
@@ -52,7 +53,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .flow = TMS_FLOW_OUT,
                       .args = DIMS_TOKENS},
     [TMS_OP_LOSS] = {.name = "aten::cross_entropy_loss", .args = DIMS_TOKENS},
-    /* Backward: autograd's wrapper around the graph node at which the arrow ends. */
+    /* Operators of the backward pass: autograd's wrapper, and in it the graph node at which the
+       arrow ends. */
     [TMS_OP_EVALUATE] = {.name = "autograd::engine::evaluate_function: AddmmBackward0"},
     [TMS_OP_ADDMM_BACKWARD] = {.name = "AddmmBackward0", .flow = TMS_FLOW_IN, .args = DIMS_TOKENS},
     [TMS_OP_EVALUATE_NORM] = {.name =
@@ -71,8 +73,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_OP_ADAMW] = {.name = "aten::_fused_adamw_"},
     [TMS_INSTANT_MEMORY] = {.name = "[memory]", .shape = TMS_SHAPE_INSTANT},
 
-    /* Flows as in real files: event records have an arrow end without a start; waits and
-     * synchronisations have a start without an end. */
+    /* Flow arrows are incomplete, as in real files: cudaEventRecord has an arrow's end without a
+       start; waits and synchronisations have a start without an end. */
     [TMS_RT_LAUNCH] = {"cudaLaunchKernel", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 211},
     [TMS_RT_LAUNCH_EX] = {"cudaLaunchKernelExC", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 430},
     [TMS_RT_GRAPH_LAUNCH] = {"cudaGraphLaunch", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 311},
@@ -145,7 +147,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                          "float, 1, 1, 0>, float*, int>",
                          TMS_SHAPE_KERNEL, TMS_FLOW_IN,
                          .launch = {32, 2048, {320, 1, 1}, {512, 1, 1}, 100}},
-    /* Runs shorter than its launch. */
+    /* A kernel that takes less time than its launch. */
     [TMS_GPU_SMALL] = {"void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<"
                        "float>, std::array<char*, 3ul>, 4, TrivialOffsetCalculator<2, unsigned int>"
                        ", TrivialOffsetCalculator<1, unsigned int> >(int)",
@@ -164,7 +166,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     }
     [TMS_GPU_ALL_REDUCE] = NCCL_KERNEL("AllReduce_Sum_bf16_RING_LL"),
     [TMS_GPU_ALL_REDUCE_FLOAT] = NCCL_KERNEL("AllReduce_Sum_f32_RING_LL"),
-/* Kernels of inference engines that replace NCCL within a host; the message size selects one. */
+/* Kernels by which inference engines replace NCCL within a host. The message size decides which of
+ * them is used. */
 #define CUSTOM_KERNEL(what)                                                                        \
     {                                                                                              \
         "void sglang::cross_device_reduce_" what "<__nv_bfloat16, 8>(sglang::RankData*, "          \
@@ -208,8 +211,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                           .number = TMS_NUMBER_PEER},
 };
 
-/* NCCL runs sends and receives as one kernel. Their mutual waiting does not count as wait in the
- * tables, nor does a broadcast's, whose root may leave early. */
+/* NCCL runs a send and a receive as one kernel. In the tables, the time that sender and receiver
+ * wait for each other is not a wait; nor is that of a broadcast, whose root may leave early. */
 static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_ALL_REDUCE] = {"allreduce", "allreduce", TMS_ANN_ALL_REDUCE, TMS_GPU_ANN_ALL_REDUCE,
                         TMS_GPU_ALL_REDUCE, 2, true},
@@ -223,7 +226,7 @@ static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_RECV] = {"recv", "recv", TMS_ANN_RECV, TMS_GPU_ANN_RECV, TMS_GPU_SEND_RECV, 0, false},
 };
 
-/* Spelled as since 2022; older files write "Kernel" and "Memcpy". */
+/* Categories are spelled as in files since 2022; older ones have "Kernel" and "Memcpy". */
 static const char *const categories[TMS_SHAPE_COUNT] = {
     [TMS_SHAPE_OP] = "cpu_op",
     [TMS_SHAPE_ANNOTATION] = "user_annotation",

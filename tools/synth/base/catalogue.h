@@ -18,7 +18,7 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* The end of a flow arrow that follows an event. */
+/* The end of a flow arrow that is written after an event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */
@@ -100,7 +100,7 @@ typedef enum tms_kind {
     TMS_KIND_COUNT
 } tms_kind;
 
-/* Operations of several ranks. */
+/* Communication operations. */
 typedef enum tms_collective {
     TMS_ALL_REDUCE,
     TMS_ALL_GATHER,
@@ -112,32 +112,33 @@ typedef enum tms_collective {
 } tms_collective;
 
 typedef struct tms_collective_info {
-    const char *name; /* as in torch's "Collective name" */
-    const char *kind; /* as in the tables */
+    const char *name; /* word in torch's "Collective name" */
+    const char *kind; /* word in tmerge's tables */
     tms_kind annotation;
     tms_kind gpu_annotation;
     tms_kind kernel;
     int passes;        /* see tms_config_move_ns */
-    bool synchronises; /* no rank leaves before all have arrived */
+    bool synchronises; /* no rank leaves the operation before all ranks have arrived */
 } tms_collective_info;
 
 /* Returns the row of one collective; static, never NULL. */
 const tms_collective_info *tms_collective_get(tms_collective what);
 
-/* The number appended to a name. */
+/* The number that is appended to an event's name. */
 typedef enum tms_number {
     TMS_NUMBER_NONE,
     TMS_NUMBER_STEP, /* the step's number */
     TMS_NUMBER_PEER  /* sender and receiver within their group, as "0->1" */
 } tms_number;
 
-/* A kernel's launch parameters, those of a real device (H100), so that readers see usual values. */
+/* A kernel's launch parameters. They are from a real device (H100), so that readers get usual
+ * values. */
 typedef struct tms_launch {
     int registers;    /* per thread */
     int shared_bytes; /* per block */
     int grid[3];
     int block[3];
-    int occupancy; /* "est. achieved occupancy %" */
+    int occupancy; /* value of "est. achieved occupancy %" */
 } tms_launch;
 
 /* The constant attributes of a kind. */

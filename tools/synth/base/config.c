@@ -8,14 +8,15 @@
 #include <limits.h>
 #include <string.h>
 
-/* As typed, and as written to the truth file. */
+/* Words of --compress, also used in the truth file. */
 static const char *const compression_names[TMS_COMPRESSION_COUNT] = {
     [TMS_COMPRESS_NONE] = "none",
     [TMS_COMPRESS_GZIP] = "gzip",
     [TMS_COMPRESS_ZSTD] = "zstd",
 };
 
-/* Sets a field, the inverse of tms_config_value; `index` counts from the option's own field. */
+/* Sets a field; tms_config_value reads it. `index`: 0 is the option's own field, 1 the next field,
+ * and so on. */
 static void set_value(tms_config *config, const tms_option *option, int64_t value, size_t index) {
     memcpy((char *)config + option->offset + index * sizeof value, &value, sizeof value);
 }
@@ -49,7 +50,7 @@ static bool push_digit(int64_t *value, int digit) {
 /* Parses "12.5" as 12500 for three digits: exact, where strtod would depend on rounding. */
 static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
     const char *p = text;
-    int64_t decimals = -1; /* digits seen after the point; -1 before it */
+    int64_t decimals = -1; /* number of digits after the point so far; -1 before the point */
 
     *value = 0;
     for (; *p != '\0'; p++) {
@@ -60,7 +61,7 @@ static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
         if (*p < '0' || *p > '9' || decimals == digits || !push_digit(value, *p - '0')) {
             return false;
         }
-        /* Counts only after the point. */
+        /* Counts digits only after the point. */
         decimals += decimals >= 0;
     }
     for (int64_t i = decimals < 0 ? 0 : decimals; i < digits; i++) {
@@ -106,7 +107,8 @@ static tms_status parse_word(tms_config *config, const tms_option *option, const
                     option->help);
 }
 
-/* Parses N or FROM-TO, both inclusive; NULL, a missing field, sets nothing. */
+/* Parses N or FROM-TO, both inclusive. If @p text is NULL, the field is missing, and nothing is
+ * set. */
 static bool parse_span(const char *text, int64_t *from, int64_t *to) {
     char first[32];
     size_t length = text != NULL ? strcspn(text, "-") : sizeof first;
@@ -135,7 +137,7 @@ static tms_status parse_range(tms_config *config, const tms_option *option, cons
     return TMS_OK;
 }
 
-/* Parses R:F[:S[:K]] and appends it. */
+/* Parses the value R:F[:S[:K]] of --slow (ranks, factor, steps, kernels) and appends it. */
 static tms_status parse_slow(tms_config *config, const tms_option *option, const char *text,
                              tms_error *err) {
     tms_slow slow = {text, 0, 0, 0, -1, -1, -1, -1};
@@ -165,7 +167,7 @@ static tms_status parse_slow(tms_config *config, const tms_option *option, const
     return TMS_OK;
 }
 
-/* Parses the only option missing in the table, because its field is an enumeration. */
+/* Parses --compress, which is not in the table because its field is an enumeration. */
 static tms_status parse_compression(tms_config *config, const char *text, tms_error *err) {
     for (int i = 0; i < TMS_COMPRESSION_COUNT; i++) {
         if (strcmp(text, compression_names[i]) == 0) {
@@ -283,7 +285,7 @@ static tms_status check_parallelism(const tms_config *config, tms_error *err) {
             (long long)config->ranks, (long long)config->tp, (long long)config->pp,
             (long long)config->components);
     }
-    /* Ranks of a host share a clock; separate components must share none. */
+    /* Ranks of a host share a clock, so a host must not have ranks of two components. */
     if (config->components > 1 && config->ranks / config->components % config->host_ranks != 0) {
         return tms_fail(err, TMS_ERR_USAGE, "--components %lld does not divide the hosts",
                         (long long)config->components);
@@ -345,7 +347,7 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
         return tms_fail(err, TMS_ERR_USAGE,
                         "--custom-all-reduce and --graphs are for --format kineto alone");
     }
-    /* A file has one clock, its host's. */
+    /* A file has the clock of one host, so it must not have ranks of two hosts. */
     if (config->host_ranks % config->ranks_per_file != 0) {
         return tms_fail(err, TMS_ERR_USAGE,
                         "--ranks-per-file %lld does not divide "
@@ -361,12 +363,14 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Estimates a step's length. It only guards against overflow, so floating point suffices: a layer
- * takes three times its forward time and a share of the optimizer, an operator well below 20 us. */
+/* Returns an estimate of a step's length [ns]. It serves only to prevent overflow, so floating
+ * point suffices. A layer takes three times its forward time and a share of the optimizer; an
+ * operator takes much less than 20 us. */
 static double step_estimate_ns(const tms_config *config) {
     double most = config->n_slow > 0 ? 1e-6 * (double)TMS_SLOWEST_PPM * (double)TMS_SLOWEST_PPM
                                      : (double)config->slow_ppm;
-    /* Factors on steps and on kernels; noise is bounded by 3.5 standard deviations. */
+    /* The largest factor by which noise can lengthen steps and kernels: it is bounded by 3.5
+     * standard deviations. */
     double slow = (1.0 + most * 1e-6) * (1.0 + 3.5e-6 * (double)config->share_ppm) *
                   (1.0 + 3.5e-6 * (double)config->shared_ppm) *
                   (config->hiccup_ppm > 0 ? (double)TMS_HICCUP : 1.0);
@@ -378,7 +382,7 @@ static double step_estimate_ns(const tms_config *config) {
             ? 0.0
             : 40.0 * (double)tms_config_move_ns(config, 16 * config->activation_bytes, 2, 0);
     double scale = config->sizes == TMS_SIZES_FIXED ? 1.0 : 16.0;
-    /* At most nine collectives per layer, in any role. */
+    /* No rank takes part in more than nine collectives per layer. */
     double late_ns = config->late_ppm > 0 ? 9.0 * (double)TMS_LATE_NS : 0.0;
 
     return (layer_ns + activation_ns + late_ns) * (double)config->layers *
@@ -436,12 +440,12 @@ int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, i
     if (passes > 0) {
         moved = bytes / n * passes * (n - 1) + bytes % n * passes * (n - 1) / n;
     }
-    /* B / (1e6 B/s) = us, hence the 1000. */
+    /* bytes / (1e6 B/s) are microseconds, so the result is multiplied by 1000 */
     return moved * 1000 / config->bandwidth_mbps + config->latency_ns;
 }
 
 int64_t tms_config_transfer_ns(const tms_config *config) {
-    /* nccl-tests: a ring moves 2(n-1)/n of the bytes. */
+    /* As in nccl-tests: an all-reduce in a ring moves 2(n-1)/n of the bytes. */
     return tms_config_move_ns(config, config->bucket_bytes, config->ranks, 2);
 }
 
@@ -456,7 +460,7 @@ int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage) {
 }
 
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index) {
-    /* Multiples of 1/64, in rotation. */
+    /* The sizes in multiples of 1/64, used in rotation. */
     static const int64_t mixed[] = {1, 8, 64, 256};
     int64_t scaled = bytes;
 

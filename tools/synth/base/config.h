@@ -20,13 +20,14 @@ typedef enum tms_compression {
 #define TMS_MOST_SLOW 16
 #define TMS_SLOWEST_PPM INT64_C(100000000)
 
-/* One --slow: its ranks, factor, and range. Spans include both ends. */
+/* A --slow option: the slow ranks, the factor, and the steps and kernels that are slow. Ranges
+ * include both ends. */
 typedef struct tms_slow {
     const char *text; /* as typed; borrowed from argv */
     int64_t ppm;      /* time of kernels or launches [1e-6 of a normal rank's] */
     int64_t first_rank;
     int64_t last_rank;
-    int64_t first_step; /* by number; -1: all */
+    int64_t first_step; /* number of the step; -1: all */
     int64_t last_step;
     int64_t first_kernel; /* index among a step's compute kernels; -1: all */
     int64_t last_kernel;
@@ -37,35 +38,39 @@ typedef struct tms_config {
     const char *dir; /* folder to write to; borrowed from argv */
     tms_compression compress;
     bool help;          /* --help was given: nothing else was checked */
-    int64_t ranks;      /* processes, one GPU each */
+    int64_t ranks;      /* number of ranks: processes with one GPU each */
     int64_t host_ranks; /* ranks per host */
     int64_t steps;
-    int64_t first_step; /* number in the first ProfilerStep#N */
+    int64_t first_step; /* number of the first step: N in ProfilerStep#N */
     int64_t layers;
     int64_t buckets;        /* gradient buckets, one all-reduce each, per step */
     int64_t bucket_bytes;   /* [B] */
     int64_t compute_ns;     /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;     /* standard deviation of each duration [1e-6 of its mean] */
-    int64_t share_ppm;      /* same for the work of a copy of the model in a step */
-    int64_t shared_ppm;     /* same for the part shared by all ranks of a host in one kernel */
-    int64_t hiccup_ppm;     /* fraction of kernels that take TMS_HICCUP times as long [1e-6] */
+    int64_t share_ppm;      /* standard deviation of the work that a copy of the model has in a step
+                               [1e-6 of its mean] */
+    int64_t shared_ppm;     /* standard deviation of the part of a kernel's duration that all ranks
+                               of a host share [1e-6 of its mean] */
+    int64_t hiccup_ppm;     /* fraction of kernels that take TMS_HICCUP times their normal time
+                               [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
-    int64_t latency_ns;     /* added to every transfer [ns] */
+    int64_t latency_ns;     /* time that is added to every transfer [ns] */
     int64_t end_jitter_ns;  /* maximum lag of a rank's end after the common end [ns] */
     int64_t slow_rank;      /* -1: none */
     int64_t slow_ppm;       /* the slow rank's compute time [1e-6 of a normal one] */
     int64_t cpu_ops;        /* operator events per layer and direction */
     int64_t seed;
-    int64_t tp;         /* ranks of a tensor-parallel group; tp varies fastest, then dp, then pp */
+    int64_t tp;         /* ranks of a tensor-parallel group; in the numbering of ranks, tp varies
+                           fastest, then dp, then pp */
     int64_t pp;         /* stages of the pipeline */
-    int64_t components; /* equal parts of the job without a common group */
+    int64_t components; /* number of equal parts of the job that have no common group */
     int64_t microbatches;
     int64_t sequence_parallel; /* flags are 0 or 1 */
     int64_t sharded;
     int64_t blocking;
     int64_t grad_norm;
     int64_t no_world;
-    int64_t activation_bytes; /* of one layer and microbatch [B] */
+    int64_t activation_bytes; /* size of the activations of one layer and microbatch [B] */
     int64_t sizes;            /* a tms_sizes */
     int64_t slow_kind;        /* a tms_slow_kind */
     int64_t slow_from;        /* first and last slow step, by number; -1: all steps */
@@ -75,7 +80,8 @@ typedef struct tms_config {
     int64_t rotating;
     int64_t offset_ns;    /* standard deviation of the hosts' clock offsets [ns] */
     int64_t drift_ppb;    /* standard deviation of the hosts' drifts [ns per s] */
-    int64_t ntp_step_ns;  /* the last host's clock jumps forward by this halfway [ns] */
+    int64_t ntp_step_ns;  /* the last host's clock jumps forward by this in the middle of the job
+                             [ns] */
     int64_t gpu_error_ns; /* maximum error of a GPU's clock relative to its host's [ns] */
     int64_t end_bias_ns;  /* lag of the last member's end after the first's [ns] */
     int64_t late_ppm;     /* fraction of communication kernels that end late on their rank [1e-6] */
@@ -89,8 +95,8 @@ typedef struct tms_config {
     int64_t faults; /* set of TMS_FAULT_BIT */
     int64_t no_instances;
     int64_t format;         /* a tms_format_word */
-    int64_t ranks_per_file; /* nsys only; for xplane all ranks of a host */
-    int64_t host_tables;    /* nsys only: see formats/nsys_host.h */
+    int64_t ranks_per_file; /* nsys only; a file of xplane has all ranks of a host */
+    int64_t host_tables;    /* nsys only: see formats/write_nsys_host.h */
     int64_t target_mb;      /* size of all traces together [1e6 B]; 0: --steps sets the length */
 } tms_config;
 
@@ -104,7 +110,7 @@ typedef enum tms_format_word {
 
 /* Sizes of messages, in the order of the words of --sizes. */
 typedef enum tms_sizes {
-    TMS_SIZES_FIXED, /* as given by the options */
+    TMS_SIZES_FIXED, /* sizes as given by the options */
     TMS_SIZES_SMALL, /* 1/256 of that */
     TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times that, in rotation */
     TMS_SIZES_LARGE  /* 16 times that */
@@ -137,11 +143,12 @@ static inline bool tms_config_has(const tms_config *config, tms_fault fault) {
 /* The syntax of an option's value. */
 typedef enum tms_option_type {
     TMS_OPTION_NUMBER,
-    TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
-    TMS_OPTION_WORD,  /* one of `words`: its index */
-    TMS_OPTION_WORDS, /* one of `words`, repeatable: a set of bits */
-    TMS_OPTION_RANGE, /* FROM-TO: this field and the next */
-    TMS_OPTION_SLOW   /* appends a tms_slow; the field counts them */
+    TMS_OPTION_FLAG,  /* without a value, or with =1 or =0 */
+    TMS_OPTION_WORD,  /* the value is one of `words`; the field is its index */
+    TMS_OPTION_WORDS, /* the value is one of `words`, and the option may be repeated; the field has
+                         a bit for each */
+    TMS_OPTION_RANGE, /* the value is FROM-TO; this field and the next */
+    TMS_OPTION_SLOW   /* each value appends a tms_slow; the field is their number */
 } tms_option_type;
 
 /* One option; the table drives parsing, --help and the truth file. */
@@ -149,12 +156,12 @@ typedef struct tms_option {
     const char *name;  /* without the leading dashes */
     const char *unit;  /* placeholder of the value in --help; empty for a flag */
     const char *help;  /* one line */
-    size_t offset;     /* of its int64_t in tms_config */
-    int64_t digits;    /* decimals kept: the field holds value * 10^digits */
+    size_t offset;     /* offset of its int64_t in tms_config */
+    int64_t digits;    /* number of decimals: the field holds value * 10^digits */
     int64_t initial;   /* default, scaled like the field */
     int64_t low, high; /* allowed range, scaled like the field */
     tms_option_type type;
-    const char *const *words; /* NULL-terminated; NULL for other types */
+    const char *const *words; /* words of the value, the last one NULL; NULL for other types */
 } tms_option;
 
 /**

@@ -30,7 +30,7 @@ void tms_events_clear(tms_events *events) {
 }
 
 tms_section tms_events_section(tms_kind kind, tms_track track) {
-    /* No default: the compiler reports a shape missing here. */
+    /* There is no default, so that the compiler reports a shape that is missing here. */
     switch (tms_kind_get(kind)->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:
@@ -49,7 +49,7 @@ tms_section tms_events_section(tms_kind kind, tms_track track) {
     return TMS_SECTION_ACTIVITY;
 }
 
-/* Doubles the capacity. If out of memory, the list stays valid and the flag stays set. */
+/* Doubles the capacity. If memory runs out, the list stays valid, and out_of_memory stays set. */
 static bool grow(tms_events *events) {
     size_t capacity = events->capacity * 2;
     tms_event *items = NULL;
@@ -69,7 +69,7 @@ static bool grow(tms_events *events) {
 size_t tms_events_push(tms_events *events, const tms_event *event) {
     unsigned bit = TMS_SECTION_BIT(tms_events_section(event->kind, event->track));
 
-    /* The caller then writes to slot 0, which is ignored, and need not check. */
+    /* The caller writes to slot 0, which is ignored, and so need not check for failure. */
     if ((events->sections & bit) == 0) {
         return 0;
     }

@@ -41,10 +41,10 @@ typedef struct tms_comm {
     tms_dtype dtype;
     tms_role role;
     int64_t bytes;    /* whole message [B], by the convention of nccl-tests */
-    int64_t index;    /* among the collectives of its channel in this step */
-    int64_t instance; /* among all collectives of the step */
+    int64_t index;    /* position among the collectives of its channel in this step */
+    int64_t instance; /* position among all collectives of the step */
     int64_t part;     /* see tms_channel_part */
-    int64_t seq;      /* counted from the job's start, as in torch */
+    int64_t seq;      /* position in the channel from the job's start on, as in torch */
     int64_t peer;     /* the other rank of a send or receive */
     int64_t launch_ns;
     int64_t correlation;
@@ -52,17 +52,18 @@ typedef struct tms_comm {
     int64_t annotation_id; /* External id of its nccl:... span */
     int64_t begin_ns;      /* of the kernel */
     int64_t end_ns;        /* 0: not yet known */
-    size_t kernel_event;   /* indices in the list of events */
+    size_t kernel_event;   /* its events, as indices in the list */
     size_t annotation_event;
-    size_t previous; /* index + 1 of the previous one on the same stream; 0: none in this step */
+    size_t previous; /* index + 1 of the previous communication on the same stream; 0: none in this
+                        step */
 } tms_comm;
 
 typedef struct tms_event {
     int64_t begin_ns; /* since the epoch */
     int64_t duration_ns;
-    int64_t launch_ns;   /* start of the call that launched it; GPU work only */
-    int64_t correlation; /* joins a launch with its GPU work; 0: none */
-    int64_t external_id; /* of its operator; 0: none */
+    int64_t launch_ns;   /* of GPU work: start of the call that launched it */
+    int64_t correlation; /* equal in a launch and its GPU work; 0: none */
+    int64_t external_id; /* External id of its operator; 0: none */
     int64_t
         value;   /* bytes of a copy or allocation, sequence number of an operator, or step number */
     size_t comm; /* index + 1 of its collective; 0: none */
@@ -77,11 +78,11 @@ typedef struct tms_events {
     size_t count;
     size_t capacity;
     unsigned sections;     /* the sections to keep */
-    bool out_of_memory;    /* sticky; checked once per step */
+    bool out_of_memory;    /* stays set; checked once per step */
     int64_t step;          /* number of the step in the list */
-    int64_t step_begin_ns; /* of its ProfilerStep annotation; set for any sections */
+    int64_t step_begin_ns; /* times of its ProfilerStep annotation, even if that is not kept */
     int64_t step_end_ns;
-    const tms_comm *comms; /* of the step; borrowed from the events' creator */
+    const tms_comm *comms; /* communication of the step; borrowed from the events' creator */
 } tms_events;
 
 /**

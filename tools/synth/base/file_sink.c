@@ -22,7 +22,7 @@
 /* The encoder's default level: fast, and used by most tools that write traces. */
 #define ZSTD_LEVEL 3
 
-/* A sink has one kind of output; fields of the others stay zero. */
+/* A sink has one kind of output. Fields of other kinds are zero. */
 struct tms_sink {
     int fd; /* -1: memory */
     char *path;
@@ -86,7 +86,7 @@ static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last)
     memcpy(&gzip->next_in, &data, sizeof data);
     gzip->avail_in = (uint32_t)size;
     gzip->end_of_stream = last;
-    /* All input is consumed once the output has room left. */
+    /* When the output has room left, all input was consumed. */
     do {
         gzip->next_out = sink->chunk;
         gzip->avail_out = (uint32_t)CHUNK_BYTES;
@@ -112,7 +112,7 @@ static void write_zstd(tms_sink *sink, const void *data, size_t size, bool last)
             return;
         }
         write_file(sink, sink->chunk, out.pos);
-        /* At the end of a frame, zstd returns the bytes still to be flushed. */
+        /* At the end of a frame, zstd returns the number of bytes that are still to be flushed. */
         done = last ? left == 0 : in.pos == in.size;
     }
 }
@@ -150,7 +150,7 @@ static bool start_gzip(tms_sink *sink) {
     if (sink->gzip == NULL || sink->gzip_level == NULL) {
         return false;
     }
-    /* The header has no name and no time: same options, same bytes. */
+    /* The header has no name and no time, so that equal options give equal bytes. */
     isal_deflate_init(sink->gzip);
     sink->gzip->gzip_flag = IGZIP_GZIP;
     sink->gzip->level = 1;
@@ -167,7 +167,7 @@ static bool start_zstd(tms_sink *sink) {
            !ZSTD_isError(ZSTD_CCtx_setParameter(sink->zstd, ZSTD_c_checksumFlag, 1));
 }
 
-/* Plain output needs nothing: it goes to the file without a copy. */
+/* Plain output needs no preparation: it goes to the file without a copy. */
 static bool start_compression(tms_sink *sink) {
     if (sink->compress == TMS_COMPRESS_NONE) {
         return true;
@@ -233,7 +233,7 @@ tms_status tms_sink_open(tms_sink **sink, const char *path, tms_compression comp
         destroy(made);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for writing '%s'", path);
     }
-    /* Overwrites left-overs of a killed run. */
+    /* A file that a killed run left is overwritten. */
     made->fd = open(made->temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (made->fd < 0) {
         status = tms_fail(err, TMS_ERR_OUTPUT, "cannot write '%s': %s", made->temporary,

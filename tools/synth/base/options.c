@@ -4,17 +4,17 @@
 #include <limits.h>
 #include <string.h>
 
-/* Values below zero are not supported otherwise, so -1 is printed as "none". */
+/* "No rank" as a value. No option takes values below zero, so -1 is printed as "none". */
 #define NO_RANK (-1)
 
 /* The table refers to fields by offset, so that no option needs code. */
 #define FIELD(name) offsetof(tms_config, name)
 
-/* The last two members of most rows. */
+/* The last two members of most rows: type and words. */
 #define NUMBER TMS_OPTION_NUMBER, NULL
 #define FLAG TMS_OPTION_FLAG, NULL
 
-/* In the order of the enumerations of config.h. */
+/* Words of options, in the order of the enumerations in config.h. */
 static const char *const size_words[] = {"fixed", "small", "mixed", "large", NULL};
 static const char *const slow_words[] = {"gpu", "host", NULL};
 static const char *const fault_words[] = {"slow-loader", "small-kernels", "no-overlap",
@@ -142,7 +142,7 @@ const tms_option *tms_config_options(size_t *count) {
 int64_t tms_config_value(const tms_config *config, const tms_option *option) {
     int64_t value;
 
-    /* memcpy, because the table has only the field's offset. */
+    /* Copied by memcpy, because the table has only the field's offset. */
     memcpy(&value, (const char *)config + option->offset, sizeof value);
     return value;
 }

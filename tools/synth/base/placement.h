@@ -13,17 +13,18 @@ typedef enum tms_track {
     TMS_TRACK_AUTOGRAD, /* torch's backward thread */
     TMS_TRACK_COMPUTE,  /* the stream of computation and copies */
     TMS_TRACK_COMM,     /* NCCL's stream of the data-parallel group */
-    TMS_TRACK_TENSOR,   /* of the tensor-parallel group */
-    TMS_TRACK_PREVIOUS, /* of the pair with the previous pipeline stage */
-    TMS_TRACK_NEXT,     /* of the pair with the next pipeline stage */
-    TMS_TRACK_WORLD,    /* of the whole job's group, if it is not the data-parallel one */
+    TMS_TRACK_TENSOR,   /* NCCL's stream of the tensor-parallel group */
+    TMS_TRACK_PREVIOUS, /* NCCL's stream of the pair with the previous pipeline stage */
+    TMS_TRACK_NEXT,     /* NCCL's stream of the pair with the next pipeline stage */
+    TMS_TRACK_WORLD,    /* NCCL's stream of the whole job's group, if that is not the data-parallel
+                           group */
     TMS_TRACK_COUNT
 } tms_track;
 
 /* Start of the simulated job on every host: 2025-12-01 00:00:00 UTC [ns since the epoch]. */
 #define TMS_EPOCH_NS INT64_C(1764547200000000000)
 
-/* Grid of Kineto's baseTimeNanoseconds: three months, 7,889,238 s [ns]. */
+/* Kineto's baseTimeNanoseconds is a multiple of this: three months, 7,889,238 s [ns]. */
 #define TMS_BASE_GRID_NS INT64_C(7889238000000000)
 
 /* The base of all times in the files [ns since the epoch]. */
@@ -59,8 +60,8 @@ static inline tms_placement tms_placement_of(const tms_config *config, int64_t r
 
     for (int track = 0; track < TMS_TRACK_COUNT; track++) {
         placement.pid[track] = tms_track_gpu((tms_track)track) ? placement.device : pid;
-        /* Stream numbers differ between ranks, so that a reader that matches collectives by them
-         * fails. */
+        /* Returns the number of a stream. Numbers differ between ranks, so that a reader which
+         * matches collectives by them fails. */
         placement.tid[track] = 20 + 8 * (track - TMS_TRACK_COMM) + 4 * (rank % 2);
     }
     placement.tid[TMS_TRACK_HOST] = pid;

@@ -9,7 +9,7 @@ typedef struct tms_rng {
     uint64_t s[4];
 } tms_rng;
 
-/* One step of splitmix64: spreads close seeds over the whole state space. */
+/* One step of splitmix64, which makes very different states from similar seeds. */
 static inline uint64_t tms_splitmix64(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
 
@@ -50,8 +50,8 @@ static inline uint64_t tms_rng_next(tms_rng *rng) {
     return result;
 }
 
-/* Returns a number in [low, high); the span must be below 2^31. The bias is below 2^-1 of a unit.
- * */
+/* Returns a number in [low, high); high - low must be below 2^31. The probabilities of any two
+ * numbers differ by at most 2^-32. */
 static inline int64_t tms_rng_range(tms_rng *rng, int64_t low, int64_t high) {
     uint64_t span = (uint64_t)(high - low);
 
@@ -73,7 +73,8 @@ static inline int64_t tms_rng_around(tms_rng *rng, int64_t mean_ns, int64_t sigm
     uint64_t bits = tms_rng_next(rng);
     uint64_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff);
     int64_t deviation = (int64_t)(sum + (bits >> 48)) - 131070;
-    /* Four uniforms of width 65536 have a standard deviation of 65536/sqrt(3) = 37837. */
+    /* The sum of four uniform numbers of width 65536 has a standard deviation of 65536/sqrt(3) =
+     * 37837. */
     int64_t value = mean_ns + tms_scale_ppm(mean_ns, deviation * sigma_ppm / 37837);
     int64_t least = mean_ns / 10 > 1 ? mean_ns / 10 : 1;
 

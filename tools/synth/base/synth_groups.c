@@ -18,8 +18,8 @@ static grid grid_of(const tms_config *config) {
     return (grid){config->tp, tms_config_dp(config), config->pp, config->components};
 }
 
-/* Data-parallel groups of one rank are omitted, except in a job of one rank, which reduces with
- * itself. */
+/* Returns the number of data-parallel groups. Those of one rank are omitted, except in a job of one
+ * rank, which reduces with itself. */
 static int64_t n_data(const tms_config *config) {
     grid g = grid_of(config);
 
@@ -32,14 +32,15 @@ static int64_t n_tensor(const tms_config *config) {
     return g.tp > 1 ? g.dp * g.pp * g.count : 0;
 }
 
-/* Pairs of adjacent stages. */
+/* Returns the number of pairs of adjacent stages. */
 static int64_t n_pairs(const tms_config *config) {
     grid g = grid_of(config);
 
     return g.tp * g.dp * (g.pp - 1) * g.count;
 }
 
-/* Gradients are reduced once per step; sharded parameters are gathered once per step. */
+/* Sets a data-parallel communicator. In each step, gradients are reduced and sharded parameters are
+ * gathered once. */
 static void set_data(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t stage = i / g.tp % g.pp;
@@ -53,8 +54,8 @@ static void set_data(tms_channel *channel, const tms_config *config, int64_t i) 
         (tms_config_plain(config) && tms_config_world(config) ? 2 : 0);
 }
 
-/* One collective per layer, direction and microbatch, or two with sequence parallelism; stages that
- * load a batch also broadcast it. */
+/* Sets a tensor-parallel communicator. It has one collective for each layer, direction and
+ * microbatch, or two with sequence parallelism. Stages that load a batch also broadcast it. */
 static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t stage = i / g.dp % g.pp;
@@ -69,13 +70,14 @@ static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i
         (tms_config_stage_layers(config, stage) * per_layer + batches) * config->microbatches;
 }
 
-/* Activations go to the next stage, gradients back; the group is the whole pipeline. */
+/* Sets a pair of stages. Activations go to the next stage, and gradients back. The process group is
+ * the whole pipeline. */
 static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t plane = g.tp * g.dp;
     int64_t component = i / (plane * (g.pp - 1));
 
-    /* Each component has one more plane than it has planes of pairs. */
+    /* A component has one plane of ranks for each stage, but one plane of pairs less. */
     channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
     channel->ranks = (tms_ranks){i + component * plane, plane, 2};
     channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;
@@ -135,7 +137,7 @@ const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placem
     int64_t tensor = n_data(config);
     int64_t plane = g.tp * g.dp;
     int64_t component = placement->rank / (plane * g.pp);
-    /* The pair with the next stage; see set_pair. */
+    /* The number of the pair with the next stage, as in set_pair. */
     int64_t pair = tensor + n_tensor(config) + placement->rank - component * plane;
     int64_t i = -1;
 

@@ -9,7 +9,7 @@
 #include "error.h"
 #include "placement.h"
 
-/* A communicator's role for a rank; a rank has at most one communicator per role. */
+/* What a communicator is for a rank. A rank has at most one communicator for each role. */
 typedef enum tms_role {
     TMS_ROLE_DATA,
     TMS_ROLE_TENSOR,
@@ -46,11 +46,11 @@ static inline int64_t tms_ranks_position(const tms_ranks *ranks, int64_t rank) {
 typedef struct tms_channel {
     tms_ranks ranks;         /* participants: the group, or two adjacent stages of a pipeline */
     tms_ranks group;         /* the process group that the trace names */
-    int64_t name;            /* of that group: torch numbers groups in order of creation */
-    const char *description; /* of that group; static */
+    int64_t name;            /* name of the group: torch numbers groups in order of creation */
+    const char *description; /* description of the group; static */
     int64_t n_instances;     /* collectives per step */
     int64_t first_instance;  /* index of its first collective within the step */
-    int64_t base;            /* offset of their participations among all of a step */
+    int64_t base;            /* index of their first participation among all of a step */
 } tms_channel;
 
 /* A part is one rank's participation in one collective. The parts of a step are ordered by channel,
@@ -59,7 +59,7 @@ typedef struct tms_groups {
     const tms_config *config; /* borrowed */
     tms_channel *channels;    /* [n_channels], owned */
     int64_t n_channels;
-    int64_t n_instances; /* per step, over all channels */
+    int64_t n_instances; /* number per step, over all channels */
     int64_t n_parts;     /* likewise */
 } tms_groups;
 

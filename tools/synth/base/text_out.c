@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Two digits at a time halve the divisions. */
+/* All pairs of digits: printing two digits at a time halves the number of divisions. */
 static const char pairs[] = "0001020304050607080910111213141516171819"
                             "2021222324252627282930313233343536373839"
                             "4041424344454647484950515253545556575859"

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Empty if zeroed; free `data` at the end. */
+/* A buffer; empty if all is zero. The owner frees `data`. */
 typedef struct tms_bytes {
     uint8_t *data; /* owned */
     size_t size;
     size_t capacity;
-    bool failed; /* sticky: out of memory, and nothing is appended any more */
+    bool failed; /* memory ran out; nothing is appended any more */
 } tms_bytes;
 
 /* Makes room for @p more bytes; records a failure. */

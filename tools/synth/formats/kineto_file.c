@@ -12,9 +12,9 @@ typedef struct kineto_file {
     const tms_plan *plan; /* borrowed */
     const char *name;     /* borrowed */
     char *path;           /* owned; NULL if the caller owns the sink */
-    tms_sink *sink;       /* owned if there is a path */
+    tms_sink *sink;       /* owned if path is not NULL */
     tms_out out;
-    tms_kineto *kineto; /* owned; NULL between ranks */
+    tms_kineto *kineto; /* owned; NULL while no rank is being written */
 } kineto_file;
 
 static void destroy(kineto_file *file) {
@@ -72,7 +72,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     memcpy(copy, path, strlen(path) + 1);
     file = (kineto_file *)made;
     file->path = copy;
-    /* A trace shows its name without the folder. */
+    /* A trace contains its own name, without the folder. */
     file->name = strrchr(copy, '/') != NULL ? strrchr(copy, '/') + 1 : copy;
     *writer = made;
     return TMS_OK;

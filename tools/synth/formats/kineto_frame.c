@@ -20,7 +20,7 @@ static const char device_properties[] =
     "    , \"regsPerMultiprocessor\": 65536, \"sharedMemPerBlockOptin\": 232448, "
     "\"sharedMemPerMultiprocessor\": 233472\n    }";
 
-/* Every process sees all cards of its host, not only its own. */
+/* Writes the properties of all cards of the host: each process sees all of them. */
 static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "    \"deviceProperties\": [\n");
     for (int64_t i = 0; i < config->host_ranks; i++) {
@@ -48,7 +48,7 @@ static void group(tms_out *out, const tms_channel *channel, bool first) {
 }
 
 /* Writes torch's addition: the only reliable source of a trace's rank, and the groups with this
- * rank. Both neighbours of a stage belong to one group. */
+ * rank. The pairs with both neighbours of a stage use the same group. */
 static void distributed_info(tms_out *out, const tms_groups *groups,
                              const tms_placement *placement) {
     static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
@@ -78,13 +78,13 @@ static void distributed_info(tms_out *out, const tms_groups *groups,
 
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
     const tms_config *config = groups->config;
-    /* The second argument separates this stream from those of the steps. */
+    /* The last argument makes this stream of random numbers different from those of the steps. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
     uint64_t low = tms_rng_next(&rng);
     char text[64];
 
-    /* Kineto's odd beginning: readers must skip white space. */
+    /* Kineto's files begin like this: readers must skip white space. */
     tms_out_string(out, "\n  {\n    \"schemaVersion\": 1,\n");
     devices(out, config);
     tms_out_string(out, "      \"cupti_version\": 24,\n"
@@ -95,7 +95,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_int(out, placement->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
                    (unsigned long long)low);
-    /* Options of the simulated profiler: shapes and allocations were recorded. */
+    /* The options of the simulated profiler: it recorded shapes and allocations. */
     tms_out_string(out, "\",\n      \"record_shapes\": 1,\n      \"profile_memory\": 1,\n"
                         "      \"trace_id\": \"");
     tms_out_string(out, text);
@@ -104,7 +104,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_string(out, ",\n  \"traceEvents\": [\n");
 }
 
-/* Writes an 'M' event up to its argument's value. */
+/* Writes the start of a metadata event ("ph": "M"), up to the value of its argument. */
 static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid, int64_t tid) {
     tms_out_string(out, "  {\n    \"name\": \"");
     tms_out_string(out, name);
@@ -117,7 +117,7 @@ static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid,
     tms_out_string(out, ",\n    \"args\": {\n      ");
 }
 
-/* Closes an event started by metadata(). */
+/* Writes the end of an event started by metadata(). */
 static void end_metadata(tms_out *out) {
     tms_out_string(out, "\n    }\n  },\n");
 }
@@ -197,6 +197,6 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
     tms_out_string(out, "\n  }\n  ],\n  \"traceName\": \"");
     tms_out_string(out, name);
     tms_out_string(out, "\"\n}");
-    /* The span, "Iteration Start" and "Record Window End". */
+    /* The three events are the span, "Iteration Start" and "Record Window End". */
     return 3;
 }

@@ -13,11 +13,12 @@
 /* Torch lists this many members of a group and then writes "...". */
 #define LISTED_RANKS 30
 
-/* Arbitrary address and size: torch's caching allocator reserves memory in large pieces. */
+/* Address and size of the memory that torch's caching allocator has reserved; the values are
+ * arbitrary. */
 #define HEAP_ADDRESS 139926520725504LL
-#define RESERVED_BYTES 75161927680LL /* 88 % of an H100: well used */
+#define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, as in a job that uses it well */
 
-/* Inputs shared by the texts of one file. */
+/* Inputs of the functions that make the texts of one file. */
 typedef struct maker {
     tms_kineto_texts *texts;
     const tms_groups *groups;
@@ -84,7 +85,7 @@ static void print_place(FILE *stream, const tms_placement *placement, tms_track 
 /* Writes the part between the External id and the event's own number. The runs of blanks are
  * Kineto's: it indents each member it appends. */
 static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info, tms_track track) {
-    /* Each case ends in a member's name: the number comes from the event. */
+    /* Each case ends with the name of a member; its value, a number, comes from the event. */
     switch (info->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:

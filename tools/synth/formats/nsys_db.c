@@ -284,7 +284,8 @@ tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err)
     (void)unlink(made->temporary);
     (void)note(made, sqlite3_open_v2(made->temporary, &made->handle,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL));
-    /* A file that fails is removed: no rollback, no protection against power loss. */
+    /* If writing fails, the file is removed, so rollback and protection against power loss are not
+     * needed. */
     run(made, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     for (int i = 0; i < (host ? TMS_TABLE_COUNT : TMS_TABLE_OS_RUNTIME); i++) {
         create(made, (tms_table)i);

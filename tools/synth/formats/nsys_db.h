@@ -30,7 +30,8 @@ typedef enum tms_table {
     TMS_TABLE_DIAGNOSTIC,
     TMS_TABLE_CAPTURE,
     TMS_TABLE_EXPORT,
-    TMS_TABLE_OS_RUNTIME, /* this and the following: only with the rows of write_nsys_host.c */
+    TMS_TABLE_OS_RUNTIME, /* this table and those below exist only if write_nsys_host.c writes
+                             rows */
     TMS_TABLE_SCHEDULING,
     TMS_TABLE_CUDNN,
     TMS_TABLE_CUBLAS,
@@ -51,11 +52,11 @@ typedef enum tms_table {
 typedef struct tms_cell {
     int64_t number;
     const void *data; /* text or bytes; borrowed until the row is written */
-    size_t size;      /* of bytes; 0: text */
+    size_t size;      /* number of bytes; 0: data is a text */
     bool null;
 } tms_cell;
 
-/* Values of columns: compound literals, so that a row reads like a list. */
+/* These make the value of a column, so that a row can be written as a list. */
 #define TMS_INT(value) ((tms_cell){.number = (value)})
 #define TMS_TEXT(text) ((tms_cell){.data = (text)})
 #define TMS_BYTES(bytes, length) ((tms_cell){.data = (bytes), .size = (length)})

@@ -36,7 +36,7 @@ static const char *const lane_names[LANE_COUNT] = {"Computing", "Communication",
 #define US "%" PRId64 ".%03d"
 #define AS_US(ns) (ns) / 1000, (int)((ns) % 1000)
 
-/* The start of an operator, by its External id. */
+/* The start of an operator; the array is indexed by External id. */
 typedef struct start {
     int64_t begin_ns;
     int64_t tid;
@@ -58,7 +58,7 @@ typedef struct ascend {
     tms_placement placement;
     tms_bytes starts;   /* [External id] */
     tms_bytes edges;    /* of all kernels */
-    int64_t first_step; /* in the file; -1: not yet known */
+    int64_t first_step; /* number of the first step in the file; -1: not yet known */
     bool began;         /* the array is not empty */
 } ascend;
 
@@ -133,7 +133,8 @@ __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char
     tms_out_string(&file->out, text);
 }
 
-/* Derives a process's number from Python's, as the profiler does. */
+/* Returns the number of a process of the trace. The profiler derives it from that of the Python
+ * process. */
 static int64_t pid_of(const ascend *file, process of) {
     int64_t pid = file->placement.pid[TMS_TRACK_HOST];
 
@@ -342,11 +343,11 @@ static void write_collective(ascend *file, const tms_events *events, const tms_e
     int64_t lane = 2 * (int64_t)comm->role;
     char name[96];
 
-    /* Per rank for these two. */
+    /* For these two, the profiler records the number of elements of one rank. */
     if (comm->what == TMS_ALL_GATHER || comm->what == TMS_REDUCE_SCATTER) {
         count /= channel->ranks.size;
     }
-    /* Three digits of a hash; they differ between up to 1000 groups. */
+    /* The three digits stand for a hash. They are different for up to 1000 groups. */
     (void)snprintf(name, sizeof name, "hcom_%s__%03d_%" PRId64 "_1", names[comm->what],
                    (int)((channel - groups->channels) * 387 + 586) % 1000,
                    (events->step - file->first_step) * channel->n_instances + comm->index);
@@ -494,7 +495,8 @@ static void end(tms_writer *writer, int64_t begin_ns, int64_t end_ns) {
     int64_t n = writer->count;
 
     write_names(file);
-    /* A counter with two values, one of them a string: both forms occur. */
+    /* Two values of a counter. One is written as a string, because both forms occur in real
+     * files. */
     print_event(file, "C", FREQUENCY, 0);
     print(file, ", \"name\": \"AI Core Freq\", \"ts\": \"" US "\", \"args\": {\"MHz\": 1800}}",
           AS_US(begin_ns));

@@ -22,8 +22,8 @@ struct tms_kineto {
     tms_placement placement;
     tms_kineto_texts texts;
     int64_t count;           /* events that a reader must count */
-    int64_t op_index;        /* the next "Ev Idx" */
-    int64_t allocated_bytes; /* as of the last [memory] event */
+    int64_t op_index;        /* value of the next "Ev Idx" */
+    int64_t allocated_bytes; /* allocated memory after the last [memory] event [B] */
 };
 
 tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64_t rank,
@@ -47,7 +47,7 @@ tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64
     return TMS_OK;
 }
 
-/* Writes the end of the arrow of the event just written. */
+/* Writes the start or the end of the flow arrow of the event just written. */
 static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kind_info *info) {
     tms_out *out = kineto->out;
     bool op = info->shape == TMS_SHAPE_OP;
@@ -104,7 +104,8 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
             LITERAL(out, ", \"Sequence number\": ");
             tms_out_int(out, event->value);
             LITERAL(out, ", \"Fwd thread id\": ");
-            /* Torch numbers threads from 0; 1 on the backward thread is the Python thread. */
+            /* Torch numbers threads, with 0 for forward operators; operators on the backward thread
+             * have the Python thread's number, 1. */
             tms_out_int(out, event->track == TMS_TRACK_AUTOGRAD);
         }
         break;
@@ -201,7 +202,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     int64_t rank = message ? comm->peer : kineto->placement.rank;
 
     if (event->kind == TMS_OP_COMMS) {
-        /* Torch records the rank within the group; for a message, the peer's. */
+        /* Torch records the rank within the group; for a send or receive, the rank of the peer. */
         member(out, "Rank", tms_ranks_position(&channel->group, rank));
         member(out, "Global rank start", channel->group.start);
         member(out, "Global rank stride", channel->group.stride);

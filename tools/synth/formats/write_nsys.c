@@ -18,8 +18,8 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Used instead of a step number; for others see injected_faults.c, simulated_rank.c and
- * kineto_frame.c. */
+/* Stream of random numbers for the session, used in place of a step number. injected_faults.c,
+ * simulated_rank.c and kineto_frame.c have others. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
 /* Event types of NVTX_EVENTS. */
@@ -35,7 +35,7 @@ enum {
     SYNC_CONTEXT = 4
 };
 
-/* CUPTI's value for no event, and for no stream. */
+/* CUPTI's value that stands for no event, or for no stream. */
 #define NONE 4294967295
 
 /* Ids of strings, arbitrary but not indices. Each kind has a full and a short name. */
@@ -50,13 +50,14 @@ typedef struct nsys {
     const tms_plan *plan; /* borrowed */
     tms_db *db;           /* owned */
     tms_nsys_session session;
-    tms_placement placement; /* of the current rank */
+    tms_placement placement; /* placement of the current rank */
     int64_t process;         /* its globalPid */
     int64_t n_launches;
-    bool communicates; /* its communicators have been created */
+    bool communicates; /* the rank's communicators have been created */
 } nsys;
 
-/* Returns the CUDA interface version that Nsight appends to a name. */
+/* Returns the version of the CUDA interface that Nsight appends to the name of a call, such as
+ * "_v7000". */
 static const char *runtime_version(tms_kind kind) {
     switch (kind) {
     case TMS_RT_LAUNCH:
@@ -284,7 +285,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
     }
 }
 
-/* The columns that all GPU work starts with. */
+/* The cells of the first columns of all GPU work. */
 #define PLACE(file, event)                                                                         \
     TMS_INT(since(file, (event)->begin_ns)),                                                       \
         TMS_INT(since(file, (event)->begin_ns) + (event)->duration_ns),                            \
@@ -294,7 +295,8 @@ static void write_runtime(nsys *file, const tms_event *event) {
 
 static void write_kernel(nsys *file, const tms_event *event) {
     const tms_launch *launch = &tms_kind_get(event->kind)->launch;
-    /* Kineto has only the sum; more than 48 KiB per block must be requested dynamically. */
+    /* Kineto has only the sum of fixed and dynamic shared memory. It is split here: more than 48
+     * KiB per block can only be dynamic. */
     int64_t fixed = launch->shared_bytes % 1024;
 
     TMS_ROW(file->db, TMS_TABLE_KERNEL, PLACE(file, event), TMS_INT(STRING_FULL + event->kind),

@@ -55,10 +55,10 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
         {"LOCAL_RANK", ""},
         {"WORLD_SIZE", ""},
         {"HF_TOKEN", SECRET "-2"},
-        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* shares a prefix with a name that is read */
+        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* its name begins like RANK, which is read */
         {"CUDA_HOME", "/usr/local/cuda"},
     };
-    /* A launcher of several ranks has none of the three rank variables. */
+    /* The environment of a launcher of several ranks has none of the three variables of a rank. */
     bool one = config->ranks_per_file == 1;
     char list[sizeof entries / sizeof entries[0] * 128];
     char *end = list;
@@ -76,7 +76,7 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
             TMS_TEXT("DeviceEnvironment"), TMS_INT(ENVIRONMENT), TMS_TEXT(list));
 }
 
-/* Any number that is equal in each run suffices. */
+/* Makes a GPU's UUID. Any one will do if it is the same in each run. */
 static void gpu_uuid(char text[64], int64_t host, int64_t device) {
     (void)snprintf(text, 64, "5eed0000-0000-4000-8000-%06llx%06llx", (unsigned long long)host,
                    (unsigned long long)device);
@@ -119,7 +119,7 @@ static void options(tms_db *db, const tms_config *config) {
         {"EXPORT_SCHEMA_VERSION_MICRO", "0"},
         {"EXPORT_PLATFORM", "linux-desktop"},
         {"EXPORT_ARCH", "x64"},
-        /* Not the recorded host: an export can be made on any machine. */
+        /* This need not be the recorded host, because an export can be made on any machine. */
         {"EXPORT_HOST", "workstation"},
         {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},
         {"EXPORT_PARAM_LAZY", "true"},

@@ -19,10 +19,10 @@ static inline int64_t tms_nsys_thread(int64_t pid, int64_t tid) {
     return tms_nsys_process(pid) | tid;
 }
 
-/* One file of one host. */
+/* A file, which has ranks of one host. */
 typedef struct tms_nsys_session {
-    int64_t rank;     /* the first in the file */
-    int64_t host;     /* shared by all ranks of the file */
+    int64_t rank;     /* the first rank in the file */
+    int64_t host;     /* host of all ranks of the file */
     int64_t begin_ns; /* origin of all times [recorded ns since the epoch] */
     int64_t end_ns;   /* end of the last rank's recording [recorded ns since the epoch] */
 } tms_nsys_session;

@@ -1,12 +1,13 @@
 #include "write_nsys_host.h"
 
-/* Ids of strings, distinct from those of write_nsys.c; rows of each kind per rank; page size [B].
- */
+/* First id of strings, from which on write_nsys.c has none up to 1000; rows of each kind per rank;
+ * page size
+ * [B]. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
-#define UNIFIED_AT INT64_C(0x7f3a12000000) /* start of managed memory */
+#define UNIFIED_AT INT64_C(0x7f3a12000000) /* address at which managed memory starts */
 
-/* Kinds of ranges: table, class, and the two names of rows. */
+/* Kinds of ranges: table, event class, and the two names that rows use in turn. */
 static const struct {
     tms_table table;
     int64_t class;
@@ -48,7 +49,7 @@ static void write_ranges(tms_db *db, int64_t thread, int64_t at_ns, int64_t slot
                 TMS_INT(ranges[k].class), TMS_INT(thread),
                 TMS_INT(STRING_HOST + 2 * k + (row % 3 == 0)));
     }
-    /* Off the core in the middle of the first call. */
+    /* The thread is not on a core in the middle of the first call. */
     TMS_ROW(db, TMS_TABLE_SCHEDULING, TMS_INT(at_ns + slot_ns / 80), TMS_INT(row / 5), TMS_INT(0),
             TMS_INT(thread));
     TMS_ROW(db, TMS_TABLE_SCHEDULING, TMS_INT(at_ns + slot_ns / 8), TMS_INT((row + 1) / 5),

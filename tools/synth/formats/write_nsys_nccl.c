@@ -90,7 +90,7 @@ static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
     put(bytes + 8, (uint64_t)schema_id(function), 4);
     put(bytes + 16, functions[function].bytes, 8);
     put(bytes + 24, HEADER_BYTES, 8);
-    /* A hash equal on all members and distinct from other communicators'. */
+    /* A hash that is equal on all members and different for each communicator. */
     put(bytes + HEADER_BYTES, tms_splitmix64(&state), 8);
     return bytes + HEADER_BYTES;
 }
@@ -106,7 +106,7 @@ size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel
         count /= channel->ranks.size;
     }
     put(payload + 8, (uint64_t)(count * element), 8);
-    /* Left zero: a sum is reduction 0, and the root is the first rank. */
+    /* Reduction and root stay zero: 0 is a sum, and the root is the first rank. */
     if (comm->what == TMS_SEND || comm->what == TMS_RECV) {
         put(payload + 16, (uint64_t)tms_ranks_position(&channel->ranks, comm->peer), 4);
     }

@@ -16,10 +16,11 @@
 #include "synth/sim/host_clock.h"
 #include "writer.h"
 
-/* Used instead of a step number; for others see write_nsys.c. */
+/* Stream of random numbers of the profile, used in place of a step number. write_nsys.c says who
+ * has others. */
 #define START_STREAM (UINT64_MAX - 4)
 
-/* Fields of the messages. */
+/* Field numbers of the messages. */
 enum {
     SPACE_PLANE = 1,
     SPACE_HOSTNAME = 4,
@@ -32,9 +33,9 @@ enum {
     EVENT_OFFSET_PS = 2,
     EVENT_DURATION_PS = 3,
     EVENT_STAT = 4,
-    ID = 1,   /* of planes, lines and names; references in events and stats */
-    NAME = 2, /* of planes, lines and names */
-    VALUE = 2 /* of a map's entry, whose key is an ID */
+    ID = 1,   /* id of a plane, line or name; in events and stats, the id of their name */
+    NAME = 2, /* name of a plane or line, or the text of a name */
+    VALUE = 2 /* value of a map's entry, whose key is an id */
 };
 
 /* Fields of a stat that hold its value. */
@@ -91,8 +92,8 @@ typedef struct place {
 } place;
 
 typedef struct line {
-    tms_bytes head;   /* everything before the events */
-    tms_bytes events; /* complete, but not yet in order */
+    tms_bytes head;   /* encoded fields before the events */
+    tms_bytes events; /* encoded events, not yet in order */
     tms_bytes places; /* of place: one per event */
     int64_t begin_ns; /* origin of its events' times [ns after the profile's start] */
 } line;
@@ -101,14 +102,15 @@ typedef struct xplane {
     tms_writer writer;
     const tms_plan *plan; /* borrowed */
     tms_sink *sink;       /* owned */
-    tms_bytes stat;       /* the one being made */
-    tms_bytes stats;      /* of the event or plane being made */
+    tms_bytes stat;       /* the stat that is being made */
+    tms_bytes stats;      /* stats of the event or plane that is being made */
     tms_bytes event;
-    line devices[LINE_COUNT]; /* of the current rank; the host's are unused */
+    line devices[LINE_COUNT]; /* lines of the current rank's device; those of the host are not
+                                 used */
     line *threads;            /* [2 * ranks_per_file], owned */
     tms_placement placement;
     int64_t first_rank;
-    int64_t begin_ns; /* of the profile [recorded ns since the epoch] */
+    int64_t begin_ns; /* start and end of the profile [recorded ns since the epoch] */
     int64_t end_ns;
     int64_t allocated_bytes;
 } xplane;
@@ -276,7 +278,7 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
         const tms_event *event = &events->items[i];
         bool derived = section == TMS_SECTION_GPU_ANNOTATION;
         bool release = event->kind == TMS_INSTANT_MEMORY && event->value < 0;
-        /* One process drives all devices, and marks its steps once. */
+        /* One process drives all devices, so steps are written only for the first rank. */
         bool again = event->kind == TMS_ANN_STEP && file->placement.rank != file->first_rank;
 
         if (tms_events_section(event->kind, event->track) == section && !again) {

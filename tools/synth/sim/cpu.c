@@ -32,7 +32,7 @@ tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value) {
     tms_span result = {.begin_ns = sim->cpu_ns, .parent_id = sim->op_id};
 
     result.event = tms_events_push(sim->events, &event);
-    /* GPU work links to operators: annotations in between do not change the link. */
+    /* GPU work is linked to the enclosing operator, not to an annotation inside that. */
     if (tms_kind_get(kind)->shape == TMS_SHAPE_OP) {
         sim->op_id = event.external_id;
     }
@@ -106,8 +106,8 @@ void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
     if (sim->host_ppm == 0) {
         return;
     }
-    /* Slow host: the next launch is so late that the GPU idles. If launches limit the speed anyway,
-     * they take a multiple of their time. */
+    /* On a slow host, the next launch is so late that the GPU idles. If launches limit the speed on
+     * any host, each takes a multiple of its time here. */
     late_ns = tms_scale_ppm(normal_ns, sim->host_ppm) - LAUNCH_NS;
     if (late_ns < tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000)) {
         late_ns = tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000);
@@ -146,7 +146,7 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
     if (channel == before || channel == behind) {
         per_step =
             (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
-        /* The current one is already counted, hence the 1. */
+        /* 1 less, because the current one is already counted. */
         index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
     }
     return steps * per_step + index + 1;
@@ -251,7 +251,8 @@ void tms_cpu_push_comms(tms_sim *sim) {
             event.kind = comm->index % 3 == 0 ? TMS_GPU_CUSTOM_TWO_STAGE : TMS_GPU_CUSTOM_ONE_STAGE;
         }
         comm->kernel_event = tms_events_push(sim->events, &event);
-        /* The annotation's copy on the GPU has the same times; the writer widens it. */
+        /* The copy of the annotation on the GPU has the kernel's times; the writer makes it a
+         * little longer. */
         event.kind = info->gpu_annotation;
         event.external_id = comm->annotation_id;
         comm->annotation_event = tms_events_push(sim->events, &event);

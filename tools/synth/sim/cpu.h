@@ -30,7 +30,7 @@ void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm);
 /* Queues a kernel with this mean time on every rank. */
 void tms_cpu_kernel(tms_sim *sim, tms_kind kind, int64_t mean_ns);
 
-/* Queues a copy or memset; a slow rank's factor does not apply. */
+/* Queues a copy or memset. It takes the same time on a slow rank. */
 void tms_cpu_copy(tms_sim *sim, tms_kind kind, int64_t bytes);
 
 /* Adds a [memory] record of torch's allocator; negative bytes are a release. */
@@ -49,7 +49,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message);
 /* Makes the compute stream wait for a collective, with the call for it. */
 void tms_cpu_await(tms_sim *sim, size_t comm);
 
-/* Like tms_cpu_await, without a call. */
+/* Makes the compute stream wait like tms_cpu_await, but records no call. */
 void tms_cpu_depend(tms_sim *sim, size_t comm);
 
 /* Appends the GPU events of the step's collectives that are not yet in the list. */

@@ -7,7 +7,7 @@
 
 #include "simulated_rank.h"
 
-/* The other ranks, as seen by one rank. */
+/* What a rank needs to know of the other ranks. */
 typedef struct tms_network {
     void *context;
 
@@ -16,7 +16,7 @@ typedef struct tms_network {
     void (*arrive)(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns);
 
-    /* Whether a collective's end on this rank is known; if so, sets it. */
+    /* Returns whether a collective's end on this rank is known; if so, sets it. */
     bool (*ended)(void *context, const tms_sim *sim, tms_comm *comm);
 } tms_network;
 

@@ -3,7 +3,7 @@
 
 #include "synth/base/rng.h"
 
-/* Random streams outside the range of ranks; see also sim_plan.c and injected_faults.c. */
+/* Numbers of random streams. They are no ranks; sim_plan.c and injected_faults.c have others. */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 

@@ -1,9 +1,9 @@
-/* Each injected fault has its own draw, from the seed and the number of the affected item. */
+/* Each injected fault is drawn separately, from the seed and the number of what it affects. */
 #include "injected_faults.h"
 
 #include "synth/base/rng.h"
 
-/* Random streams outside the range of ranks; see also sim_plan.c and host_clock.c. */
+/* Numbers of random streams. They are no ranks; sim_plan.c and host_clock.c have others. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)
@@ -11,8 +11,9 @@
 #define HOST_STREAM (UINT64_MAX - 8)
 #define HICCUP_STREAM (UINT64_MAX - 9)
 
-/* Used instead of a step number; for others see simulated_rank.c, kineto_frame.c and write_nsys.c.
- */
+/* Stream of random numbers, used in place of a step number. simulated_rank.c, kineto_frame.c and
+ * write_nsys.c have
+ * others. */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
 static int64_t common_divisor(int64_t a, int64_t b) {

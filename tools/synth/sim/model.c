@@ -28,20 +28,21 @@ typedef struct pass {
     bool backward;
 } pass;
 
-/* The sum is the whole forward time. */
+/* Kernels of a layer's forward pass. Their sum is the layer's forward time. */
 static const layer_kernel forward_kernels[] = {
     {TMS_GPU_NORM, 40000},      {TMS_GPU_GEMM_QKV, 260000}, {TMS_GPU_FLASH, 200000},
     {TMS_GPU_GEMM_MLP, 440000}, {TMS_GPU_GELU, 60000},
 };
 
-/* Twice the forward time: each product needs the gradients of its input and of its weights. */
+/* Kernels of a layer's backward pass. Their sum is twice the forward time, because each product
+ * needs the gradients of its input and of its weights. */
 static const layer_kernel backward_kernels[] = {
     {TMS_GPU_GELU_BACKWARD, 90000}, {TMS_GPU_GEMM_DGRAD, 440000},     {TMS_GPU_GEMM_WGRAD, 430000},
     {TMS_GPU_GEMM_DGRAD, 260000},   {TMS_GPU_FLASH_BACKWARD, 450000}, {TMS_GPU_GEMM_WGRAD, 260000},
     {TMS_GPU_NORM_BACKWARD, 70000},
 };
 
-/* Operators cycle through three pairs; backward has their counterparts in the same order. */
+/* Pairs of operators, which are used in turn. Those of the backward pass are in the same order. */
 static const pass forward_pass = {
     forward_kernels,
     sizeof forward_kernels / sizeof forward_kernels[0],
@@ -62,14 +63,15 @@ static int64_t stage_layers(const tms_sim *sim) {
     return tms_config_stage_layers(sim->config, sim->placement.pp);
 }
 
-/* None if the rank has no data-parallel group. */
+/* Returns the number of gradient buckets of the rank's stage; 0 without a data-parallel group. */
 static int64_t stage_buckets(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_DATA] == NULL
                ? 0
                : tms_config_stage_buckets(sim->config, sim->placement.pp);
 }
 
-/* The first stage needs a batch's tokens, the last one its targets. */
+/* Returns whether the stage loads batches: the first stage needs the tokens, the last one the
+ * targets. */
 static bool loads(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_PREVIOUS] == NULL || sim->channels[TMS_ROLE_NEXT] == NULL;
 }
@@ -175,7 +177,7 @@ static void load_batch(tms_sim *sim) {
 
     tms_cpu_spend(sim, 60000, 140000);
     if (tms_config_has(config, TMS_FAULT_SLOW_LOADER)) {
-        /* Half of the step's compute time. */
+        /* The GPU idles for half of the step's compute time. */
         int64_t late_ns = config->compute_ns * stage_layers(sim) * 3 / 2;
 
         sim->cpu_ns += tms_rng_around(&sim->rng, late_ns, config->jitter_ppm);
@@ -346,7 +348,7 @@ static void optimizer(tms_sim *sim) {
     tms_span adamw;
 
     (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
-    /* Gradients are complete once the last bucket is: a slow network has its effect here. */
+    /* All gradients are complete when the last bucket is. A slow network delays the step here. */
     depend_on_gradients(sim);
     adamw = tms_cpu_open(sim, TMS_OP_ADAMW, 0);
     /* Four launches, which together take a twentieth of the forward time. */
@@ -386,7 +388,7 @@ void tms_model_step(tms_sim *sim) {
         backward(sim, i);
     }
     tms_cpu_spend(sim, 15000, 30000);
-    /* Queued right after the backward pass, so it runs while the last bucket is being reduced. */
+    /* Queued just after the backward pass, so that it runs while the last bucket is reduced. */
     zero = tms_cpu_open(sim, TMS_OP_ZERO, 0);
     tms_cpu_copy(sim, TMS_GPU_MEMSET, 2 * TMS_BATCH_BYTES);
     tms_cpu_close(sim, zero);

@@ -17,11 +17,12 @@
 #include "step.h"
 #include "synth/base/rng.h"
 
-/* The network's random stream, outside the range of ranks. */
+/* Number of the network's random stream, which is no rank. */
 #define NETWORK_STREAM UINT64_MAX
 
-/* Random stream for which rank of a pair lags; for others see injected_faults.c and host_clock.c.
- */
+/* Number of the random stream that decides which rank of a pair lags. injected_faults.c and
+ * host_clock.c have
+ * others. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
 /* State of the job during one step. */
@@ -29,8 +30,8 @@ typedef struct run {
     tms_plan *plan;
     tms_sim *sims; /* [ranks] */
     int64_t step;
-    int64_t *transfer_ns; /* [instances] of this step */
-    int64_t *missing;     /* [instances] members still to arrive */
+    int64_t *transfer_ns; /* [instances] transfer time of each in this step */
+    int64_t *missing;     /* [instances] number of members that have not arrived yet */
     int64_t *last_ns;     /* [instances] latest start so far */
     int64_t *waiting;     /* [ranks] instance that a rank waits for; -1: none */
     int64_t *ready;       /* [n_ready] ranks that can proceed; capacity [ranks] */
@@ -66,7 +67,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
          * all ranks of a slow network would arrive at the same time. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
-    /* All leave together, except for end jitter, late ends and the bias between members. */
+    /* Sets the members' ends: all leave together, apart from end jitter, late ends and the bias
+     * between members. */
     for (int64_t p = 0; p < n; p++) {
         int64_t part = (int64_t)at + p - r->step * plan->groups.n_parts;
 
@@ -110,7 +112,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     run *r = context;
     int64_t *begin_ns = &r->plan->begin_ns[tms_plan_index(r->plan, sim->step, comm->part)];
 
-    free_ns += *begin_ns; /* the gap drawn before */
+    free_ns += *begin_ns; /* *begin_ns holds the gap that was drawn before the step */
     comm->begin_ns = ready_ns > free_ns ? ready_ns : free_ns;
     *begin_ns = comm->begin_ns;
     if (comm->begin_ns > r->last_ns[comm->instance]) {
@@ -133,7 +135,8 @@ static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     return true;
 }
 
-/* Learns the instances' attributes from the first step's launches; all members must agree. */
+/* Takes the attributes of the instances from the launches of the first step, in which all members
+ * must agree. */
 static void learn(tms_plan *plan, const tms_sim *sim) {
     for (size_t i = 0; i < sim->n_comms; i++) {
         const tms_comm *comm = &sim->comms[i];
@@ -171,7 +174,8 @@ static bool run_heads(run *r, tms_events *unused) {
             learn(r->plan, sim);
         }
         r->waiting[rank] = -1;
-        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* taken from the end */
+        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* ranks are taken from the end of the
+                                                               array */
     }
     r->n_ready = r->plan->config->ranks;
     return true;
@@ -226,8 +230,8 @@ static tms_status run_steps(run *r, tms_error *err) {
 static tms_status simulate(tms_plan *plan, tms_error *err) {
     const tms_config *config = plan->config;
     size_t ranks = (size_t)config->ranks;
-    size_t instances =
-        (size_t)plan->groups.n_instances + 1; /* avoids a special case for jobs without any */
+    size_t instances = (size_t)plan->groups.n_instances + 1; /* one more, so that jobs without
+                                                                collectives need no special case */
     run r = {.plan = plan};
     tms_status status;
 

@@ -18,7 +18,7 @@ typedef struct tms_instance {
     tms_dtype dtype;
     int64_t bytes;
     int64_t channel; /* index in the list of communicators */
-    int64_t sender;  /* position of the sending rank; only of messages */
+    int64_t sender;  /* of a message: position of the sending rank */
     bool known;
 } tms_instance;
 
@@ -26,9 +26,9 @@ typedef struct tms_plan {
     const tms_config *config; /* borrowed */
     tms_groups groups;        /* owned */
     tms_instance *instances;  /* [groups.n_instances], owned */
-    int64_t *begin_ns;        /* owned; see tms_plan_index. All in true time */
+    int64_t *begin_ns;        /* owned; indexed by tms_plan_index; in true time */
     int64_t *end_ns;
-    int64_t job_end_ns; /* end of the last rank */
+    int64_t job_end_ns; /* when the last rank ends */
 } tms_plan;
 
 /**
@@ -48,7 +48,8 @@ static inline size_t tms_plan_index(const tms_plan *plan, int64_t step, int64_t 
     return (size_t)(step * plan->groups.n_parts + part);
 }
 
-/* Returns the index of an instance's times on its first member; those of the others follow. */
+/* Returns the index of an instance's times on its first member; those of the other members
+ * follow. */
 static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t instance) {
     const tms_channel *channel = &plan->groups.channels[plan->instances[instance].channel];
 
@@ -56,7 +57,7 @@ static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t 
         plan, step, channel->base + (instance - channel->first_instance) * channel->ranks.size);
 }
 
-/* Whether the traces have a kernel of every member; `step` counts from 0. */
+/* Returns whether the traces have a kernel of every member; `step` counts from 0. */
 bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance);
 
 #endif

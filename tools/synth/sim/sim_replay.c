@@ -40,7 +40,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     (void)free_ns;
 }
 
-/* A rank only waits for collectives it has arrived at. */
+/* The end is always known: a rank waits only for collectives at which it has arrived. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     (void)context;
     (void)sim;
@@ -52,7 +52,8 @@ static tms_status step(tms_replay *replay, tms_error *err) {
     tms_sim *sim = &replay->sim;
     tms_network network = {.arrive = arrive, .ended = ended};
 
-    /* The callbacks of the first pass write to their context; these only read it. */
+    /* Copied, because the context is not const: the callbacks of the first pass write to it, those
+     * of this pass only read it. */
     memcpy(&network.context, &replay->plan, sizeof network.context);
     tms_events_clear(&replay->events);
     /* The head's random numbers come from (seed, rank, step): the same as in the plan. */

@@ -13,7 +13,7 @@ typedef struct tms_replay {
     const tms_plan *plan; /* borrowed */
     tms_clock clock;
     tms_sim sim;
-    tms_events events; /* of the current step, in recorded time */
+    tms_events events; /* events of the current step, in recorded time */
     unsigned sections; /* the sections to keep */
     int64_t begin_ns;  /* start and end of the recording, in recorded time */
     int64_t end_ns;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
-    /* No step has this number, so the draw is independent of all steps. See also injected_faults.c.
-     */
+    /* Stream of random numbers, used in place of a step number. injected_faults.c has
+     * others. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
 
     return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);

@@ -26,7 +26,7 @@ typedef struct tms_task {
     int64_t reached_ns;  /* arrival of its launch at the GPU */
     int64_t gap_ns;      /* minimum distance after its predecessor */
     int64_t duration_ns; /* of work */
-    size_t index;        /* of its event or collective */
+    size_t index;        /* index of its event or collective */
 } tms_task;
 
 /* A rank between two steps, or between the parts of one. */
@@ -35,33 +35,35 @@ typedef struct tms_sim {
     const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL if it has none */
     tms_placement placement;
     tms_rng rng;
-    tms_events *events; /* target of events; borrowed for one step */
-    tms_task *tasks;    /* [n_tasks] of this step, owned */
-    tms_comm *comms;    /* [n_comms] of this step, owned */
+    tms_events *events; /* list to which events are added; borrowed for one step */
+    tms_task *tasks;    /* [n_tasks] tasks of this step, owned */
+    tms_comm *comms;    /* [n_comms] communication of this step, owned */
     size_t n_tasks;
     size_t tasks_capacity;
     size_t n_comms;
     size_t comms_capacity;
     size_t n_pushed;         /* collectives whose GPU events are in the list */
-    size_t next_task;        /* the first that tms_gpu_advance has not done */
-    bool out_of_memory;      /* sticky; checked after each head */
+    size_t next_task;        /* index of the first task that tms_gpu_advance has not done */
+    bool out_of_memory;      /* stays set; checked after each head of a step */
     int64_t step;            /* index of the step, from 0 */
     int64_t cpu_ns;          /* time of the running thread: one waits while the other works */
     int64_t compute_free_ns; /* end of the compute stream's work so far */
-    int64_t comm_free_ns[TMS_ROLE_COUNT]; /* same for NCCL's streams */
-    int64_t role_count[TMS_ROLE_COUNT];   /* collectives of this step so far */
-    size_t role_last[TMS_ROLE_COUNT];     /* index + 1 of the last of them; 0: none */
+    int64_t comm_free_ns[TMS_ROLE_COUNT]; /* end of the work so far on NCCL's streams */
+    int64_t role_count[TMS_ROLE_COUNT];   /* number of collectives of this step so far, by role */
+    size_t role_last[TMS_ROLE_COUNT];     /* index + 1 of the last collective of each role; 0:
+                                             none */
     int64_t gpu_begin_ns; /* start of the step's first event on the compute stream; 0: none */
     int64_t compute_ppm;  /* this step's compute time [1e-6 of a normal rank's] */
-    int64_t host_ppm;     /* interval of launches [1e-6 of their kernels]; 0: as fast as possible */
-    int64_t n_kernels;    /* compute kernels of this step so far */
-    int64_t correlation;  /* the last ones assigned */
+    int64_t host_ppm;     /* time between launches [1e-6 of the kernel's time]; 0: launches follow
+                             as fast as possible */
+    int64_t n_kernels;    /* number of compute kernels of this step so far */
+    int64_t correlation;  /* the numbers that were assigned last */
     int64_t external_id;
     int64_t graph_ns; /* launch of this step's CUDA graph, and its correlation; 0: none */
     int64_t graph_correlation;
     int64_t op_id;     /* External id of the running operator; 0: none */
     int64_t step_id;   /* External id of the step's annotation */
-    size_t step_event; /* its index in `events` */
+    size_t step_event; /* index of the step's annotation in `events` */
     int64_t step_begin_ns;
     tms_track thread; /* the running one */
 } tms_sim;

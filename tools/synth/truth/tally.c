@@ -50,7 +50,8 @@ tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, 
 
 /* Records the end of GPU work in the step whose annotation contains its launch. */
 static void note_end(tms_tally *tally, int64_t launch_ns, int64_t end_ns) {
-    /* Backwards: work arrives step by step, so the first comparison nearly always matches. */
+    /* Searches backwards, because work is added step by step: the last step nearly always
+     * matches. */
     for (size_t i = tally->n_steps; i > 0; i--) {
         tms_step_times *step = &tally->steps[i - 1];
 
@@ -168,7 +169,7 @@ static void count_steps(tms_tally *tally, size_t *first, const int64_t running[T
     while (*first < tally->n_steps && tally->steps[*first].end_ns <= begin_ns) {
         (*first)++;
     }
-    /* Nearly always one step; two if an interval spans their boundary. */
+    /* This is nearly always one step; two if the interval contains the boundary between them. */
     for (size_t i = *first; i < tally->n_steps && tally->steps[i].begin_ns < end_ns; i++) {
         tms_step_times *step = &tally->steps[i];
         int64_t from_ns = begin_ns > step->begin_ns ? begin_ns : step->begin_ns;

@@ -1,5 +1,5 @@
-/* The true values of one rank, measured from its events: the tables' definitions, by simple
- * interval arithmetic that shares no code with the program it checks. */
+/* The true values of one rank, computed from its events by the definitions of the tables. The
+ * simple interval arithmetic shares no code with tmerge, which it checks. */
 #ifndef TMERGE_SYNTH_TALLY_H
 #define TMERGE_SYNTH_TALLY_H
 
@@ -28,7 +28,7 @@ typedef struct tms_step_times {
     int64_t annotation_begin_ns; /* as recorded */
     int64_t annotation_end_ns;
     int64_t work_end_ns; /* last end of the work it launched; 0: none */
-    int64_t begin_ns;    /* window; set by tms_tally_finish, like `times` */
+    int64_t begin_ns;    /* the step's window; set by tms_tally_finish, like `times` */
     int64_t end_ns;
     tms_times times;
 } tms_step_times;
@@ -42,7 +42,7 @@ typedef struct tms_edge {
 
 typedef struct tms_tally {
     int64_t n_recorded;    /* duration and instant events in the file; set by the writer */
-    tms_times total;       /* over the rank's window; set by tms_tally_finish */
+    tms_times total;       /* lengths in the rank's window; set by tms_tally_finish */
     tms_step_times *steps; /* [n_steps], owned, sorted by start */
     size_t n_steps;
     size_t steps_capacity;

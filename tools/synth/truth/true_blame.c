@@ -21,7 +21,7 @@ void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator) {
     tms_share other = {numerator / denominator, 0};
     int64_t rest = numerator % denominator;
 
-    /* In two steps of 1e7, so that products stay far below 2^63. */
+    /* Multiplies by 1e7 twice, not by 1e14 at once, so that products stay far below 2^63. */
     other.rest = rest * 10000000 / denominator * 10000000 +
                  (rest * 10000000 % denominator * 10000000 + denominator / 2) / denominator;
     tms_share_sum(share, other);

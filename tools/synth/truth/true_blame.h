@@ -9,7 +9,7 @@
 #include "synth/base/error.h"
 #include "synth/sim/sim_plan.h"
 
-/* Fractions of a nanosecond that shares are stored in. */
+/* Shares are stored in this fraction of a nanosecond. */
 #define TMS_SHARE_UNIT INT64_C(100000000000000)
 
 /* A fractional number of nanoseconds; each addition has an error of at most half a unit. */
@@ -47,7 +47,7 @@ typedef struct tms_step_blame {
 typedef struct tms_blame {
     tms_rank_blame *ranks; /* [ranks], owned */
     tms_step_blame *steps; /* [steps], owned */
-    int64_t wait_ns;       /* of all ranks and steps */
+    int64_t wait_ns;       /* sum over all ranks and steps */
 } tms_blame;
 
 /**
@@ -63,7 +63,7 @@ void tms_blame_free(tms_blame *blame);
 /* One rank's time in one collective. */
 typedef struct tms_split {
     int64_t wait_ns;     /* from its start to the last rank's start */
-    int64_t transfer_ns; /* from then to its end */
+    int64_t transfer_ns; /* from the last rank's start to its end */
 } tms_split;
 
 /**

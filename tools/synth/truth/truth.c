@@ -145,7 +145,7 @@ static void straggler(tms_out *out, const tms_config *config) {
     } else {
         tms_out_int(out, config->slow_rank);
     }
-    /* By step; -1 if no rank is slow. */
+    /* The slow rank of each step; -1 if none is slow. */
     tms_out_string(out, ", \"by_step\": [");
     for (int64_t step = 0; step < config->steps; step++) {
         tms_out_string(out, step > 0 ? ", " : "");
@@ -218,7 +218,7 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
     blame_members(out, &blame->ranks[rank]);
     member(out, "gpu_error_ns", tms_clock_of(plan, &placement).gpu_error_ns);
     tms_out_string(out, ",\n   \"steps\": [");
-    /* Window and times of each step, with starts and ends, which no table has. */
+    /* The window and times of each step. Starts and ends are added, which no table has. */
     for (size_t i = 0; i < tally->n_steps; i++) {
         const tms_step_times *step = &tally->steps[i];
 

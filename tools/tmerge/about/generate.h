@@ -13,12 +13,13 @@ const struct tm_command *const *tm_generate_commands(size_t *n);
 
 /** Completion of an option's value. */
 typedef enum tm_values {
-    TM_VALUES_NONE, /* unknown, such as a number or pattern */
+    TM_VALUES_NONE, /* not completed, such as a number or a pattern */
     TM_VALUES_FILE,
-    TM_VALUES_WORD, /* one of its words; after one that ends in "=" a value follows */
+    TM_VALUES_WORD, /* one of the option's words; a word that ends in "=" is followed by a value */
 } tm_values;
 
-/** Returns an option's kind of completion. @p words receives its words, each after a blank. */
+/** Returns how an option's value is completed. @p words gets the words it may have, each after a
+ * blank. */
 tm_values tm_generate_values(const struct tm_option *option, char *words, size_t size);
 
 /** Print to standard output the manual, as mdoc, or the completion table of bash or zsh. */

@@ -9,7 +9,7 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Last rows of the edit distance table between prefixes of the two words. */
+/* The last rows of the table of edit distances between the beginnings of the two words. */
 typedef struct rows {
     size_t before[WORD_MAX + 1], above[WORD_MAX + 1], row[WORD_MAX + 1];
 } rows;

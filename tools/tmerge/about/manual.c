@@ -10,8 +10,9 @@
 #include "tmerge/export.h"
 #include "tmerge/reader.h"
 
-/* Prints text as the argument of a macro or on its own line: hyphens as those of options,
- * backslashes escaped, each sentence on a line, never starting a macro. */
+/* Prints text, as an argument of a macro or on its own line. Hyphens are printed as those of
+ * options, backslashes are escaped, each sentence is on a separate line, and no line starts a
+ * macro. */
 static void print_text(const char *text) {
     fputs("\\&", stdout);
     for (; *text; text++)
@@ -116,7 +117,7 @@ static void print_exports(void) {
     puts(".El");
 }
 
-/* date of this text */
+/* The date is that of the last change to this text. */
 static const char begin[] = ".\\\" Made by tmerge --generate=man from its table of commands.\n"
                             ".Dd November 22, 2026\n"
                             ".Dt TMERGE 1\n"

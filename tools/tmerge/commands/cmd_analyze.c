@@ -31,7 +31,7 @@ static const tm_option options[] = {
 /* Inputs read on each process. */
 typedef struct analyze {
     tm_pipeline_store from;
-    /* On process 0 only; owned; NULL without their options. */
+    /* On process 0 only; owned; NULL if their options are not given. */
     tm_ncu *ncu;
     tm_snapshots *snapshots;
 } analyze;
@@ -103,7 +103,8 @@ static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     return tm_pipeline_restore(p, &a->from, err);
 }
 
-/* Warns of measured kernels that the job does not have: of another program or batch size. */
+/* Warns of measured kernels that the job does not have: the measurement is probably of another
+ * program or batch size. */
 static void warn_unmatched(const tm_pipeline *p, const void *context) {
     const tm_table *rows = tm_tables_find(&p->tables, "kernels.roofline");
     size_t unmatched = 0;

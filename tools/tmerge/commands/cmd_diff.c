@@ -26,13 +26,13 @@ static const tm_option options[] = {
 
 typedef struct selection {
     bool json;
-    const char *folder; /* of CSV files; NULL: none */
+    const char *folder; /* for CSV files; NULL: none */
     int64_t top;        /* -1: not given */
     const char *page;   /* NULL: none */
     tm_colors colors;
 } selection;
 
-/* Cuts the tables of kernels and operators, which are ordered by change. */
+/* Keeps the first rows of the tables of kernels and operators, which are sorted by change. */
 static void keep_top(tm_tables *found, int64_t top) {
     static const char *const ranked[] = {"diff.kernel", "diff.operator"};
     for (size_t i = 0; i < sizeof ranked / sizeof *ranked; i++) {
@@ -57,7 +57,8 @@ static tm_status print_found(const selection *s, tm_tables *found, tm_error *err
 
 /* Writes the page, with all rows, and prints the result. */
 static tm_status tell(const selection *s, tm_tables *found, tm_error *err) {
-    if (!tm_console_speaks()) /* only here: all processes must return the same status */
+    if (!tm_console_speaks()) /* checked here, not earlier, because all processes must return the
+                                 same status */
         return TM_OK;
     if (s->page) {
         tm_output_watch(s->page);

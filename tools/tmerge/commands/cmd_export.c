@@ -48,19 +48,19 @@ typedef struct selection {
     const char *store, *output;
     bool to_stdout, of_devices;
     tm_list ranks;
-    int64_t from_ns, to_ns; /* from the job's start */
+    int64_t from_ns, to_ns; /* relative to the job's start */
     bool has_from, has_to;
 } selection;
 
-/* What is read from the store; all owned. */
+/* Data read from the store; all owned. */
 typedef struct job {
     tm_store *store;
-    tm_tables tables; /* source of host names */
+    tm_tables tables; /* job.job and job.rank */
     tm_names *names;
     tm_timeline *ranks;
     size_t n_ranks;
     const char **hosts;
-    bool *wanted, *only; /* [n_ranks] only: the rank being read */
+    bool *wanted, *only; /* [n_ranks] ranks to export; only: true for the rank that is being read */
     int64_t begin_ns, world_size;
 } job;
 
@@ -253,7 +253,7 @@ enum { PIECE_EVENTS = 1 << 15 };
 typedef struct exporter {
     job *job;
     tm_export *x;
-    tm_store_pieces *pieces; /* NULL: the format has no data of events */
+    tm_store_pieces *pieces; /* NULL: the format does not need events */
     size_t at;               /* index of the current rank */
 } exporter;
 

@@ -41,7 +41,7 @@ static const tm_option options[] = {
 typedef struct hang {
     tm_inputs inputs;
     tm_hang_inputs of;
-    int64_t n_ranks; /* given by the user; else below 1 */
+    int64_t n_ranks; /* given by the user; below 1: not given */
 } hang;
 
 static tm_status read_traces(tm_pipeline *p, const hang *h, tm_error *err) {
@@ -211,7 +211,7 @@ static tm_status print(const tm_pipeline *p, const void *context, tm_error *err)
     return TM_OK;
 }
 
-/* Ends a run that has only dumps. */
+/* Completes a run that has dumps but no traces. */
 static tm_status finish(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     TM_TRY(analyse(p, context, err));

@@ -42,9 +42,9 @@ static const tm_option options[] = {
     TM_OPTIONS_STORE,
 };
 
-/* Options that determine which traces are read and how. The store keeps them, with the traces,
- * as its command. The others do not change results, or are settings with which the store can be
- * analysed again. */
+/* Options that determine which traces are read and how. The store keeps them and the names of the
+ * traces as its command. Other options do not change results, or can be given again to `tmerge
+ * analyze`. */
 static const char *const stored[] = {"all-recordings", "rank-map", "host-map", "device-categories",
                                      "skip-bad"};
 
@@ -52,10 +52,10 @@ enum { COMMAND_INPUTS_MAX = 64 };
 
 typedef struct merge {
     tm_inputs inputs;
-    tm_vec command; /* of char; command text kept in the store */
+    tm_vec command; /* of char: the command that the store keeps */
 } merge;
 
-/* Returns whether a host sees any of the traces. */
+/* Returns whether at least one of the traces is visible on a host. */
 static bool sees_traces(const tm_inputs *inputs, int host) {
     const tm_input *v = inputs->list.data;
     for (size_t i = 0; i < inputs->list.n; i++)

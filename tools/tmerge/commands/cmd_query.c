@@ -17,7 +17,7 @@ static const tm_option options[] = {
 };
 
 typedef struct request {
-    const char *store, *text; /* text: NULL lists the tables */
+    const char *store, *text; /* text: the query; NULL: list the tables */
     bool json, csv;
     tm_sql_limits limits;
 } request;
@@ -99,7 +99,7 @@ static void hint_table(const tm_store *store, tm_error *err) {
              tm_guess_hint(&guess, "", hint));
 }
 
-/* Prepares the query, and again for each former name of a table in it. */
+/* Prepares the query. If it has a former name of a table, replaces the name and tries again. */
 static tm_status prepare(const request *r, tm_sql *sql, tm_sql_query **out, tm_error *err) {
     for (;;) {
         char word[64];

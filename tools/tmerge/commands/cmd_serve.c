@@ -42,7 +42,7 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
             "events to draw, the timeline stays coarse; tmerge analyze %s adds the levels",
             store, store);
     const tm_http_plan plan = {&at->door, at->fd, tm_handler_answer, handler};
-    status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* else main reports it */
+    status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* main reports the failure */
     tm_handler_close(handler);
     return status;
 }

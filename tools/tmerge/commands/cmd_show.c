@@ -44,7 +44,7 @@ typedef struct request {
     const tm_arguments *arguments;
     tm_choice choice;
     const char *format; /* "text", "json" or "csv" */
-    const char *folder; /* of CSV files; NULL: none */
+    const char *folder; /* for CSV files; NULL: none */
     tm_colors colors;
     tm_text_style style;
 } request;
@@ -111,7 +111,8 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
     return TM_OK;
 }
 
-/* Returns whether one of the requested tables has the column; notes similar ones. */
+/* Returns whether one of the requested tables has the column @p guess->word; notes similar columns
+ * in @p guess. */
 static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) {
     const char *column = guess->word;
     bool found = false;
@@ -174,7 +175,7 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
         n_left += missing != NULL;
         if (!missing)
             out->defs[out->n++] = def;
-        else if (!lacks || !any_has(r, tables, &guess)) /* prefer one in no table */
+        else if (!lacks || !any_has(r, tables, &guess)) /* prefer a column that no table has */
             lacks = missing;
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
@@ -218,14 +219,15 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     tm_out_string(sink->out, r->colors.off);
     tm_out_string(sink->out, "\n");
     size_t n_rows = 0;
-    if (n > 1) /* for a single table the header is shown */
+    if (n > 1) /* a single table is printed even if empty, for its header */
         TM_TRY(rows->each(rows, count_rows, &n_rows, err));
     if (n > 1 && n_rows == 0) {
         tm_out_string(sink->out, "no rows\n");
         return spill(sink->out, err);
     }
     tm_text_style style = r->style;
-    if (strcmp(name, "job.job") == 0) /* has the job's start itself */
+    if (strcmp(name, "job.job") == 0) /* shows the job's start, so its times are not relative to
+                                         it */
         style.origin_ns = 0;
     return tm_stream_text(rows, &style, sink, err);
 }
@@ -318,7 +320,8 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
         status = check_csv(r, &out, err);
     if (status == TM_OK && !overview)
         status = verify(r, store, &out, err);
-    if (status == TM_OK && tm_console_speaks()) /* only here: same status in all */
+    if (status == TM_OK && tm_console_speaks()) /* checked here, not earlier, because all processes
+                                                   must return the same status */
         status = overview
                      ? tm_overview_print(store, tables, r->arguments->operands[0], &r->colors, err)
                      : print_tables(r, store, &out, err);

@@ -16,8 +16,8 @@ static const tm_option options[] = {
     {"csv", 0, NULL, "the same as comma-separated values"},
 };
 
-/* Returns the unit that suits all values of a figure. Its rows are adjacent, the first has place
- * 1. */
+/* Returns the unit that suits all values of the figure in row @p i. A figure's rows are adjacent,
+ * and the first one has place 1. */
 static tm_shown_unit unit_of(const tm_table *rows, size_t i) {
     tm_shown_range range = TM_SHOWN_RANGE;
     while (i > 0 && tm_table_cell(rows, i, "place")->value.i > 1)
@@ -56,7 +56,7 @@ static void print_change(const char *since, const tm_cell *change, const tm_cell
     printf("%s%s\n", change->null ? "" : ", ", verdict->value.text);
 }
 
-/* Prints a value and its store, with the changes below. */
+/* Prints a value and its store, and its changes on the next lines. */
 static void print_row(const tm_table *rows, size_t i) {
     print_value(rows, i);
     printf("  %s\n", tm_table_cell(rows, i, "store")->value.text);

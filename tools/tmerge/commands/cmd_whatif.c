@@ -36,7 +36,7 @@ typedef struct question {
     const char *each; /* NULL: not given */
     int64_t top;      /* -1: not given */
     tm_list steps;
-    const char *folder; /* of CSV files; NULL: none */
+    const char *folder; /* for CSV files; NULL: none */
     bool json;
     tm_colors colors;
     tm_scenario scenario;
@@ -47,7 +47,8 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row is not an alternative to others: cumulative items, bounds and scenarios. */
+/* Returns whether a row is not an alternative to other rows: it is a cumulative item of the plan, a
+ * bound or a scenario. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
 }
@@ -79,7 +80,7 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     free(text);
 }
 
-/* Prints an item; a negative saving makes steps longer. */
+/* Prints an item. If its saving is negative, the change would make steps longer. */
 static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
     char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-";
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
@@ -103,7 +104,7 @@ static bool is_listed(const tm_table *items, size_t row, const char *word, bool 
            (all || (!saved->null && saved->value.i > 0));
 }
 
-/* Prints up to @p most such rows, in a unit that suits all of them. */
+/* Prints up to @p most rows that are listed, in a unit that suits all of them. */
 static void print_items(const tm_table *items, const char *word, int64_t most, bool all) {
     bool unknown = false;
     tm_shown_range range = TM_SHOWN_RANGE;
@@ -204,7 +205,8 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
 static void print_scenario(const question *q, const tm_table *job, const tm_table *items) {
     const tm_cell *saved = tm_table_cell(items, 0, "saved_ns");
     char step[32];
-    tm_shown_text times[4]; /* step, new step, change, changed part of the path */
+    tm_shown_text times[4]; /* of a step now, of a step after the change, their difference, the
+                               changed part of the critical path */
     printf("%s%s%s\n", q->colors.strong, q->scenario.text, q->colors.off);
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
@@ -255,7 +257,7 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     return TM_OK;
 }
 
-/* Tables of an answer; only the first two for --each and scenarios. */
+/* Tables of an answer. Answers to --each and scenarios have only the first two. */
 static const char *const answers[] = {"whatif.job", "whatif.item", "whatif.step", "whatif.network",
                                       "whatif.split"};
 enum { N_ANSWERS = sizeof answers / sizeof *answers };
@@ -275,7 +277,7 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
     return status;
 }
 
-/* Keeps and prints the requested rows. */
+/* Removes the rows that were not requested, and prints the others. */
 static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
     tm_table *items = tm_tables_find(tables, "whatif.item");
     char *each = NULL, scenario[] = "scenario";
@@ -293,7 +295,8 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
                        strcmp(q->each, "kind") == 0 || strcmp(q->each, "kernel") == 0
                            ? "no item is on the critical path"
                            : "the job does not have two of them to compare");
-    if (!tm_console_speaks()) /* only here: all processes must return the same status */
+    if (!tm_console_speaks()) /* checked here, not earlier, because all processes must return the
+                                 same status */
         return TM_OK;
     if (q->top >= 0 && !text)
         tm_table_top(items, (size_t)q->top);
@@ -312,7 +315,7 @@ static tm_status answer_stored(const question *q, tm_error *err) {
                              "an older tmerge wrote this store without what-if figures; tmerge "
                              "analyze adds them");
         for (size_t t = 0; t < N_ANSWERS && status == TM_OK; t++)
-            if (tm_store_has_table(store, answers[t])) /* an older tmerge wrote fewer */
+            if (tm_store_has_table(store, answers[t])) /* stores of older versions lack some */
                 status = tm_store_read_table(store, tm_tables_find(&tables, answers[t]), err);
         tm_store_close(store);
     }
@@ -359,7 +362,7 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
     if (q->each && !known)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--each takes rank, host, stage, kind or kernel, not '%s'", q->each);
-    int64_t jobs; /* checked even if not needed */
+    int64_t jobs; /* -j is checked even if the answer needs no replay */
     TM_TRY(tm_self_launch_parse(arguments, &jobs, err));
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &q->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &q->steps, err));

@@ -41,7 +41,7 @@ void tm_diff_inputs_destroy(tm_tables sides[2]) {
     tm_tables_destroy(&sides[1]);
 }
 
-/* Returns an array of the tables, freed by the caller; NULL when out of memory. */
+/* Returns pointers to the tables, [n_tables], freed by the caller; NULL when out of memory. */
 static const tm_table **tables_of(const tm_tables *found) {
     const tm_table **tables = calloc(found->n_tables, sizeof *tables);
     for (size_t t = 0; tables && t < found->n_tables; t++)

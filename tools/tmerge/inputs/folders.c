@@ -30,7 +30,7 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (;;) {
-        errno = 0; /* tm_is_file may have set it */
+        errno = 0; /* tm_is_file may have set errno */
         /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
         item = readdir(dir);
         if (!item)
@@ -104,7 +104,7 @@ void tm_folders_list_name(char *text, size_t room, tm_text name) {
         snprintf(text + used, room - used, "%s...", comma);
 }
 
-/* Fails with their names if [n] paths are in several folders.
+/* Fails if the paths [n] are in several folders; the message names the folders.
  * @param what    what the folders hold
  * @param advice  how to resolve it */
 static tm_status check_one_folder(const char *named, char *const *paths, size_t n, const char *what,
@@ -153,7 +153,7 @@ static bool any_trace(char *const *paths, size_t n) {
     return i < n;
 }
 
-/* Returns whether there is a folder for each rank; then they are one recording. */
+/* Returns whether the paths' folders are named by ranks. Then all of them are one recording. */
 static bool are_of_ranks(char *const *paths, size_t n) {
     bool are = true;
     for (size_t i = 0; i < n && are; i++) {

@@ -11,7 +11,7 @@
 /** Returns whether the path is a regular file. */
 bool tm_is_file(const char *path);
 
-/** Returns whether it is a trace, or a report from which a trace can be made. */
+/** Returns whether the path is a trace, or a report from which a trace can be made. */
 bool tm_is_trace(const char *path);
 
 /** Appends a name to a list in a message ("a, b"), or "..." if there is no more room. */

@@ -1,4 +1,5 @@
-/* The host of each rank: by --host-map, else by the trace, else by its file's name. */
+/* Finds the host of each rank: by --host-map; without an entry there, by the trace; else by the
+ * name of its file. */
 #ifndef TMERGE_HOST_MAP_H
 #define TMERGE_HOST_MAP_H
 

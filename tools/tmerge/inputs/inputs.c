@@ -21,25 +21,25 @@
 #include "operands.h"
 #include "rank_map.h"
 
-/* What a host finds for the operands. */
+/* Result of looking for the operands on one host. */
 typedef struct sighting {
-    int *absent;    /* [operands] why nothing was found; 0: found */
-    bool any;       /* something may be a trace */
+    int *absent;    /* [operands] errno or NO_MATCH if nothing was found; 0: found */
+    bool any;       /* at least one file may be a trace */
     tm_vec without; /* of char: folders without a trace, 0-terminated */
 } sighting;
 
-/* State while one host lists. */
+/* State while a host lists its inputs. */
 typedef struct lister {
-    tm_vec *out; /* of char: heads and paths */
+    tm_vec *out; /* of char: a tm_input_head and a path for each input */
     const tm_operand *operand;
     int64_t number; /* index of the operand */
     int64_t host;
     bool all_recordings;
-    bool has_hosts; /* several hosts list: inputs get an identity to compare */
+    bool has_hosts; /* several hosts list inputs, so each input gets an identity to compare */
     sighting *seen;
 } lister;
 
-/* In place of an errno, for a pattern without matches. */
+/* Used in place of an errno for a pattern without matches. */
 enum { NO_MATCH = INT_MAX - 1 };
 
 /* Adds an input. @p match  the part of the path that the operand matched */
@@ -154,7 +154,7 @@ static tm_status map_line(void *context, const tm_line *line, tm_error *err) {
                               path, was);
 }
 
-/* Lists the inputs of the operands that this host sees. */
+/* Lists the inputs that the operands name on this host. */
 static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bool all_recordings,
                           tm_vec *out, sighting *seen, tm_error *err) {
     lister l = {.out = out,
@@ -170,8 +170,8 @@ static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bo
     return TM_OK;
 }
 
-/* Returns an operand's list that can be read only once and must be left to the merging
- * processes. */
+/* Returns the first operand's list (@FILE) that can be read only once, such as a pipe, so that the
+ * merging processes have to read it; NULL if there is none. */
 static const char *pipe_of(const tm_arguments *arguments) {
     for (size_t i = 0; i < arguments->n_operands; i++) {
         const char *list = tm_operand_list(arguments->operands[i]);
@@ -240,7 +240,7 @@ static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Returns whether all hosts list the same, apart from the host's number. */
+/* Returns whether the lists of all hosts are equal, apart from the host's number in them. */
 static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own) {
     uint64_t digest = 0;
     for (size_t at = 0; hosts->leads && at < own->n;) {

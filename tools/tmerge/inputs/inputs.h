@@ -1,5 +1,4 @@
-/* The files given by the command line, on whichever hosts they are; the same list on every
- * process. */
+/* The files that the command line names, on all hosts. The list is the same on every process. */
 #ifndef TMERGE_INPUTS_H
 #define TMERGE_INPUTS_H
 
@@ -10,7 +9,7 @@
 #include "mpi/load/load.h"
 
 typedef struct tm_inputs {
-    tm_vec list; /* of tm_input, pointing into bytes and seen */
+    tm_vec list; /* of tm_input; they point into `bytes` and `seen` */
     void *bytes; /* owned */
     void *seen;  /* owned */
     tm_hosts hosts;

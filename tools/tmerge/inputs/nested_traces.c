@@ -9,7 +9,7 @@
 #include "folders.h"
 #include "identity/rank_from_path.h"
 
-/* An archive of runs may hold millions of files, few of them traces. Each entry costs a stat,
+/* An archive of runs may hold millions of files, of which few are traces. Each entry costs a stat,
  * each file an open. */
 enum {
     LEVELS_MAX = 5,
@@ -27,22 +27,23 @@ typedef struct place {
 
 typedef struct search {
     const char *root;
-    tm_vec places;          /* of place, nearest first */
-    tm_vec files;           /* of char *, owned: files of one place */
+    tm_vec places;          /* of place: folders still to search, by level */
+    tm_vec files;           /* of char *, owned: files of the folder that is being searched */
     int n_entries, n_files; /* examined so far */
     char names[TM_MESSAGE_MAX / 2];
-    tm_text last; /* last name listed, a part of a place's path */
+    tm_text last; /* the last name in `names`; points into a place's path */
     size_t n_names;
 } search;
 
-/* Adds a path found in a place's folder. Returns false when out of memory. */
+/* Adds a path found in a folder of this level. Owns the path. Returns false when out of memory. */
 static bool add_entry(search *s, char *path, int level) {
     struct stat info;
     const place below = {path, level + 1};
     bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder && level < LEVELS_MAX)
         return tm_vec_append(&s->places, &below, 1);
-    if (!folder && level > 1 && tm_is_file(path)) /* upper levels are known to have none */
+    if (!folder && level > 1 && tm_is_file(path)) /* the caller has already searched the upper
+                                                     levels for traces */
         return tm_vec_append(&s->files, &path, 1);
     free(path);
     return true;
@@ -61,7 +62,7 @@ static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     return path;
 }
 
-/* Lists a folder. Unreadable ones are skipped, because the user did not name them. */
+/* Lists a folder. A folder that cannot be read is skipped, because the user did not name it. */
 static tm_status list(search *s, const place *at, tm_error *err) {
     DIR *dir = opendir(at->path);
     bool ok = true;
@@ -96,7 +97,8 @@ static bool holds_trace(search *s) {
     return found;
 }
 
-/* Lists a folder's name. Folders of ranks are replaced by their parent, which is one recording. */
+/* Adds a folder's name to the list. A folder of one rank is replaced by its parent: the ranks in
+ * the parent are one recording. */
 static void add_name(search *s, const char *path) {
     const char *name = path + strlen(s->root), *base = strrchr(path, '/') + 1;
     name += strspn(name, "/");

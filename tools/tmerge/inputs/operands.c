@@ -13,7 +13,7 @@
 /* Precedes the 0-terminated text of each operand in messages between processes. */
 typedef struct head {
     int64_t typed; /* index of the typed operand */
-    int64_t line;  /* line in the list; 0: the typed operand itself */
+    int64_t line;  /* line of its list file, from 1; 0: the operand was typed */
 } head;
 
 const char *tm_operand_list(const char *typed) {

@@ -35,7 +35,7 @@ const char *tm_operand_list(const char *typed);
 tm_status tm_operands_read(const tm_arguments *arguments, tm_operands *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Reads them on process 0 and broadcasts them; each host then looks for the files itself.
+/** Reads the operands on process 0 and broadcasts them; each host then looks for the files itself.
  * Collective: over comm. */
 tm_status tm_mpi_operands_read(MPI_Comm comm, const tm_arguments *arguments, tm_operands *out,
                                tm_error *err) TM_MUST_CHECK;

@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 typedef enum tm_rank_map_kind {
-    TM_RANK_MAP_NOTHING, /* an empty line, or one that starts with # */
+    TM_RANK_MAP_NOTHING, /* an empty line or a comment (#) */
     TM_RANK_MAP_ENTRY,
     TM_RANK_MAP_BAD
 } tm_rank_map_kind;
 
 /** Parses a line: PATH, blanks, RANK (at most 9 digits). The path may contain blanks.
- * @param line  cut after the path
+ * @param line  modified: a zero byte ends the path
  * @param path  points into the line; set for an entry, as is @p rank */
 tm_rank_map_kind tm_rank_map_line(char *line, const char **path, int64_t *rank);
 

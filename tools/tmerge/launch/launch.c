@@ -13,7 +13,7 @@
 #include "liveness/liveness.h"
 #include "signals.h"
 
-/* Slurm's plugin that connects processes of this MPI. */
+/* Value of srun's --mpi that suits this MPI. */
 #ifdef OPEN_MPI
 #define TMERGE_PMI "pmix"
 #else
@@ -92,7 +92,7 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
-/* Values are hwloc's names of components and phases. */
+/* The value has hwloc's names of components and of phases. */
 void tm_launch_look_at_cores(void) {
     setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
@@ -160,7 +160,8 @@ static bool make_folder(char *out, size_t size) {
 }
 
 static bool init(void) {
-    int threads; /* thread level; only this thread calls MPI */
+    int threads; /* thread level that MPI provides; not checked, because only this thread calls
+                    MPI */
     return MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &threads) == MPI_SUCCESS;
 }
 
@@ -188,7 +189,8 @@ static bool init_alone(void) {
     return ok;
 }
 
-/* Sets rank and size of the place by MPI, and starts the liveness monitor if needed. */
+/* Takes this process's rank and the number of processes from MPI, and starts the liveness monitor
+ * if needed. */
 static tm_status take_place(tm_error *err) {
     MPI_Comm node;
     int rank, size;
@@ -203,7 +205,7 @@ static tm_status take_place(tm_error *err) {
     place.size = size;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &place.local_size);
-    /* On one host mpirun detects every process's end. */
+    /* On one host mpirun itself detects the end of each process. */
     bool is_seen = tm_launcher_env_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
     if (!tm_launcher_env_is_alone(&place) && !is_seen)
         tm_liveness_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);

@@ -8,15 +8,15 @@
 #include "base/launcher_env.h"
 #include "tmerge/status.h"
 
-/* Environment variable set for processes that tmerge starts by mpirun: when tmerge itself started.
- */
+/* Environment variable set for processes that tmerge starts by mpirun: when tmerge itself
+ * started. */
 #define TM_LAUNCH_STARTED "TMERGE_STARTED_NS"
 
 /** Reads the environment. Called first in main. */
 void tm_launch_begin(void);
 
-/** Returns which process of how many this is: according to the launcher or, once MPI has started,
- * to MPI. */
+/** Returns this process's number and the number of processes: according to MPI once it has started,
+ * before that according to the launcher. */
 const tm_launcher_env *tm_launch_place(void);
 
 /** Returns when the program started, by CLOCK_MONOTONIC; in self-launched processes, when the

@@ -24,13 +24,13 @@
 #define EACH_BYTES (INT64_C(128) << 20)
 enum { PACKED = 12 };
 
-/* From this size several processes read a JSON file (mpi/load/load_plan.c). A store is read by any
- * number of processes, other files by one. */
+/* From this size on, several processes read a JSON file (mpi/load/load_plan.c). A store is read by
+ * any number of processes, other files by one. */
 #define PIECE_BYTES (INT64_C(32) << 20)
 
 /* Amount of input. */
 typedef struct work {
-    int64_t bytes;  /* equivalent in JSON */
+    int64_t bytes;  /* size of JSON that takes as long to read */
     int64_t pieces; /* parts that different processes can read */
     bool has_pipe;  /* a pipe can be read only once, maybe only by this process */
 } work;
@@ -55,12 +55,12 @@ static void weigh(void *context, const char *path) {
     w->pieces += is_json || is_store ? 1 + bytes / PIECE_BYTES : 1;
 }
 
-/* Returns the number of processes that pays off. */
+/* Returns the number of processes that is worth starting for these inputs. */
 static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;
     if (tm_inputs_each(arguments, weigh, &w, &ignored) != TM_OK || w.has_pipe)
-        return 1; /* reported when it is read */
+        return 1; /* errors are reported when the file is read */
     int64_t n = w.bytes / EACH_BYTES, cores = n > 1 ? tm_cores("") : 1;
     n = n < w.pieces ? n : w.pieces;
     n = n < cores ? n : cores;
@@ -176,7 +176,7 @@ static void become_mpirun(const tm_arguments *arguments, int64_t n) {
 }
 #endif
 
-/* Checks --jobs under a launcher, whose number of processes counts. */
+/* Under a launcher, --jobs must be the launcher's number of processes, if it is given. */
 static tm_status check_agrees(const tm_launcher_env *place, int64_t asked, tm_error *err) {
     if (asked > 0 && asked != place->size)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

@@ -20,10 +20,11 @@ typedef struct doomed {
     char path[];
 } doomed;
 
-/* Globals, because signal handlers take no arguments of ours. */
-static doomed *volatile doomed_first;   /* the latest; never freed */
+/* These are globals because a signal handler has no argument for them. */
+static doomed *volatile doomed_first;   /* list of all, the latest first; never freed */
 static volatile sig_atomic_t child;     /* leader of the process group to end; 0: none */
-static volatile sig_atomic_t is_held;   /* something is being made that is not yet registered */
+static volatile sig_atomic_t is_held;   /* signals are held back while a file or child is made and
+                                           registered */
 static volatile sig_atomic_t postponed; /* signal received while held; 0: none */
 static char on_host[80];                /* " on NAME" if there may be several hosts, else empty */
 static pthread_t main_thread;
@@ -49,7 +50,7 @@ static void clean_up_and_leave(int number) {
     _exit(128 + number);
 }
 
-/* Also called by handlers. */
+/* Also called by signal handlers. */
 void tm_signals_let_first_speak(void) {
     int rank = tm_launch_place()->rank;
     if (rank > 0)
@@ -74,7 +75,7 @@ static void tell_crash(int number) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Sanitizers have installed their own handlers by now, which report more. */
+/* Installs a handler for crashes, unless there is one: those of sanitizers report more. */
 static void watch_crash(int number) {
     struct sigaction action = {.sa_handler = tell_crash}, old;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -104,7 +105,7 @@ void tm_signals_prepare(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         open_if_closed(fd);
     sigaction(SIGXFSZ, &ignore, NULL);
-    sigaction(SIGCHLD, &usual, NULL); /* if ignored, children cannot be waited for */
+    sigaction(SIGCHLD, &usual, NULL); /* while it is ignored, children cannot be waited for */
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         watch_crash(crashes[i]);
 }
@@ -117,7 +118,7 @@ void tm_signals_remove(const char *path) {
         return;
     d->next = doomed_first;
     memcpy(d->path, path, size);
-    doomed_first = d; /* only when it is complete */
+    doomed_first = d; /* after all members are set, because a signal may come at any time */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         watch_end(ends[i]);
 }
@@ -163,7 +164,7 @@ static void set_child(pid_t leader) {
 
 const tm_guard tm_signals_guard = {hold, release, tm_signals_remove, set_child};
 
-/* The variable arguments are part of the type of MPI's handlers. */
+/* MPI requires that its handlers take variable arguments. */
 static void tell_mpi_failure(MPI_Comm *comm, int *code, ...) {
     char reason[MPI_MAX_ERROR_STRING] = "";
     int size = 0;

@@ -20,7 +20,7 @@ void tm_signals_prepare(void);
  * @param path  copied; not removed if there is no memory for the copy */
 void tm_signals_remove(const char *path);
 
-/** The same for temp files and child processes of the libraries. */
+/** Registers temporary files and child processes that the libraries make. */
 extern const tm_guard tm_signals_guard;
 
 /** Called from another thread: cleans up and stops the main thread for good. Waits at most two

@@ -16,12 +16,12 @@ enum { TM_LINES_ADDRESSES_MAX = 24 };
 
 /** Address of a process that accepts connections. IPv4, like Open MPI's own TCP. */
 typedef struct tm_invitation {
-    uint64_t token; /* required of each connection; 0: none accepted */
+    uint64_t token; /* each connection has to send it; 0: no connections are accepted */
     uint32_t addresses[TM_LINES_ADDRESSES_MAX];
     uint16_t n_addresses, port;
 } tm_invitation;
 
-/** Identity of an end; the first message on a connection. */
+/** Identity of the process at one end; the first message on a connection. */
 typedef struct tm_line_name {
     uint64_t token;
     int32_t process;
@@ -37,9 +37,9 @@ typedef struct tm_line {
 typedef enum tm_line_news {
     TM_LINE_QUIET,
     TM_LINE_OVER,   /* the other end leaves normally */
-    TM_LINE_TOLD,   /* it leaves after a failure that is already reported */
-    TM_LINE_GONE,   /* closed by its kernel: the process is gone */
-    TM_LINE_SILENT, /* its kernel does not answer */
+    TM_LINE_TOLD,   /* the other end leaves after a failure that is already reported */
+    TM_LINE_GONE,   /* the other end's kernel closed it: the process is gone */
+    TM_LINE_SILENT, /* the other end's kernel does not answer */
 } tm_line_news;
 
 /** Opens a listening socket. @return  the socket; -1 without network or token, with out all 0 */

@@ -18,14 +18,16 @@ enum { GRACE_MS = 3000, LEAVE_MS = 200, LAUNCHER_S = 4 };
 typedef struct liveness {
     bool runs, aborts;
     pthread_t thread;
-    int own, theirs; /* socket pair between process and thread: request and answer */
+    int own, theirs; /* the two ends of a socket pair: of the main thread, which sends requests, and
+                        of the monitoring thread, which answers */
     void (*halt)(void);
     tm_line_name self;
-    bool speaks_for_first; /* reports in place of process 0 if that is lost */
-    tm_invitation upwards; /* token 0: no process above */
+    bool speaks_for_first; /* reports a loss of process 0 in its place */
+    tm_invitation upwards; /* address of the process that this one connects to; token 0: none */
     int listener;          /* -1: no more connections expected */
     int expected;          /* number of processes that have not connected yet */
-    tm_line *lines;        /* owned; the one upwards leads to a lower-numbered process */
+    tm_line *lines;        /* owned; at most one, the connection upwards, leads to a process of a
+                              lower number */
     int n;
     struct pollfd *polled; /* owned; [n + 2] */
     tm_line_name lost;     /* the lost process, if a deadline is set */
@@ -90,7 +92,7 @@ static void take_loss(const tm_line *line, tm_line_news how) {
     life.how = how;
 }
 
-/* Reads a line. Closes it and returns false if nothing more will come. */
+/* Reads from a connection. Closes it and returns false if nothing more will come. */
 static bool take_news(tm_line *line) {
     tm_line_news news = tm_lines_read(line);
     if (news == TM_LINE_QUIET)
@@ -164,7 +166,8 @@ static void *watch(void *unused) {
     return unused;
 }
 
-/* Determines the processes above and below, and where to connect. */
+/* Determines the process to connect to and the number of processes that will connect to this one,
+ * and exchanges addresses. */
 static void invite(MPI_Comm node) {
     MPI_Comm firsts;
     tm_invitation own = {0}, of_first;
@@ -202,7 +205,8 @@ static bool start_thread(void) {
         return false;
     life.own = pair[0];
     life.theirs = pair[1];
-    sigfillset(&all); /* signals are handled by the main thread, which may hold them back */
+    sigfillset(&all); /* the new thread must not handle signals: the main thread handles them, and
+                         may hold them back */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     life.runs = pthread_create(&life.thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

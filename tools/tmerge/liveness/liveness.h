@@ -2,10 +2,11 @@
  * detects a process that ended, but a silent host only after minutes; srun ends the other processes
  * only if configured to.
  *
- * The processes of a host keep a connection to its first one, and those to process 0. A host that
- * is silent for 20 s (TM_SILENCE_VARIABLE sets another time) ends the run with one message. A lost
- * process ends it if the launcher has not within 3 s. A process that is blocked, for example by its
- * disk, counts as alive. */
+ * Each process keeps a connection to the first process of its host, and the first process of each
+ * host keeps one to process 0. A host that is silent for 20 s (TM_SILENCE_VARIABLE sets another
+ * time) ends the run with one message. After the loss of a process, the run is ended if the
+ * launcher does not do so within 3 s. A process that is blocked, for example by its disk, counts as
+ * alive. */
 #ifndef TMERGE_LIVENESS_H
 #define TMERGE_LIVENESS_H
 

@@ -1,4 +1,4 @@
-/* The launcher above this process. */
+/* The launcher that started this process. */
 #ifndef TMERGE_LIVENESS_MPIRUN_H
 #define TMERGE_LIVENESS_MPIRUN_H
 

@@ -79,7 +79,8 @@ bool tm_console_redraws(void) {
     return person_looks_on(2);
 }
 
-/* Returns the width to wrap at. A launcher's terminal has no size of its own. */
+/* Returns the width at which lines are wrapped. A terminal that a launcher made has no size of its
+ * own. */
 static int width_of(int stream) {
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
@@ -94,7 +95,8 @@ int tm_console_width(void) {
     return width_of(STDOUT_FILENO);
 }
 
-/* Returns the size of the text's first word; a number and its unit count as one. */
+/* Returns the size [B] of the text's first word; a number and the unit after it count as one
+ * word. */
 static int word_size(const char *text) {
     static const char *const units[] = {"%", "ns", "us", "ms", "s"};
     size_t size = strcspn(text, " ");
@@ -144,8 +146,8 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
     tm_vec_free(&out.bytes);
 }
 
-/* Writes a single line for programs. A terminal gets it wrapped at blanks with a hanging indent,
- * unless out of memory. */
+/* Writes a text as a single line. On a terminal, the text is wrapped at blanks with a hanging
+ * indent, unless out of memory. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();

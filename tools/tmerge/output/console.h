@@ -57,7 +57,7 @@ void tm_console_say(const char *text);
 void tm_console_error(const tm_error *err);
 void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);
 
-/** Warns if the name of a table or an analysis is its name in the last version. */
+/** Warns if @p name is the name that a table or an analysis had in the last version. */
 void tm_console_renamed(const char *name);
 
 #endif

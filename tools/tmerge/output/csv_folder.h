@@ -1,10 +1,10 @@
-/* Tables as CSV, one file per table, as any CSV reader expects. */
+/* Tables as CSV, one file per table, because a CSV file has one header. */
 #ifndef TMERGE_CSV_FOLDER_H
 #define TMERGE_CSV_FOLDER_H
 
 #include "table/stream.h"
 
-/** The option of commands that print several tables. */
+/** Option --csv-dir of commands that print several tables. */
 #define TM_OPTION_CSV_DIR                                                                          \
     {                                                                                              \
         "csv-dir", 0, "FOLDER",                                                                    \
@@ -15,7 +15,7 @@
 tm_status tm_csv_folder_make(const char *folder, tm_error *err) TM_MUST_CHECK;
 
 /** Writes the rows as FOLDER/TABLE.csv, replacing an existing file. TM_OK; TM_ERR_OUTPUT; the
- * status of the rows. */
+ * status of reading the rows. */
 tm_status tm_csv_folder_add(const char *folder, const tm_rows *rows, tm_error *err) TM_MUST_CHECK;
 
 /** Makes the folder and writes all tables. */

@@ -6,10 +6,11 @@
 
 #include "tmerge/status.h"
 
-/** Kind of file that a command writes. */
+/** A kind of file that a command writes. */
 typedef struct tm_output_kind {
     const char *word;                                      /* "tmerge store" */
-    bool (*is_one)(const void *context, const char *path); /* is a replaceable file of this kind */
+    bool (*is_one)(const void *context, const char *path); /* whether the file is of this kind, so
+                                                              that it may be replaced */
     const void *context;
 } tm_output_kind;
 

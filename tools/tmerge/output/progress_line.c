@@ -9,10 +9,11 @@
 #include "mpi/progress.h"
 #include "output/console.h"
 
-/* Seconds between redraws of a phase; between two lines of one; before its first line. */
+/* Seconds between redraws of the line; where it cannot be redrawn, seconds between two lines about
+ * a phase, and before its first line. */
 static const double redrawn = 0.5, repeated = 10.0, patience = 2.0;
 
-/* State shared between the thread and the others, guarded by the lock. */
+/* State shared between the drawing thread and other threads, guarded by the lock. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -21,8 +22,9 @@ static struct {
     bool redraws;
     const char *phase; /* NULL: none */
     double began;      /* start of the phase [s] */
-    double printed;    /* seconds into the phase, or the bar's work, at the last line; 0: none */
-    bool has_bar;      /* the callers of tm_line_bar draw */
+    double printed;    /* age of the phase, or of the bar, when the last line was printed [s]; 0:
+                          none printed */
+    bool has_bar;      /* a bar is shown: calls of tm_line_bar draw it, not the thread */
     int drawn;         /* characters on the line */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -50,7 +52,7 @@ static void put(const char *text) {
     fflush(stderr);
 }
 
-/* Returns whether a line about the current work is due. */
+/* Returns whether it is time to print a line about the current work, which has taken @p seconds. */
 static bool is_due(double seconds, double every) {
     double first = line.printed > 0.0 ? every : patience;
     if (seconds - line.printed < first)
@@ -140,14 +142,16 @@ static void print_state(const tm_progress_state *state, double share, char *out,
     print_scaled((double)state->total, state->unit, total, sizeof total);
     print_scaled((double)state->events, "events", events, sizeof events);
     print_scaled((double)state->done / seconds, state->unit, rate, sizeof rate);
-    if (share > 0.0 && share < 1.0 && seconds >= 1.0) /* before, it would be a guess */
+    if (share > 0.0 && share < 1.0 && seconds >= 1.0) /* with less data, the remaining time would be
+                                                         a guess */
         print_left(seconds, share, left, sizeof left);
     snprintf(out, size, "%3.0f %%, %s%s%s%s%s, %s/s%s", 100.0 * share, done,
              has_total ? " of " : "", has_total ? total : "", state->events > 0 ? ", " : "",
              state->events > 0 ? events : "", rate, left);
 }
 
-/* Shows the bar in the space that the words, including the time left, leave on a line. */
+/* Shows the words and the bar, which takes the rest of the line; room for the time left is always
+ * kept. */
 static void show_state(const tm_progress_state *state) {
     enum { CELLS_MIN = 4, CELLS_MAX = 20, LEFT = 13, PUNCTUATION = 5 };
     char words[160], bar[CELLS_MAX + 1] = "", text[256];

@@ -7,7 +7,8 @@
 
 struct tm_progress_state;
 
-/** Begins showing progress. @param redraws  a person watches */
+/** Begins showing progress. @param redraws  the line may be overwritten, because a person
+ * watches */
 void tm_line_begin(bool redraws);
 
 /** Shows a phase, from the first second with its duration. @p what is a static text; NULL: none. */
@@ -19,7 +20,7 @@ void tm_line_bar(void *context, const struct tm_progress_state *state);
 /** Ends showing progress. Allowed if it was never started. */
 void tm_line_end(void);
 
-/** Other lines may be written to standard error between the two calls. */
+/** Remove and redraw the progress line. Other lines may be written to standard error in between. */
 void tm_line_make_room(void);
 void tm_line_give_back(void);
 

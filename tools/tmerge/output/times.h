@@ -7,12 +7,12 @@
 
 enum { TM_TIMES_MAX = 12 };
 
-/** The phases so far; started with tm_times_begin. */
+/** The phases that have ended; initialised by tm_times_begin. */
 typedef struct tm_times {
     const char *names[TM_TIMES_MAX];
     int64_t took_ns[TM_TIMES_MAX];
     int n;
-    int64_t last_ns; /* end of the last phase */
+    int64_t last_ns; /* when the last phase ended */
 } tm_times;
 
 /** Starts the first phase. @param began_ns  by CLOCK_MONOTONIC */

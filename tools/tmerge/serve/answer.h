@@ -20,7 +20,8 @@ void tm_answer_bytes(tm_vec *bytes, const char *type, tm_http_answer *out);
 
 void tm_answer_failure(tm_status status, const tm_error *err, tm_http_answer *out);
 
-/** Answers with JSON or the failure. @param json  freed */
+/** Answers with JSON, or with the error if @p status is not TM_OK. @param json  freed by the
+ * call */
 void tm_answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answer *out);
 
 /** Appends a text and a number. */

@@ -25,7 +25,7 @@ struct tm_handler {
     tm_names *names;
     tm_vec page; /* of char */
     tm_tiler tiler;
-    tm_tables tables;   /* definitions; rows only during an answer */
+    tm_tables tables;   /* all tables; they have rows only while a request is answered */
     tm_tables facts;    /* job.job and job.rank */
     const char **hosts; /* owned; by index of rank, "" if unknown */
     tm_finder *finder;
@@ -114,7 +114,7 @@ bool tm_handler_has_levels(const tm_handler *handler) {
     return handler->tiler.levels != NULL;
 }
 
-/* Answers with bytes or the failure. */
+/* Answers with bytes, or with the error if @p status is not TM_OK. */
 static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
                          tm_http_answer *out) {
     if (status == TM_OK)
@@ -124,7 +124,8 @@ static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
     tm_bytes_free(bytes);
 }
 
-/* The window may exceed the job, because times of some ranks count from 0. */
+/* Reads the window of a request. It may extend beyond the job, because times of some ranks count
+ * from 0. */
 static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
     return tm_serve_number(look(query, "from"), &wish->from) &&
            tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;
@@ -224,7 +225,8 @@ static void answer_names(const tm_handler *handler, tm_http_look *look, const vo
 }
 
 static bool read_kinds(const char *text, unsigned *kinds) {
-    static tm_serve_range ranges[TM_SERVE_RANGES_MAX]; /* one request at a time */
+    static tm_serve_range ranges[TM_SERVE_RANGES_MAX]; /* static, because requests are answered one
+                                                          at a time */
     size_t n;
     if (!tm_serve_ranges(text, ranges, &n))
         return false;
@@ -253,8 +255,8 @@ static int64_t at_least_0(int64_t number) {
     return number > 0 ? number : 0;
 }
 
-/* Writes {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of":
- * end of at, "once": [gpu, host], "events": [[rank, begin, duration, name, kind], ...]}. */
+/* Writes {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of": limit
+ * of "at", "once": [gpu, host], "events": [[rank, begin, duration, name, kind], ...]}. */
 static void put_found(const tm_found *found, tm_out *json) {
     const tm_found_event *events = found->events.data;
     bool more = found->next.block < found->blocks;

@@ -11,7 +11,7 @@
 
 enum {
     CONNECTIONS_MAX = 64,
-    CONNECTION_BYTES = 16384, /* limit of a request's head, and so of its path */
+    CONNECTION_BYTES = 16384, /* maximum size of a request's head, and so of its path [B] */
     IDLE_S = 60,
     ASKING_S = 5, /* time limit for sending a head */
     LOOK_MS = 500
@@ -20,7 +20,8 @@ enum {
 /* A connection. */
 typedef struct guest {
     struct MHD_Connection *connection; /* NULL: the slot is free */
-    time_t since; /* when it connected or was last answered; 0: its request has arrived */
+    time_t since; /* time since when a request is awaited: when it connected or was last answered;
+                     0: a request has arrived */
 } guest;
 
 typedef struct server {
@@ -42,7 +43,8 @@ static const char *look(const void *query, const char *key) {
     return MHD_lookup_connection_value(connection.out, MHD_GET_ARGUMENT_KIND, key);
 }
 
-/* Adds headers. The page contains its own policy, except for what only a header can set. */
+/* Adds headers. The page's content security policy is in the page; the header adds the parts that a
+ * page cannot contain. */
 static bool add_headers(struct MHD_Response *response, const tm_http_answer *answer) {
     bool page = strncmp(answer->type, "text/html", 9) == 0;
     const char *const headers[][2] = {
@@ -113,7 +115,7 @@ static guest *guest_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-/* Called twice per request: after its head, and at its end. */
+/* Handles a request. Called twice for each: when its head has arrived, and when all of it has. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *body,
                               size_t *n_body, void **seen) {
@@ -136,14 +138,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *seen = mark.out;
         return MHD_YES;
     }
-    if (*n_body > 0) /* the body of a GET is not read */
+    if (*n_body > 0) /* a GET with a body is refused */
         return MHD_NO;
     tm_http_answer answer = {.status = MHD_HTTP_OK};
     s->plan->answer(s->plan->context, route, look, connection, &answer);
     return send_answer(connection, &answer);
 }
 
-/* Leaves paths and queries undecoded; nothing served has escapes in its address. */
+/* Leaves paths and queries undecoded, because no address that is served contains escapes. */
 static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void)context;
     (void)connection;

@@ -12,7 +12,7 @@
 typedef struct tm_http_answer {
     int status;       /* HTTP status */
     const char *type; /* media type */
-    void *bytes;      /* [size] malloc'ed and freed by the server, unless kept */
+    void *bytes;      /* [size] malloc'ed; the server frees them unless kept is set */
     size_t size;
     bool kept; /* the bytes are owned by the caller and outlive the server */
 } tm_http_answer;

@@ -77,7 +77,7 @@ static void put_area(const tm_inside *inside, const tm_vec *sums, int64_t next, 
 
 void tm_inside_area(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static window in; /* one request at a time */
+    static window in; /* static, because requests are answered one by one */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec sums = TM_VEC(tm_area_sum);
@@ -194,7 +194,7 @@ static void put_slow(const tm_slow_answer *slow, tm_out *json) {
 
 void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static window in; /* one request at a time */
+    static window in; /* static, because requests are answered one by one */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_slow_answer slow;
@@ -250,7 +250,7 @@ static bool read_what(const char *text, tm_counter_what *out) {
 
 void tm_inside_counter(const tm_inside *inside, tm_http_look *look, const void *query,
                        tm_http_answer *out) {
-    static window in; /* one request at a time */
+    static window in; /* static, because requests are answered one by one */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec steps = TM_VEC(tm_counter_step);

@@ -10,7 +10,7 @@
 
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 
-#define LEAST_WEIGHT 0.1 /* minimum weight [%] of a printed change; --json has all */
+#define LEAST_WEIGHT 0.1 /* changes of less weight [%] are not printed; --json has them */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
@@ -30,7 +30,7 @@ static bool is_unjudged(const char *verdict) {
     return strcmp(verdict, "too few steps") == 0;
 }
 
-/* Returns whether rows with a verdict belong to a group. */
+/* Returns whether rows with this verdict belong to a group. */
 typedef bool group(const char *verdict);
 
 /* Formats a figure in its unit; times in the unit that suits the range. */
@@ -68,7 +68,7 @@ static double weight(const tm_table *table, size_t row, double of_ns) {
     const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
-    if (change->null) /* only in A or B */
+    if (change->null) /* the figure exists only in A or only in B */
         return 100.0;
     if (strcmp(text_of(table, row, "unit"), "%") == 0)
         return fabs(change->value.r);
@@ -148,7 +148,8 @@ static void print_job(const tm_tables *found, double step_ns, const tm_colors *c
 static void print_roles(const tm_tables *found, double step_ns, const tm_colors *colors) {
     const tm_table *ranks = tm_tables_find(found, "diff.rank");
     size_t n = ranks->n_rows;
-    if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i == 0) /* same as the job's figures */
+    if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i == 0) /* with one role, these rows repeat
+                                                                 the job's figures */
         return;
     for (size_t first = 0, i = 0; first < n; first = i) {
         int64_t role = tm_table_row(ranks, first)[0].value.i;
@@ -165,7 +166,7 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
     }
 }
 
-/* Filter for the rows of a table of names. */
+/* Rows to print of a table of kernels or operators. */
 typedef enum choice { ALL, OF_BOTH, OF_ONE, UNJUDGED } choice;
 
 /* The rows of kernels or operators to print, and their format. */
@@ -176,7 +177,7 @@ typedef struct listing {
     const char *unit;
     double unit_ns;
     int calls_width;
-    bool hosts; /* some rows show times on the host */
+    bool hosts; /* some rows have only times on the host, and show these */
     tm_alike names;
 } listing;
 
@@ -302,7 +303,8 @@ static void print_names(const tm_table *table, const char *what, choice rows, si
     tm_alike_free(&l.names);
 }
 
-/* Per call, names that only one side has are listed separately, because they have no change. */
+/* Names that only one side has are listed separately if times are per call, because such a name has
+ * no change. */
 static void print_table(const tm_table *table, const char *what, size_t top,
                         const tm_colors *colors) {
     bool by_call = table->n_rows > 0 && strcmp(text_of(table, 0, "per"), "call") == 0;
@@ -323,7 +325,8 @@ static bool is_of_kind(const tm_tables *found, const char *text) {
     return false;
 }
 
-/* Prints the verdicts by kind of steps, else the first diagnostic. Returns the number printed. */
+/* Prints the verdict for each kind of steps; if there is none, the first diagnostic. Returns the
+ * number printed. */
 static size_t print_verdicts(const tm_tables *found, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(found, "diff.remark");
     size_t n = 0;

@@ -5,7 +5,7 @@
 #include "output/console.h"
 #include "tmerge/table.h"
 
-enum { TM_DIFF_SHOWN = 10 }; /* kernels and operators shown without --top */
+enum { TM_DIFF_SHOWN = 10 }; /* number of kernels, and of operators, shown without --top */
 
 /** Prints the first screen to standard output. Leaves out figures that did not change beyond noise.
  * @param found  the tables of tm_diff_compare

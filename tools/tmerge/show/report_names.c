@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names since 2022.4 and before. Reports without a table are not supported. */
+/* Reports of nsys stats: name since version 2022.4, older name, and table. Other reports are not
+ * supported. */
 static const struct {
     const char *name, *old, *table;
-    const char *level; /* of the table; NULL: its rows whose column `report` is the name */
+    const char *level; /* the rows of this level of the table; NULL: the rows whose column `report`
+                          is the name */
 } reports[] = {
     {"cuda_api_sum", "cudaapisum", "stats.time", NULL},
     {"cuda_gpu_kern_sum", "gpukernsum", "stats.time", NULL},
@@ -41,7 +43,7 @@ static int report_of(const char *word) {
     return i;
 }
 
-/* Selects the rows of the report and combines that with a given --where. */
+/* Sets --where to select the rows of the report; if --where is given, both conditions apply. */
 static tm_status set_where(int report, tm_report_arguments *out, tm_error *err) {
     const char *level = reports[report].level, *column = level ? "level" : "report";
     const char *value = level ? level : reports[report].name;

@@ -5,7 +5,8 @@
 
 #include "command.h"
 
-/** The arguments with such a name replaced by a table and a selection of rows. */
+/** Arguments of `tmerge show` in which the name of a report is replaced by a table and a selection
+ * of its rows. */
 typedef struct tm_report_arguments {
     tm_arguments arguments;
     char *operands[2], table[64];
@@ -18,7 +19,7 @@ typedef struct tm_report_arguments {
 tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Part of the help of `tmerge show`. */
+/** Lines on these reports in the help of `tmerge show`. */
 #define TM_REPORTS_HELP                                                                            \
     "Reports of nsys stats can be named, too:\n"                                                   \
     "  cuda_api_sum  cuda_gpu_kern_sum  cuda_gpu_mem_time_sum  nvtx_sum  osrt_sum\n"               \

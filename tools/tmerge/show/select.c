@@ -64,7 +64,7 @@ static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_err
     return tm_where_bind(&choice->where, &s->read, &s->where, err);
 }
 
-/* Tables without the column are not filtered. */
+/* Returns whether the list has the row's number; true if the table does not have the column. */
 static bool is_listed(const tm_list *list, const tm_cell *row, int column) {
     return column < 0 || (!row[column].null && tm_list_has(list, row[column].value.i));
 }
@@ -96,7 +96,7 @@ static tm_table squeeze(const tm_selection *s, tm_table *table) {
     return shown;
 }
 
-/* Context of passing slices on without holding them. */
+/* Context for passing on slices without keeping them. */
 typedef struct passing {
     const tm_selection *selection;
     tm_rows_visitor *visitor;
@@ -126,15 +126,16 @@ static tm_status each_row(const tm_rows *rows, tm_rows_visitor *visitor, void *c
     return status;
 }
 
-/* Context of holding rows: those read before, followed by the new slice. */
+/* Context for keeping all selected rows. After each slice, the table has the rows kept so far,
+ * followed by the slice. */
 typedef struct holding {
     tm_selection *selection;
-    size_t n_rows; /* already filtered */
+    size_t n_rows; /* rows kept so far */
 } holding;
 
 static void put_in_order(const tm_selection *s, tm_table *table) {
     bool ascending = s->choice->sort_column && !s->choice->descending;
-    if (s->sort >= 0) /* a table without a top column keeps its order */
+    if (s->sort >= 0) /* negative for --top on a table without a top column: it keeps its order */
         tm_table_order(table, s->sort, ascending);
     if (s->choice->top >= 0 && s->level >= 0)
         tm_table_top_each(table, s->level, (size_t)s->choice->top);

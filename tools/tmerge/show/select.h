@@ -8,12 +8,14 @@
 typedef struct tm_selection {
     const tm_store *store;
     const tm_choice *choice;
-    tm_column *columns;       /* owned; shown columns, then the others, for both definitions */
-    tm_table_def read, shown; /* definition of what is read, and of the part shown */
+    tm_column *columns;       /* owned; columns of both definitions: the shown ones, then those only
+                                 read */
+    tm_table_def read, shown; /* definitions: of all columns that are read, and of those that are
+                                 shown */
     const tm_table_def *of;
     int rank, step, sort, level; /* indices of these columns in read; -1: none */
     tm_where_table where;
-    tm_tables held; /* rows in order, if that differs from the store's */
+    tm_tables held; /* the rows, if they must be held in memory */
     bool is_held;
 } tm_selection;
 
@@ -25,7 +27,7 @@ tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, cons
                             tm_selection *out, tm_error *err) TM_MUST_CHECK;
 void tm_selection_free(tm_selection *selection);
 
-/** Returns the rows, which are held or read again each time. */
+/** Returns the rows. Unless they are held, each use reads them again. */
 tm_rows tm_selection_rows(const tm_selection *selection);
 
 #endif

@@ -13,11 +13,11 @@ typedef struct tm_choice {
     tm_list ranks, steps;
     int64_t top;             /* -1: all */
     const char *sort_column; /* NULL: the table's own order */
-    bool descending;         /* largest first, texts from Z to A */
-    char *text;              /* owned; text of the columns */
+    bool descending;         /* true: largest first, and texts from Z to A */
+    char *text;              /* owned; the text into which `columns` points */
     tm_vec columns;          /* of const char *; empty: all */
     tm_where where;
-    bool is_given; /* any of it is given */
+    bool is_given; /* at least one of these options is given */
 } tm_choice;
 
 /** Parses the options. TM_OK; TM_ERR_USAGE; TM_ERR_FAULT. @param out  freed also after a failure */
@@ -28,8 +28,8 @@ void tm_choice_free(tm_choice *choice);
 /** Returns the first column given by name that the table does not have; NULL if it has all. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
 
-/** Returns whether rows of a level of a table are asked for: the table is, or what the level was
- * called in the last version. */
+/** Returns whether the user asked for rows of a level of a table, by the table's name or by the
+ * name that the level had as a table in the last version. */
 bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and

@@ -10,7 +10,7 @@
 
 enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 
-/* Tables whose rows are printed. */
+/* Tables whose rows are read. */
 static const char *const needed[] = {
     "job.job",         "job.rank",    "job.differs",   "overview.job",          "overlap.kind",
     "stragglers.job",  "whatif.job",  "clock.check",   "collectives.unmatched", "overlap.rank",
@@ -130,7 +130,7 @@ static tm_status print_list(const tm_store *store, const tm_colors *colors, tm_e
 
 static void print_next(const char *path, const tm_colors *colors) {
     static const struct {
-        const char *command, *what; /* the command's words around the store */
+        const char *command, *what; /* words before the store, words after it */
         bool of_store;
     } lines[] = {
         {"overlap.rank", "a table; overlap: all of that analysis", true},
@@ -150,7 +150,8 @@ static void print_next(const char *path, const tm_colors *colors) {
     }
 }
 
-/* Returns false also for old stores whose verdicts were not sentences. */
+/* Returns whether the store has a verdict. False also for old stores, whose verdicts were not
+ * sentences. */
 static bool has_verdict(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
     return job->n_rows > 0 && !tm_table_cell(job, 0, "headline")->null;

@@ -7,7 +7,7 @@
 
 typedef enum op { EQUAL, DIFFERENT, AT_LEAST, AT_MOST, MORE, LESS, HOLDS } op;
 
-/* those of two characters first */
+/* Operators. Those of two characters come first, because "<=" starts with "<". */
 static const struct {
     const char *word;
     op op;
@@ -15,12 +15,12 @@ static const struct {
            {"=", EQUAL},      {">", MORE},      {"<", LESS},     {"~", HOLDS}};
 enum { N_OPS = sizeof ops / sizeof *ops };
 
-/* A condition as typed. at: position of its value in the text, from 1. */
+/* A condition as typed. at: position of the value in the text, from 1. */
 typedef struct asked {
     const char *column, *value;
     size_t at;
     op op;
-    bool quoted, alternative; /* first after an "or" */
+    bool quoted, alternative; /* alternative: an "or" precedes the condition */
 } asked;
 
 /* A condition converted to the type of its column. */
@@ -31,10 +31,11 @@ typedef struct condition {
     op op;
     int64_t i;
     double r;
-    bool null, exact, alternative; /* exact: i is the value */
+    bool null, exact, alternative; /* exact: i is the value; else r is */
 } condition;
 
-/* State of parsing: the rest of the text, and where words are copied to. */
+/* State of parsing: the text, the part that is not yet parsed, and the place to which the next word
+ * is copied. */
 typedef struct scan {
     const char *whole, *p;
     char *words;
@@ -101,7 +102,7 @@ static tm_status take_value(scan *s, asked *a) {
     return TM_OK;
 }
 
-/* Parses "and", "or", or the end. */
+/* Parses what follows a condition: "and", "or", or the end of the text. */
 static tm_status take_joint(scan *s, bool *more, bool *alternative) {
     skip(s);
     *more = *s->p != '\0';
@@ -117,7 +118,7 @@ tm_status tm_where_parse(const char *text, tm_where *out, tm_error *err) {
     *out = (tm_where){.asked = TM_VEC(asked), .is_given = text != NULL};
     if (!text)
         return TM_OK;
-    out->text = malloc(2 * strlen(text) + 2); /* each word with its terminator */
+    out->text = malloc(2 * strlen(text) + 2); /* room for each word and its terminator */
     if (!out->text)
         return tm_fail_memory(err);
     scan s = {text, text, out->text, err};

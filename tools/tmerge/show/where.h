@@ -6,8 +6,8 @@
 #include "tmerge/table.h"
 
 typedef struct tm_where {
-    char *text;        /* owned; contains the words, each terminated */
-    tm_vec asked;      /* of conditions as typed */
+    char *text;        /* owned; the columns and values, each terminated */
+    tm_vec asked;      /* the conditions, as typed */
     int64_t origin_ns; /* origin of times of day given with a unit */
     bool is_given;
 } tm_where;
@@ -19,7 +19,7 @@ typedef struct tm_where {
 tm_status tm_where_parse(const char *text, tm_where *out, tm_error *err) TM_MUST_CHECK;
 void tm_where_free(tm_where *where);
 
-/** Return the number of conditions and the column of each. */
+/** Return the number of conditions, and the column of the i-th one. */
 size_t tm_where_n(const tm_where *where);
 const char *tm_where_column(const tm_where *where, size_t i);
 

@@ -186,7 +186,7 @@ static void print_allreduce(const tm_table *kinds) {
         printf(", of AllReduce %s", percent(overlap, comm).text);
 }
 
-/* Sums a column; in tables by step only over whole steps. */
+/* Sums a column. In a table by step, partial steps are left out. */
 static int64_t sum_whole(const tm_table *table, const char *own_column) {
     bool of_steps = tm_table_column(table->def, "partial") >= 0;
     int64_t sum = 0;
@@ -196,7 +196,8 @@ static int64_t sum_whole(const tm_table *table, const char *own_column) {
     return sum;
 }
 
-/* Returns whether a rank uses several devices; tables by step combine them. */
+/* Returns whether at least one rank uses several devices. Tables by step do not distinguish the
+ * devices of a rank. */
 static bool any_several(const tm_tables *tables) {
     return tm_tables_find(tables, "overlap.device")->n_rows > 0;
 }
@@ -209,14 +210,15 @@ static bool any_idle(const tm_tables *tables) {
     return any;
 }
 
-/* Sums a column over steps, or over ranks with the mean of their devices. */
+/* Sums a column over whole steps, or over ranks; the value of a rank with several devices is the
+ * mean over its devices. */
 static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_column) {
     return steps ? sum_whole(tm_tables_find(tables, "overlap.step"), own_column)
                  : tm_device_mean_sum(tables, own_column);
 }
 
-/* Returns the mean wait of receives per rank [ns], 0 if negligible. Receives are not split by
- * last arrival, so no column by rank includes their wait. */
+/* Returns the mean wait of receives per rank [ns], 0 if negligible. Columns by rank do not include
+ * it, because the time of a receive is not split at the last arrival. */
 static int64_t receives_wait(const tm_tables *tables) {
     const double shown_pct = 2.0;
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
@@ -231,7 +233,7 @@ static int64_t receives_wait(const tm_tables *tables) {
 static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
                        size_t size) {
     *out = '\0';
-    if (any_several(tables)) /* not known by device */
+    if (any_several(tables)) /* the wait of each device is not known */
         return;
     const int64_t exposed = sum_of(tables, steps, "exposed_comm_ns");
     const int64_t wait = sum_of(tables, steps, "exposed_wait_ns");
@@ -259,7 +261,7 @@ static void print_shares(const tm_tables *tables, bool steps, const char *label,
     puts(line);
 }
 
-/* Returns the time of ranks whose devices are known [ns]. */
+/* Returns the sum of the windows of the ranks whose device time was recorded [ns]. */
 static int64_t known_window(const tm_tables *tables) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     int64_t window = 0;
@@ -268,14 +270,15 @@ static int64_t known_window(const tm_tables *tables) {
     return window;
 }
 
-/* Returns whether shares within steps are printed: whole steps are much less than the recording. */
+/* Returns whether shares within steps are printed, too: if whole steps cover at most 90 % of the
+ * recording. */
 static bool shows_steps(const tm_tables *tables) {
     const int64_t in_steps = sum_whole(tm_tables_find(tables, "overlap.step"), "window_ns");
     return number(tm_tables_find(tables, "job.job"), 0, "steps") > 0 && in_steps > 0 &&
            (double)in_steps <= 0.9 * (double)known_window(tables) && !any_several(tables);
 }
 
-/* Prints how far the shares may be off; for several ranks the table has that by rank. */
+/* Prints bounds of the shares if part of the device's time was not recorded. */
 static void print_bounds(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "job.integrity");
     static const char *const columns[] = {"compute_least_pct", "compute_most_pct", "idle_least_pct",
@@ -298,8 +301,9 @@ static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns the rank that caused most waiting if others are named and its own time is at most 1 %
- * over theirs: stages wait for one another in any case. -1 if there is none. */
+/* Returns the rank that caused most waiting in receives if it needs no more than 1 % more time
+ * itself than the others: pipeline stages wait for one another in any case. -1 if there is none, or
+ * if this rank is named by the verdict. */
 static int64_t cleared_rank(const tm_tables *tables) {
     const double much_pct = 1.0;
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
@@ -332,7 +336,8 @@ static void print_totals(const tm_tables *tables) {
     const char *device = tm_words_device(tables);
     if (known_window(tables) == 0)
         return;
-    /* Without arrivals in the traces, idle time includes waits in communication. */
+    /* If the traces contain only the transfers of communication, waits in communication appear as
+     * idle time. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
     if (any_several(tables))
@@ -421,8 +426,8 @@ static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
     fputs(colors->off, stdout);
 }
 
-/* Finds the next row that is the first of its format, and counts the ranks of that format.
- * Returns the row after it; 0 if there is none. */
+/* Finds the next row whose format no earlier row has, and counts the ranks of that format. Returns
+ * the row after it; 0 if there is none. */
 static size_t next_format(const tm_table *ranks, size_t row, const char **format, int64_t *n) {
     for (; row < ranks->n_rows; row++) {
         bool first = true;
@@ -486,7 +491,7 @@ static uint64_t usual_steps(const tm_table *steps) {
     return usual;
 }
 
-/* Adds a rank to a line, which starts with the text. */
+/* Prints one more rank of a list; the text before the first. *n counts the ranks. */
 static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
     if (*n == 0)
         printf("%s%s", colors->warning, text);
@@ -533,7 +538,8 @@ static void add_rank(diagnostic_sum *sum, int64_t rank) {
     sum->n_ranks++;
 }
 
-/* Sums a diagnostic from its first row; returns false if an earlier row has the same diagnostic. */
+/* Sums the diagnostic of a row over all rows. Returns false if an earlier row has the same
+ * diagnostic, which was summed then. */
 static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_sum *sum) {
     const char *word = tm_table_cell(diagnostics, row, "remark")->value.text;
     *sum = (diagnostic_sum){0};
@@ -586,7 +592,7 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
     end_ranks(n, colors);
 }
 
-/* Reports time before all profilers had started, which no other line includes. */
+/* Reports the time before all profilers had started. The other figures leave it out. */
 static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     int64_t most = 0, least = INT64_MAX;
     char text[256];
@@ -608,7 +614,7 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Names traces that are mostly unusable, because their results rest on few events. */
+/* Names traces most of whose events could not be used, because their results rest on few events. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     int n = 0;
@@ -619,8 +625,8 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
     end_ranks(n, colors);
 }
 
-/* Prints diagnostics. Repaired and minor ones do not change figures and are only in job.diagnostic.
- */
+/* Prints diagnostics. Repaired and minor ones do not change figures and are only in
+ * job.diagnostic. */
 static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) {
     print_opening(tm_tables_find(tables, "job.rank"), colors);
     print_mostly_skipped(tables, colors);
@@ -631,8 +637,8 @@ static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) 
         puts("  (show job.remark says in which traces)");
 }
 
-/* Warns of kernels that count as computation but may communicate, if they take a percent of the
- * kernels' time. Names the largest. */
+/* Warns of kernels that count as computation but may communicate, if they take at least a percent
+ * of the kernels' time. Names the one that takes most. */
 static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     enum { PERCENT = 1 };
     const tm_cell *largest = NULL;
@@ -659,7 +665,7 @@ static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Counts reports left out because their exports are read, by converter. */
+/* Prints for each profiler how many reports were left out because their exports are read. */
 static void print_exported(const tm_table *left) {
     size_t n_formats;
     const tm_format *const *formats = tm_formats(&n_formats);
@@ -688,17 +694,18 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     print_exported(left);
 }
 
-/* Returns how many lines print_totals writes. */
+/* Returns the number of lines that tm_summary_figures prints. */
 static int figure_lines(const tm_tables *tables) {
     return 2 + any_several(tables) + (tm_summary_count_lacking(tables) > 0) +
            tm_doubt_of_job(tables) + shows_steps(tables) + (receives_wait(tables) > 0);
 }
 
-/* Returns the lines left for verdict and advice, such that a job with 8 ranks in its table fits
- * a screen of 24 lines; 0, for no limit, if more ranks are shown. Warnings are not counted. */
+/* Returns the number of lines for verdict and advice, chosen so that the summary of a job with up
+ * to 8 ranks fits a screen of 24 lines, apart from warnings. 0: no limit, because the table shows
+ * more ranks. */
 static int room(const tm_tables *tables) {
     enum { SCREEN = 24, LEAST = 5, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
-    enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
+    enum { MOST = 8, ALL_SHOWN = 16 }; /* same limits as in the table by rank */
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
     const int64_t rows = ranks <= ALL_SHOWN ? ranks : TM_SUMMARY_RANKS_OF_MANY + 2;
     const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - STORED - rows -

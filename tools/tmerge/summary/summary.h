@@ -11,22 +11,23 @@
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
 
-/** Prints the beginning: the job and the verdict. @p lines are available for verdict and advice;
- * 0: no limit. */
+/** Prints the beginning: the job and the verdict. Verdict and advice may take @p lines lines; 0: no
+ * limit. */
 void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors);
 
-/** Prints the verdict: headline, what fixing saves, and evidence. Evidence that does not fit is
- * cut and preceded by where to look. */
+/** Prints the verdict: headline, what fixing saves, and evidence. If the evidence does not fit, it
+ * is cut, and the place to look at (such as the rank's GPU) comes first. */
 void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors);
 
-/** Prints the first advice that is not part of the verdict, cut if the verdict needs the lines. */
+/** Prints the first advice that is not part of the verdict. It is cut if the verdict needs the
+ * lines. */
 void tm_summary_advice(const tm_tables *tables, int lines);
 
 /** Prints a line on the kinds of steps, if there are several or an inference engine marks them. */
 void tm_summary_kinds(const tm_tables *tables);
 
-/** Returns whether there is a table by rank: not if it is all zeros, or has only the few kernels
- * beside a graph capture. */
+/** Returns whether the table by rank is worth printing. It is not if all its values are 0, or if
+ * only the few kernels next to a graph capture were recorded. */
 bool tm_summary_has_ranks(const tm_tables *tables);
 
 /* Rows of a table by rank that does not show all ranks. */
@@ -44,7 +45,7 @@ tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) TM_MUST_C
 /** Returns whether only communication is recorded of the rank in a row of overlap.rank. */
 bool tm_summary_lacks_compute(const tm_tables *tables, size_t row);
 
-/** Returns the number of such ranks. */
+/** Returns the number of ranks of which only communication is recorded. */
 size_t tm_summary_count_lacking(const tm_tables *tables);
 
 /** Prints figures of the job: shares of its time, samples and tokens per second. */
@@ -60,11 +61,12 @@ int tm_summary_state_lines(const tm_tables *tables);
  * @return  false if clocks do not agree, or that is unknown */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
-/** Writes what an item of advice.item saves, after a blank, from its column `saves`; "" if null. */
+/** Writes a blank and the saving of a row of advice.item, from its column `saves`; "" if that is
+ * null. */
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
 
-/** Returns whether so little communication time was matched that no rank can be cleared. Then
- * the verdict reports it rather than the lines on clocks. */
+/** Returns whether so little communication time was matched that no rank can be cleared. The
+ * verdict then says so, and the lines on clocks do not. */
 bool tm_summary_mostly_unmatched(const tm_tables *tables);
 
 /** Prints the number of unmatched kernels, the reasons, and what to do about them. */

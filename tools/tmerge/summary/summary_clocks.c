@@ -13,9 +13,9 @@
 
 enum { REASONS_SHOWN = 4 };
 
-/* Tolerance for GPU events that start before their launch, caused by errors in the profiler's
- * time conversion. Measured: none on GPUs, where a launch takes at least 2 us; AMD's 2 us, NPUs'
- * 24 us. A TPU's clock was off by 680 us. */
+/* GPU events may start before their launch by this much, because profilers convert times with
+ * errors. Measured: none with NVIDIA, where a launch takes at least 2 us; 2 us with AMD, 24 us with
+ * NPUs. A TPU's clock was wrong by 680 us. */
 #define EARLY_NS INT64_C(100000)
 
 static bool has_format(const tm_table *ranks, const char *name) {
@@ -25,7 +25,8 @@ static bool has_format(const tm_table *ranks, const char *name) {
     return false;
 }
 
-/* Prints the formats' advice on kernels of unnamed groups, else on those of unknown groups. */
+/* Prints the formats' advice on kernels whose group has no name or, if there are none, on kernels
+ * whose group has a name but unknown ranks. */
 static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     bool unnamed = false, unknown = false;
     size_t n;
@@ -57,7 +58,7 @@ static const char *richer_profiler(const tm_table *ranks) {
 /* Prints what to do about a reason for unmatched communication. */
 static void print_remedy(const char *reason, const char *richer) {
     static const struct {
-        const char *reason, *what, *richer_does; /* either may be NULL */
+        const char *reason, *what, *richer_does; /* what and richer_does may be NULL */
     } remedies[] = {
         {"order unproven", "times do not prove a group", "writes metadata"},
         {"no metadata", NULL, "writes the metadata of more kernels"},
@@ -136,13 +137,15 @@ typedef struct clocks {
     int64_t ranks, domains, components;
     int64_t worst_ns;        /* maximum uncertainty */
     int64_t low_ns, high_ns; /* of the offsets */
-    int64_t early;           /* ranks with GPU events long before their launch */
-    int64_t earliest_ns;     /* how early at most */
-    int64_t late;            /* ranks with kernels ending long after the host's wait */
-    int64_t latest_ns;       /* how late at most */
-    int64_t alone;           /* ranks whose clock cannot be determined */
+    int64_t early;           /* number of ranks with GPU events long before their launch */
+    int64_t earliest_ns;     /* largest time by which an event precedes its launch */
+    int64_t late;            /* number of ranks with kernels that end long after the host had waited
+                                for them */
+    int64_t latest_ns;       /* largest time by which a kernel ends after that wait */
+    int64_t alone;           /* number of ranks whose clock cannot be determined */
     const char *split;       /* a host whose ranks have different clocks */
-    size_t set[2], n_set;    /* rows of the first domains whose clock was set */
+    size_t set[2], n_set;    /* rows of the first two domains whose clock was set, and number of all
+                                such domains */
 } clocks;
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -196,7 +199,7 @@ static clocks look_at(const tm_table *ranks) {
     return c;
 }
 
-/* Writes the state of the clocks; returns false unless they are known to agree. */
+/* Writes the state of the clocks. Returns true only if they are known to agree. */
 static bool write_state(const clocks *c, const char *align, char *out, size_t size) {
     char uncertainty[32], apart[32], were[64] = "";
     if (strcmp(align, "none") == 0) {
@@ -269,7 +272,8 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     puts(colors->off);
 }
 
-/* Warns of kernels that end late. The clock may be wrong, or single ends. */
+/* Warns of kernels that end after the host had waited for them. Either the clock is wrong, or the
+ * ends of some kernels are. */
 static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     if (c->late == 0)
         return;
@@ -309,7 +313,7 @@ static void warn_causality(const tm_table *check, bool fitted, const tm_colors *
     printf("\n  before another started%s\n", colors->off);
 }
 
-/* Warns of operations whose groups may be incomplete. */
+/* Warns of operations whose groups may have more ranks than were found. */
 static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *kinds = tm_tables_find(tables, "collectives.kind");
     bool at_least = false;

@@ -8,14 +8,14 @@
 #include "analysis/shared/kinds_of_steps.h"
 #include "summary/summary_text.h"
 
-/* A job of up to RANKS_SHOWN ranks is shown whole, a larger one by the ranks that cost most. */
+/* For a job of up to RANKS_SHOWN ranks, all are shown; for a larger job, those that cost most. */
 enum { RANKS_SHOWN = 16, CELL_MAX = 24 };
 
 typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } value_kind;
 
-/* A column of the table: two lines of heading, and the source of its values. */
+/* The columns of the table: two lines of heading, and the source of the values. */
 static const struct {
-    const char *heading, *below; /* below: NULL for the unit of times */
+    const char *heading, *below; /* below: second line; NULL: the unit of times */
     value_kind kind;
     bool of_comm;                             /* about communication */
     const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
@@ -85,8 +85,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* Cost of a rank: the wait it caused, directly and indirectly; its exposed communication if nothing
- * is matched. */
+/* Cost of a rank: the wait that it caused, directly and indirectly. If nothing is matched, its
+ * exposed communication. */
 typedef struct cost {
     size_t row;
     int64_t ns;

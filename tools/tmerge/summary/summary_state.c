@@ -14,10 +14,11 @@
 
 enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 
-/* same limit as in the page */
+/* Compute times that differ by less [%] are called even. The page has the same limit. */
 static const double EVEN_PCT = 2.0;
 
-/* Returns whether the ranks' whole recordings, which the table shows, are uneven. */
+/* Returns whether the compute times of the whole recordings, which the table by rank shows, are
+ * uneven. */
 static bool differs_in_all(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t most = 0;
@@ -55,7 +56,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
         *out = '\0';
 }
 
-/* Writes the load; "" if there is nothing to compare. Returns false if it is uneven or unknown. */
+/* Writes the line on load balance; "" if there is nothing to compare. Returns false if the load is
+ * uneven or unknown. */
 static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
@@ -86,7 +88,8 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
     if (*stages && strstr(tm_table_cell(verdict, 0, "headline")->value.text, stages))
         return true; /* the headline says it */
-    if (*stages) {   /* which rank of a stage has most is chance */
+    if (*stages) {   /* the rank is not named: within a stage, chance decides which rank computes
+                        most */
         snprintf(out, TEXT_MAX, "Imbalance between stages: %s", stages);
         return false;
     }

@@ -31,7 +31,7 @@ async function picture(file, theme, find) {
   console.log(`${file}: ${bytes.length} bytes`);
 }
 
-/* A third of what a PNG takes; the browser has an encoder. */
+/* Converts to WebP, which takes a third of the bytes. The browser has an encoder. */
 async function asWebp(png) {
   const tab = await browser.newPage();
   const url = await tab.evaluate(async (source) => {

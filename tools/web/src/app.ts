@@ -122,7 +122,7 @@ export class App {
     return list;
   }
 
-  /* Adds the most severe sign of the tab's views once their tables are loaded. */
+  /* Marks the tab with the most severe state of its views, when their tables are loaded. */
   #mark(tab: Tab, anchor: HTMLElement): void {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
@@ -167,7 +167,7 @@ export class App {
     this.#byLink = false;
   }
 
-  /* Whether some of these tables are not unpacked yet. */
+  /* Whether at least one of these tables has rows that are not unpacked yet. */
   #lacks(names: readonly TableName[]): boolean {
     return names.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
   }
@@ -229,7 +229,7 @@ export class App {
     document.body.dataset["ready"] = view.id;
   }
 
-  /* Fetches the rows that a served page lacks and redraws the view with all of them; shows progress meanwhile. */
+  /* Fetches the rows that a served page lacks, then redraws the view with all rows. Returns a line that shows the progress. */
   #readRest(view: View, context: Context): HTMLElement | null {
     const job = this.#job,
       turn = this.#turn,
@@ -272,7 +272,8 @@ export class App {
   }
 }
 
-/* The key y copies a whole name: the one under the pointer, in what has the focus, or of the timeline's selection. */
+/* Copies a whole name when the key y is pressed: that under the pointer, else that in the focused element, else that of the timeline's
+ * selection. */
 function copyName(event: KeyboardEvent): void {
   const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
   if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -289,7 +290,8 @@ function copyName(event: KeyboardEvent): void {
   );
 }
 
-/** "4 steps of 42.1 ms", the length that savings are shares of; with several kinds of step each has its own length. */
+/** Writes "4 steps of 42.1 ms". Savings are percentages of this length. If there are several kinds of step, the length is left out,
+ * because each kind has its own. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");
@@ -298,7 +300,7 @@ function steps(job: Job): string {
   return count(n, "step") + (length === null || length <= 0 ? "" : ` of ${time(length)}`);
 }
 
-/** "8 ranks · 1 host · 4 steps of 42.1 ms · 145 065 events" */
+/** Writes "8 ranks · 1 host · 4 steps of 42.1 ms · 145 065 events". */
 function describe(job: Job): Child {
   if (job.kind === "diff") return describeSides(job);
   if (job.kind === "hang") return describeDumps(job);
@@ -340,7 +342,7 @@ function switchTheme(): void {
   try {
     localStorage.setItem(KEPT, root.dataset["theme"]);
   } catch {
-    /* the choice then lasts as long as the page */
+    /* without storage, the choice is lost when the page is closed */
   }
   document.dispatchEvent(new Event("themechange"));
 }

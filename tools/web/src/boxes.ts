@@ -1,4 +1,4 @@
-/** Boxes with names on a canvas, such as calls or passes, which the pointer and the arrow keys read. */
+/** Boxes with names on a canvas, such as calls or passes. The pointer and the arrow keys select a box, whose text is then shown. */
 import { h, type Child } from "./dom";
 import { hideTip, tipAt } from "./ui";
 
@@ -9,7 +9,7 @@ export interface BoxesOptions {
   readonly choose: (box: number) => void;
 }
 
-/** Paints a box: `current` ones have a thick edge. */
+/** Paints a box, with a thick edge if it is `current`. */
 export function paintBox(
   ctx: CanvasRenderingContext2D,
   { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
@@ -27,12 +27,12 @@ export function paintBox(
 export abstract class Boxes {
   readonly element: HTMLElement;
   protected readonly canvas: HTMLCanvasElement;
-  /** The box that keys start from; -1 for none. */
+  /** The box from which arrow keys move; -1 for none. */
   protected at = -1;
   readonly #readout: HTMLElement;
   readonly #resizing = new ResizeObserver(() => this.draw());
 
-  /** @param kind  of picture @param hint  shown until a box is read */
+  /** @param kind  kind of picture, a CSS class @param hint  text that is shown until the reader points at a box */
   constructor(
     readonly options: BoxesOptions,
     kind: string,
@@ -64,9 +64,9 @@ export abstract class Boxes {
   /** Lays the boxes out in this width; returns the height. */
   protected abstract layout(width: number): number;
   protected abstract paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void;
-  /** The box at a position [px], or -1. */
+  /** Returns the index of the box at a position [px], or -1. */
   protected abstract boxAt(x: number, y: number): number;
-  /** Handles a key; returns whether the page must not. */
+  /** Handles a key. Returns true if it did, so that the page must not handle the key, too. */
   protected abstract move(key: string): boolean;
 
   protected choose(box: number): void {

@@ -18,7 +18,7 @@ export function inlineBar(value: number | null, most: number, text: Child, fill 
   );
 }
 
-/** Shows at most two lines of a name from a trace, the rest on hover; `narrow` leaves room for other cells. */
+/** Shows at most two lines of a name from a trace, and all of it on hover; `narrow` makes the lines shorter. */
 export function longName(text: string | null, narrow = false): Child {
   if (text === null) return f.NONE;
   const shown = visible(text);
@@ -30,7 +30,7 @@ export function longName(text: string | null, narrow = false): Child {
 }
 
 export interface Strip {
-  /** Start of the thin line; null for no line. */
+  /** Start of the thin line, which ends at `to`; null for no line. */
   readonly from: number | null;
   readonly to: number | null;
   readonly middle: number | null;
@@ -76,8 +76,8 @@ export interface BandFigure {
   readonly below?: Child;
 }
 
-/** Writes a figure of a band from a column, with the column's doc: the median over ranks, and below it the range, if no other
- * value or text is given. */
+/** Makes a figure of a band from a column: the median over ranks, and below it the range. The caller may give another value or text. The
+ * column's doc is shown on hover. */
 export function tile<N extends TableName>(
   job: Job,
   table: N,
@@ -104,7 +104,7 @@ export function band(figures: readonly BandFigure[]): HTMLElement {
   );
 }
 
-/** "41 % to 63 % by rank": the range of a column over ranks. */
+/** Writes the range of a column over ranks: "41 % to 63 % by rank". */
 export function spread<N extends TableName>(job: Job, table: N, column: ColumnOf<N>, write: (value: number) => string): string {
   const of = job.table(table),
     least = of.least(column),

@@ -3,7 +3,7 @@ import { h, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
 
-/** The page's colours, by their names in the style sheet without the dashes. */
+/** The page's colours. Their names are those of custom properties in the style sheet, without the leading dashes. */
 export type Theme = Readonly<Record<(typeof COLORS)[number], string>>;
 
 const CLASS_COLORS = ([0, 1, 2, 3, 4, 5, 6, 7] as const).map((n) => `class-${n}` as const);
@@ -30,13 +30,13 @@ export interface ChartOptions {
   readonly plot: (theme: Theme) => Plot;
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
-  /** Content of the tooltip at a place on the axes, if no single mark is meant. */
+  /** Content of the tooltip at a position on the axes, for charts whose marks have none of their own. */
   readonly read?: (x: number, y: number) => Child;
 }
 
 const alive = new Set<Chart>();
 
-/** Makes a chart; it is drawn as soon as it has a width, and released when the next one is made after it has left the page. */
+/** Makes a chart. It is drawn as soon as it has a width. After it has left the page, it is released when the next chart is made. */
 export function drawChart(options: ChartOptions): HTMLElement {
   for (const each of alive)
     if (each.gone) {
@@ -54,7 +54,7 @@ class Chart {
   readonly #options: ChartOptions;
   readonly #resizing: ResizeObserver;
   #scales: Scales | undefined;
-  /** Keyboard position: a mark's index, or a position along the axis; -1: none yet. */
+  /** The position of the keyboard: index of a mark, or position along the axis; -1: none yet. */
   #at = -1;
 
   constructor(options: ChartOptions) {

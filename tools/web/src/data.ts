@@ -14,7 +14,7 @@ export type Place = { [N in TableName]: { readonly table: N; readonly column: Co
 /** A table and column as one name: "overlap.rank.comm_ns". */
 export type PlaceName = { [N in TableName]: `${N}.${ColumnOf<N>}` }[TableName];
 
-/** A sort order: a column, "-name" for largest first, or "" for the table's own order. */
+/** A sort order: the name of a column, "-name" for largest first, or "" for the table's own order. */
 export type Sort<N extends TableName> = ColumnOf<N> | `-${ColumnOf<N>}` | "";
 
 /** A value: integers beyond 2^53 come as strings of digits; null if it does not exist. */
@@ -44,13 +44,13 @@ interface RawTable<N extends TableName> {
   block?: string;
 }
 
-/** Aggregates over all rows of a table that is cut in the page (src/report/top_rows.h). */
+/** Totals over all rows of a table of which the page has only some rows (src/report/top_rows.h). */
 interface RawWhole {
   n: number;
-  /** [known, sum, min, median, max, distinct] per column; [known, sum] for booleans. */
+  /** For each column [number of values, sum, minimum, median, maximum, number of distinct values]; for booleans only the first two. */
   columns: (readonly number[] | null)[];
   by?: string[];
-  /** Per group: the texts of the columns `by`, the number of rows and the columns' sums. */
+  /** For each group of rows: their texts in the columns `by`, their number, and the columns' sums. */
   groups?: (string | null | number | (number | null)[])[][];
 }
 
@@ -70,12 +70,12 @@ export interface Facts {
   /** Name of the store from which `tmerge serve` makes this page; absent in a page from a file. */
   readonly served?: string;
   readonly world_size?: number;
-  /** If ranks or steps are left out: their total number, and the number in the page. */
+  /** If ranks or steps are left out of the page: the number in the job (ranks, steps), and in the page (_kept). */
   readonly ranks?: number;
   readonly ranks_kept?: number;
   readonly steps?: number;
   readonly steps_kept?: number;
-  /** Ranks and steps that the tables by rank and step hold. */
+  /** The ranks, and the steps, that tables by rank and step have. */
   readonly cell_ranks?: readonly number[];
   readonly cell_steps?: readonly number[];
   readonly step_median_ns?: number;
@@ -101,7 +101,7 @@ interface RawPage {
   tables: { [N in TableName]?: RawTable<N> };
 }
 
-/** One result table; with a union of names, any of them. */
+/** One result table. N may be a union of names: the table is then one of these. */
 export class Table<N extends TableName = TableName> {
   readonly columns: readonly Column<N>[];
   readonly doc: string;
@@ -205,7 +205,8 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Rows with the same texts in the given columns: their number, sums of columns, and whether any has a value in a column. */
+  /** Groups of rows with the same texts in the given columns: number of rows, sums of columns, and whether any row has a value in a
+   * column. */
   groups(by: readonly ColumnOf<N>[]) {
     const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
     const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
@@ -260,7 +261,7 @@ function ordered(values: readonly (number | null)[]): number[] {
   return values.filter((value): value is number => value !== null).sort((a, b) => a - b);
 }
 
-/** The rows of a table that comes by column. */
+/** Converts a table from columns, as it is embedded, to rows. */
 export function rowsOf(columns: readonly Cell[][]): Cell[][] {
   return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
 }
@@ -329,7 +330,7 @@ export class Job {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
   hasKeys(name: TableName, columns: readonly string[]): boolean {
-    /* A single type: with one type per table the compiler takes 6 s. */
+    /* One type for all tables: with a type for each table the compiler takes 6 s. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
@@ -343,7 +344,7 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** The rows of a level of a table; if the table is cut, those in the page. */
+  /** The rows of a level of a table, as far as the page has them. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);

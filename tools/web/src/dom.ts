@@ -6,7 +6,7 @@ type Value = string | number | boolean | undefined;
 type Shape = "role" | "tabindex" | "hidden" | "disabled" | "id" | "open" | "scope" | "start" | "selected";
 type Input = "href" | "download" | "type" | "value" | "placeholder" | "spellcheck";
 
-/** What an element has besides classes that never change: true sets an empty attribute, false and undefined none. */
+/** Attributes, handlers and styles of an element. An attribute that is true is set to the empty text; false and undefined set none. */
 interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
   readonly class?: string;
   readonly title?: string | undefined;
@@ -73,7 +73,7 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
   append(parent, children);
 }
 
-/* Identifies a control among its neighbours: its group, and its value, name or text. */
+/* Returns a text that identifies a control in its parent element: its group, and its value, name or text. */
 function markOf(control: HTMLElement): string {
   const { value, name } = control.dataset,
     group = control.closest("[role=group]")?.getAttribute("aria-label") ?? "";
@@ -122,7 +122,7 @@ export function fitting(ctx: CanvasRenderingContext2D, text: string, room: numbe
   return "";
 }
 
-/** The distinctive part of a kernel's name: without arguments, return type and namespaces. */
+/** Returns the distinctive part of a kernel's name: without arguments, return type and namespaces. */
 export function shortName(name: string): string {
   if (/^Mem(cpy|set) /.test(name)) return name;
   const plain = name
@@ -172,7 +172,7 @@ export function tellApart(names: readonly string[], length: number): string[] {
 
 const LONGEST = /[^]{1,16}/gu; // characters of a name that are never broken apart
 
-/** A text with break opportunities: after separators in names, and within very long pieces. */
+/** Returns a text that may be broken after separators in names, and within very long pieces. */
 export function breakable(text: string): Child[] {
   const pieces = text.split(/(?<=::|[_<,(/.=-])(?![_:])|(?<=[a-z]{2})(?=[A-Z][a-z])/u).flatMap((piece) => piece.match(LONGEST) ?? []);
   return pieces.flatMap((piece, i) => (i === 0 ? [piece] : [h("wbr"), piece]));

@@ -9,15 +9,15 @@ export interface Tree {
   readonly parent: readonly number[];
   readonly name: readonly string[];
   readonly time: readonly number[];
-  /** From 0 (all ranks take equally long) to 1 (the slowest takes far longer); null: one rank. */
+  /** How unequal the ranks are, from 0 (all take equally long) to 1 (the slowest takes far longer); null: there is one rank. */
   readonly heat: readonly (number | null)[];
 }
 
-/** Edges are fractions of the whole width. */
+/** A call in the picture. `from` and `to` are its edges, as fractions of the whole width. */
 export type Box = Readonly<Record<"row" | "depth" | "from" | "to", number>>;
 
-/** Lays out the calls with @p root (-1: all) filling the width. Its callers are above it in full width; calls
- * narrower than @p least are left out. */
+/** Lays out the calls so that @p root (-1: all roots) fills the width. The callers of root are above it in full width. Calls narrower
+ * than @p least are left out. */
 export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   const above: number[] = [];
   for (let row = root; row >= 0; row = tree.parent[row]!) above.unshift(row);

@@ -13,7 +13,7 @@ export function grouped(value: number, digits = 0): string {
   return sign + text + (part ? `.${part}` : "");
 }
 
-/** Two decimals below 10, one below 1,000, none above; judged by the rounded value. */
+/** Number of decimals: two below 10, one below 1,000, else none; the limits apply to the rounded value. */
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
@@ -29,7 +29,7 @@ const TIMES = units("ns µs ms s", 1e3),
   SIZES = units("B kB MB GB TB", 1e3),
   MEMORY = units("B KiB MiB GiB TiB", 1024);
 
-/* Rounds before it chooses the unit: 999.96 us is 1.00 ms. */
+/* Returns the largest unit that is not above the rounded value: 999.96 us is 1.00 ms. */
 function unitOf(value: number, units: readonly Unit[]): Unit {
   let chosen = units[0]!;
   for (const unit of units) {
@@ -55,7 +55,7 @@ export function time(ns: number | null): string {
   return inUnit(ns, unit) + SPACE + unit.name;
 }
 
-/* Upper limit for a value: at most five digits before the decimal point. */
+/* Values stay below this, so that they have at most five digits before the decimal point. */
 const WIDEST = 1e5;
 
 /* Unit for numbers that are compared, as in the terminal: that of the largest, or a finer one if the smallest would
@@ -116,13 +116,13 @@ export function columnUnits(columns: readonly Times[]): Unit[] {
   return units.map((unit) => unit ?? TIMES[0]!);
 }
 
-/** Unit for all values of an axis or map: that of the largest. */
+/** Returns the unit for all values of an axis or map: that of the largest value. */
 export function timeUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values), TIMES);
 }
 
-/** Unit for a map, whose cells hold few digits: one finer than that of the largest value if that has one digit, so
- * that a hundredth of it is still visible. */
+/** Returns the unit for a map, whose cells have room for few digits: that of the largest value or, if this value would have one digit,
+ * the next finer one, so that a hundredth of it is visible. */
 export function mapUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values) / 10, TIMES);
 }
@@ -152,7 +152,7 @@ export function scaled(value: number | null, unit: Unit, digits?: number): strin
   return value > 0 && vanishes(value, unit, 3) ? "<0.001" : grouped(value / unit.factor, 3);
 }
 
-/** As scaled(), for places with room for a few digits only. */
+/** Like scaled(), with fewer digits, for places with little room. */
 export function short(value: number, unit: Unit): string {
   const digits = unit.factor === 1 || Math.abs(value) >= 99.95 * unit.factor ? 0 : 1;
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
@@ -186,7 +186,7 @@ export function ratio(value: number | null): string {
   return value === null ? NONE : grouped(value, 2);
 }
 
-/** Three significant digits, for values that span decades. */
+/** Writes a value with three significant digits, for values of very different sizes. */
 export function significant(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
@@ -210,7 +210,7 @@ export function exact(value: number | string | null, unit = ""): string {
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 
-/** Numbers as ranges, at most @p most of them: "0–3, 8, …". */
+/** Writes numbers as ranges, at most @p most of these: "0–3, 8, …". */
 export function ranges(values: readonly number[], most = Infinity): string {
   const parts: string[] = [];
   const sorted = [...values].sort((a, b) => a - b);
@@ -230,7 +230,7 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Items by key, in their order. */
+/** Groups items by key; within a group they keep their order. */
 export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -10,7 +10,7 @@ type AnyColumn = ColumnOf<TableName>;
 
 const BARS_MAX = 256;
 
-/** The column to draw: the one by which the table is ranked; null if it has none. */
+/** Returns the column to draw: the table's `top` column; null if it has none. */
 function measure(table: Table): AnyColumn | null {
   return table.columns[table.top]?.name ?? null;
 }

@@ -8,11 +8,11 @@ import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
 
-/** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": names, how they are drawn if not as the value
- * alone, and headings. `name` and `narrow`: at most two lines of a name from a trace;
- * `kernel`: one of a kernel, shortened; `bar COLOUR`: a bar next to the value;
- * `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`: each number with its own unit; `spare`:
- * left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false is left out. */
+/** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": names, how they are drawn if not as the value alone, and
+ * headings. `name` and `narrow`: at most two lines of a name from a trace; `kernel`: the name of a kernel, shortened; `bar COLOUR`: a
+ * bar next to the value; `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`: each number with its own
+ * unit; `spare`: left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false
+ * is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
 const WRITERS: Readonly<Record<string, (value: number) => string>> = {
@@ -48,13 +48,13 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
   /** Heading; default: the column's own name. */
   readonly label?: string;
-  /** Whether it holds bytes of device memory, shown in GiB etc. */
+  /** Whether the values are bytes of device memory, which are shown in GiB etc. */
   readonly memory?: boolean;
   /** Shows at most two lines of a name from a trace, the rest on hover. */
   readonly name?: "name" | "narrow";
-  /** Whether it is a kernel's, which is shortened. */
+  /** Whether the value is the name of a kernel, which is shortened. */
   readonly kernel?: boolean;
-  /** Draws the value as a bar next to it, as long as its share of the column's largest; returns the colour. */
+  /** Returns the colour of a bar next to the value, whose length is the value's share of the column's largest; undefined for no bar. */
   readonly bar?: (row: number) => string | undefined;
   /** Draws a share of 100 as a bar of this colour. */
   readonly percent?: string;
@@ -63,7 +63,7 @@ export interface GridColumn<N extends TableName = TableName> {
   /** Formats each number with its own unit, which the heading then omits. */
   readonly write?: (value: number) => string;
   readonly after?: (row: number) => Child;
-  /** Whether it is left out on narrow pages. */
+  /** Whether the column is left out on narrow pages. */
   readonly spare?: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface GridOptions<N extends TableName = TableName> {
   /** Shows exact integers instead of one unit per column. */
   readonly exact?: boolean;
   readonly first?: number;
-  /** Leaves out columns without a value in these rows. */
+  /** Whether columns without a value in these rows are left out. */
   readonly known?: boolean;
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
@@ -104,15 +104,15 @@ function numbersOf(values: readonly Cell[]): (number | null)[] {
   return values.map(amount).map((value) => (typeof value === "number" ? value : null));
 }
 
-/** Formats a column's values: all in one unit, with the same number of decimals. */
+/** Formats the values of a column, all in one unit and with the same number of decimals. */
 export class Writer {
   readonly unit: string;
-  /** Base units of the column in one displayed unit. */
+  /** Number of the column's own units in one unit that is shown. */
   readonly factor: number = 1;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
 
-  /** @param options.time  unit of times, which columns may share; default: chosen for the column */
+  /** @param options.time  unit of times, if columns share one; default: the unit that suits the column */
   constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean; time?: f.Unit | undefined }) {
     this.right = isNumeric(column);
     this.unit = column.unit;
@@ -136,7 +136,7 @@ export class Writer {
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2;
-      /* Small values do not become 0, such as a p of 0.0005. */
+      /* Small values, such as a p of 0.0005, are not rounded to 0. */
       this.#write = (value) =>
         typeof value !== "number"
           ? exactCell(value)
@@ -196,9 +196,9 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   let sort: Sort<N> = options.sort ?? "";
   const box = h("div.grid-box"),
     scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
-  /* Later, because headingOver() needs the element in the document. */
+  /* Done later, because headingOver() works only when the element is in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
-  /* Units of all rows, so that a filter can use them. */
+  /* Units that suit all rows, not only those shown, because a filter uses them. */
   const units = timeUnits();
   const writers = columns.map(
     ({ column, memory }) =>
@@ -327,7 +327,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
 
   const largest = new Map<ColumnOf<N>, number>();
 
-  /* How a column draws its cells; undefined: only the value. */
+  /* Returns the function that draws a column's cells; undefined if only the value is shown. */
   function drawerOf({ column, name: wide, bar, percent, draw }: GridColumn<N>): GridColumn<N>["draw"] {
     const value = (row: number) => table.num(row, column);
     if (wide) return (row) => longName(table.text(row, column), wide === "narrow");

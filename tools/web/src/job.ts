@@ -26,8 +26,8 @@ export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
 
-/** Ranks with and without GPU events, in rank order, and their hosts; ranks that the traces name but that have no trace, only the first if
- * there are many, and their number; the number of hosts of the job. */
+/** Returns the ranks with and without GPU events, in rank order, and their hosts; the ranks that belong to the job but have no trace (if
+ * there are many, only the first ones), and their number; and the number of hosts of the job. */
 export function ranksOf(job: Job) {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
@@ -107,7 +107,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   other: "Other",
 };
 
-/** Note for jobs without AllReduce: kernels whose names give no kind may be some. */
+/** Note for jobs without AllReduce: kernels whose names do not show their kind may be AllReduces. */
 export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
@@ -129,7 +129,7 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
-/** The verdict on stragglers: its word and severity. Green clears all ranks. */
+/** Returns the verdict on stragglers: its word, and the state that colours it. Green means that the verdict clears all ranks. */
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
   const table = job.table("stragglers.job"),
     word = table.text(0, "verdict");
@@ -146,7 +146,8 @@ export function straggling(job: Job): { word: string | null; state: State | unde
   return { word, state };
 }
 
-/** Explains why costs of steps grow from the first on, if much of them goes through others; else nothing. */
+/** Explains why ranks are charged less in the first steps, if a large part of the waits is caused indirectly, through other ranks; else
+ * returns "". */
 export function firstStepsLess(job: Job): string {
   const table = job.table("stragglers.rank"),
     indirect = table.sum("indirect_ns"),
@@ -156,8 +157,8 @@ export function firstStepsLess(job: Job): string {
     : "";
 }
 
-/** If arrivals differ by less than the clocks can resolve: the clock uncertainty and the skew [ns]. Two begins must
- * be 2 sqrt(u^2 + u^2) apart for their order to be known. */
+/** If arrivals differ by less than the clocks can resolve, returns the clock uncertainty u and the skew [ns]; else null. The order of two
+ * begins is known if they are at least 2 sqrt(u^2 + u^2) apart. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
   const skew = job.table("collectives.kind").most("median_skew_ns");
   const several = (job.table("clock.rank").most("domain") ?? 0) > 0;
@@ -166,7 +167,7 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
   return 2 * Math.SQRT2 * uncertainty > skew ? { uncertainty, skew } : null;
 }
 
-/** How to mark steps, for any program. */
+/** Advice on marking steps in any program. */
 export const TO_MARK_STEPS =
   "To mark them, use prof.step() in PyTorch, StepTraceAnnotation in JAX, or an NVTX or roctx range around each whose name --step-pattern matches.";
 
@@ -197,7 +198,8 @@ export interface Verdict {
   readonly link: string;
 }
 
-/** The page's first sentence, same as the terminal's: who holds the job up; else what costs most; else that nothing does. */
+/** Returns the page's first sentence, which is that of the terminal: who delays the job; if nobody does, what costs most; if nothing
+ * does, this. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
@@ -211,7 +213,7 @@ export function verdict(job: Job): Verdict {
   return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
 
-/** Text of whatif.job without the verdict's headline if it begins with it; null for none. */
+/** Returns the text of whatif.job, without the verdict's headline if it begins with that; null if there is no text. */
 export function savedText(job: Job): string | null {
   const said = job.table("stragglers.job").text(0, "headline") ?? "",
     text = job.table("whatif.job").text(0, "headline");
@@ -225,7 +227,7 @@ function captures(job: Job): boolean {
   return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");
 }
 
-/* The verdict without a straggler: the summary for one rank, then the first advice. */
+/* Returns the finding of a job without a straggler: the summary of the job's only rank or, if there are more ranks, the first advice. */
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
   const alone = job.table("overview.job").text(0, "headline");
@@ -300,14 +302,14 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   input_transfer: ["Hand data over in fewer, larger pieces", "xla"],
 };
 
-/* The advice without the words already in the title. */
+/* Returns the advice without the title's words, if it begins with them. */
 function adviceText(text: string, title: string): string {
   const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
   const rest = same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
   return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
 }
 
-/** A row of advice.item with a short title, what to do without the words already in it, and the view that shows its evidence. */
+/** Returns a row of advice.item as a short title, a text that does not repeat the title, and the view that shows the evidence. */
 export function adviceItem(job: Job, row: number) {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
@@ -335,7 +337,7 @@ export function adviceItem(job: Job, row: number) {
 /** States, most severe first. */
 export const GRAVEST: readonly State[] = ["bad", "warn", "note", "good"];
 
-/** Most severe state of the advice whose evidence a view shows; undefined if there is none. */
+/** Returns the most severe state among the items of advice whose evidence this view shows; undefined if there are none. */
 export function adviceState(job: Job, view: string): State | undefined {
   const states = job
     .table("advice.item")

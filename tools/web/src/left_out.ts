@@ -5,7 +5,7 @@ import * as f from "./format";
 import { isServed, READ_MAX } from "./served";
 import { href } from "./view";
 
-/* Views that draw these tables say themselves what is missing. */
+/* Tables that are not named here, because the views that draw them say themselves what is missing. */
 const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
 const TABLES_SAID = 3;
 

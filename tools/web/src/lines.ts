@@ -23,7 +23,7 @@ export interface LineChartOptions {
   readonly band?: Band | undefined;
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
-  /** Whether each value holds until the next one, instead of being interpolated. */
+  /** Whether each value stays the same until the next one; else values are interpolated. */
   readonly steps: boolean;
   readonly write: (value: number) => string;
 }
@@ -31,7 +31,7 @@ export interface LineChartOptions {
 const HEIGHT = 300;
 const BUCKETS = 256;
 
-/** With more lines than this, draw a band instead. */
+/** If there are more lines than this, a band is drawn instead. */
 export const LINES_MAX = 12;
 
 type Places = readonly (readonly [number, number])[];
@@ -79,8 +79,8 @@ export function valueAt(points: readonly (readonly [number, number])[], time: nu
   return after > 0 ? points[after - 1]![1] : null;
 }
 
-/** Builds the band: takes each line's maximum per time bucket (a value holds until the next), then the minimum,
- * median and maximum of these. */
+/** Builds the band: takes the maximum of each line in each time bucket (a value stays the same until the next one), then the minimum,
+ * median and maximum of these over lines. */
 export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]) {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
   const to = f.most(lines.map((points) => points[points.length - 1]?.[0] ?? -Infinity));

@@ -7,7 +7,7 @@ export interface MapCell {
   readonly text: string;
   readonly href?: string;
   readonly tip: () => Child;
-  /** Hatched: only a part of it was recorded. */
+  /** Whether the cell is hatched, because only a part of it was recorded. */
   readonly partial?: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cell: (row: number, column: number) => MapCell | null;
-  /** Colour ramp: of waiting, or of work. */
+  /** Which colour ramp is used: that of waiting, or that of work. */
   readonly ramp: "wait" | "work";
   /** Value at which the scale begins, so that noise stays near the background colour. */
   readonly from?: number;
@@ -52,7 +52,7 @@ export function heatMap(map: HeatMap): HTMLElement {
   return map.rows.length * map.columns.length <= CELLS_MAX && map.rows.length <= ROWS_NAMED ? cells(map, from, to) : painted(map, from, to);
 }
 
-/* Splits labels such as "step 3" into their common word and the numbers; other labels have no common word. */
+/* Splits labels such as "step 3" into their common word and their numbers. If labels do not have this form, the word is "". */
 function headings(labels: readonly string[]): { word: string; short: readonly string[] } {
   const word = /^(\S+) \d+$/.exec(labels[0] ?? "")?.[1];
   return word && labels.every((label) => label.startsWith(`${word} `) && /^\d+$/.test(label.slice(word.length + 1)))
@@ -100,7 +100,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   return h("div.map-box", grid);
 }
 
-/* Keeps the place of a row without any value. */
+/* Makes a row for labels without any value, which says why. */
 function emptyRow(label: string, why: string): HTMLElement {
   return h("span.cell.none.whole", { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` }, why);
 }

@@ -4,14 +4,14 @@ import * as f from "./format";
 import { rampColors } from "./map";
 import { roundTicks } from "./stack";
 
-/** Begin and end [ns from the begin of the picture] of a pass in a row. */
+/** A pass: its row, its number, and its begin and end [ns from the begin of the picture]. */
 export type Pass = Readonly<Record<"row" | "number" | "from" | "to", number> & Record<"backward", boolean>>;
 
 const ROW = 26,
   AXIS = 30,
   LABEL = 132,
   CHARACTER = 7;
-/** Positions on the work ramp: a lighter and a stronger blue. */
+/** Positions on the work ramp of the colours of forward and backward passes: a lighter and a stronger blue. */
 const TINTS = [8, 15] as const;
 
 export function passColors(): readonly (readonly [string, string])[] {
@@ -89,7 +89,7 @@ export class Passes extends Boxes {
     return this.passes.findIndex((pass) => pass.row === row && this.#x(pass.from) <= x && x < this.#x(pass.to));
   }
 
-  /* Nearest pass in time within a row. */
+  /* Returns the pass of a row that is nearest to a time. */
   #nearest(row: number, time: number): number {
     const away = ({ from, to }: Pass): number => Math.abs((from + to) / 2 - time),
       own = this.passes.filter((pass) => pass.row === row);

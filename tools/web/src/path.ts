@@ -19,7 +19,7 @@ export function kindOf(piece: Piece): string {
   return KINDS[piece.kind] ?? piece.kind;
 }
 
-/** The name in words: for a lag what began after it, for host time the call after it. */
+/** Writes the name of a piece: that of its call or kernel; for a lag, what began after it; for host time, the call after it. */
 export function nameOf(piece: Piece): string {
   const behind =
     piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";

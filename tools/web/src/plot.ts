@@ -23,14 +23,14 @@ export interface PlotLine {
   readonly width: number;
   readonly opacity?: number;
   readonly dash?: readonly number[];
-  /** Whether each value holds until the next one, instead of being interpolated. */
+  /** Whether each value stays the same until the next one; else values are interpolated. */
   readonly steps?: boolean;
-  /** Label above the line's end, or its begin. */
+  /** Label above one end of the line. */
   readonly label?: string;
   readonly labelled?: "begin" | "end";
 }
 
-/** Area between two values at each position. */
+/** An area; points are [x, lower y, upper y]. */
 export interface PlotArea {
   readonly points: readonly (readonly [number, number, number])[];
   readonly color: string;
@@ -96,7 +96,7 @@ export class Scales {
     return this.height - BOTTOM - Scales.#share(this.plot.y, value) * (this.height - TOP - BOTTOM);
   }
 
-  /** Values at a position; null outside the axes. */
+  /** Returns the values of both axes at a position [px]; null outside the axes. */
   values(x: number, y: number): Place | null {
     const h = (x - LEFT) / (this.width - LEFT - RIGHT),
       v = (this.height - BOTTOM - y) / (this.height - TOP - BOTTOM);
@@ -229,7 +229,7 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales)
   ctx.globalAlpha = 1;
 }
 
-/* Drawn after all lines, so that none crosses a label. */
+/* Draws a line's label. Called after all lines are drawn, so that none crosses it. */
 function drawLabel(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales, ink: Ink): void {
   const begin = line.labelled === "begin",
     last = line.points[begin ? 0 : line.points.length - 1];
@@ -256,7 +256,7 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
     area.steps ?? false,
   );
   for (let i = area.points.length - 1, after = 0; i >= 0; i--) {
-    // back along the lower edge
+    // from the last point back along the lower edge
     const [px, low] = area.points[i]!,
       x = scales.x(px),
       y = scales.y(low);

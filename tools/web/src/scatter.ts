@@ -8,7 +8,7 @@ import { decades, type Axis, type PlotLine } from "./plot";
 import { shapeLegend, symbolOf } from "./shapes";
 import { lines } from "./ui";
 
-/** The point of a table's row. */
+/** A point, which stands for a row of a table. */
 export interface Spot {
   readonly row: number;
   readonly at: readonly [number, number];
@@ -23,7 +23,7 @@ type Roof = Omit<PlotLine, "color" | "width" | "dash">;
 
 interface Scatter {
   readonly label: string;
-  /** Names of the axes, how their ticks are written, and further values that they must include. */
+  /** For each axis its name, the function that writes its ticks, and values that it must include besides those of the points. */
   readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
   readonly color: keyof Theme;
   readonly spots: readonly Spot[];
@@ -71,7 +71,8 @@ function tickBytes(value: number): string {
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
 }
 
-/** Bandwidth against size: spots at bytes and GB/s, the larger the more of them they stand for. @p names  of the axes */
+/** Draws bandwidth against size. A spot is at (bytes, GB/s); it is larger the more operations it stands for. @p x and @p y: names of the
+ * axes */
 export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
   return scatter({
     ...of,
@@ -80,12 +81,12 @@ export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [s
   });
 }
 
-/** Size of a spot that stands for several. */
+/** Returns the size of a spot that stands for several operations. */
 export function spotSize(count: number): number {
   return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 }
 
-/** Shapes of rows by what bounds them, and a legend of those there. */
+/** Returns the marker shape of each row, which shows what bounds it, and a legend of the shapes that occur. */
 export function boundShapes(
   table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],
@@ -105,10 +106,10 @@ interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen"
   readonly table: Table<N>;
   readonly rows: readonly number[];
   readonly name: ColumnOf<N>;
-  /** Column of the rate, and what makes it TFLOP/s. */
+  /** Column of the rate, and the factor that converts it to TFLOP/s. */
   readonly rate: readonly [ColumnOf<N>, number];
   readonly time: ColumnOf<N>;
-  /** Description of a point, between its name and its coordinates. */
+  /** Words about a point for its tooltip, between its name and its coordinates. */
   readonly said: (row: number) => string;
   readonly shape: (row: number) => number;
   readonly hollow?: (row: number) => boolean;

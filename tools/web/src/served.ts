@@ -24,10 +24,11 @@ export async function ask(path: string, query: Readonly<Record<string, string | 
 /** Rows per answer. */
 const SLICE = 16384;
 
-/** For larger tables a view uses only the rows in the page: 1,024 ranks in 146 steps take a few seconds. */
+/** Largest table [rows] whose missing rows a view fetches: those of 1,024 ranks in 146 steps take a few seconds. For larger tables, a
+ * view uses only the rows in the page. */
 export const READ_MAX = 150_000;
 
-/** The view's tables whose remaining rows have to be fetched first. */
+/** Returns those of a view's tables whose missing rows have to be fetched before it is drawn. */
 export function unread(job: Job, names: readonly TableName[]): TableName[] {
   return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 }
@@ -38,7 +39,7 @@ export async function fetchUnread(job: Job, names: readonly TableName[]): Promis
 
 const fetching = new Map<TableName, Promise<void>>();
 
-/** Fetches all rows of a table that is cut in the page. @param told  is called with the number fetched so far */
+/** Fetches all rows of a table of which the page has only some. @param told  called with the number of rows fetched so far */
 export function fetchRows(job: Job, name: TableName, told: (n: number) => void): Promise<void> {
   const before = fetching.get(name);
   if (before) return before;

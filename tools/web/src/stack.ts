@@ -48,12 +48,12 @@ export interface StackRow {
 
 export interface StackOptions {
   readonly parts?: readonly Part[];
-  /** Shares instead of times: all bars are equally long. */
+  /** Whether parts are drawn as shares of their bar, so that all bars are equally long. */
   readonly shares?: boolean;
   readonly axis?: boolean;
   /** Text at the end of a row; default: the sum. */
   readonly end?: (row: StackRow, total: number) => Child;
-  /** Value that fills the width; default: the largest sum. */
+  /** The value whose bar fills the width; default: the largest sum. */
   readonly scale?: number;
 }
 
@@ -61,12 +61,12 @@ export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: re
   return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
 }
 
-/** The bar of a rank, which leads to its lanes. */
+/** Makes the bar of a rank, with a link to its lanes in the timeline. */
 export function rankRow(rank: number, values: readonly number[]): StackRow & { readonly rank: number } {
   return { rank, label: `rank ${rank}`, values, href: href("timeline", { rank }), data: { "data-rank": rank } };
 }
 
-/** Rows with a heading where their host changes; none with a single host. */
+/** Adds a heading to each row whose host differs from the previous row's; adds none if there is a single host. */
 export function byHost<R extends StackRow & { readonly rank: number }>(rows: readonly R[], host: ReadonlyMap<number, string>): R[] {
   let last = "";
   if (new Set(host.values()).size < 2) return [...rows];
@@ -135,7 +135,7 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
   );
 }
 
-/* Ticks at round values; null: percent. */
+/* Makes an axis with ticks at round values from 0 to @p most [ns]; null: to 100 percent. */
 function axis(most: number | null): HTMLElement {
   const ticks: Child[] = [];
   const unit = most === null ? { name: "%", factor: 1 } : f.timeUnit([most]);
@@ -151,7 +151,7 @@ function tickDigits(step: number): number {
   return [0, 1, 2, 3].find((digits) => Math.abs(Number(step.toFixed(digits)) - step) < 1e-6 * step) ?? 3;
 }
 
-/** Round values from 0 to @p end, about @p n of them. */
+/** Returns about @p n round values from 0 to @p end. */
 export function roundTicks(end: number, n: number): number[] {
   const rough = end / n;
   const power = 10 ** Math.floor(Math.log10(rough || 1));

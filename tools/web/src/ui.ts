@@ -101,7 +101,7 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), ...children);
 }
 
-/** A table of texts, which the reader cannot sort; numbers, in all columns but the first, may have exact values on hover. */
+/** A table of texts, which the reader cannot sort. All columns except the first may be numbers, whose exact values are shown on hover. */
 export function plainTable(
   head: readonly Child[],
   rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
@@ -164,7 +164,7 @@ export function segmented<T extends string>(
   );
 }
 
-/** Options by value; as pairs if their values are numbers. */
+/** Options: their texts by value, or pairs of value and text, which keep the order if values are numbers. */
 type Options<T extends string> =
   | Readonly<Record<T, string>>
   | readonly (readonly [T, string])[]
@@ -184,13 +184,14 @@ export function chooser<T extends string>(context: Context, label: string, key: 
   return kept(context, key, all, also, (set) => segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v)));
 }
 
-/** As chooser(), but the address keeps the first option, too, because the default depends on the job. */
+/** Like chooser(), but the address keeps the first option, too, because the default depends on the job. */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
   return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
 }
 
-/** As setting(), for many items: @p textOf makes their options. The address does not keep an empty one. */
+/** Like setting(), as a list for many items; @p textOf returns the text of an item. If the chosen item is empty, the address does not
+ * keep it. */
 export function pick<T extends string | number>(
   context: Context,
   label: string,
@@ -215,7 +216,7 @@ function kept(
   return options.length < 2 ? null : draw((value) => context.redraw({ ...others, [key]: value }));
 }
 
-/** A button that shows all of a list that is cut: the address keeps "all". */
+/** A button that shows the whole of a list of which only a part is shown; the address keeps "all". */
 export function showAll(context: Context, text: string): HTMLElement {
   return moreButton(text, () => context.redraw({ all: "1" }));
 }

@@ -11,7 +11,7 @@ export interface Context {
   readonly params: Params;
   /** Changes parameters of the address without adding a history entry; null removes one. */
   set(changes: Readonly<Record<string, string | null>>): void;
-  /** As set(), and redraws the view. */
+  /** Like set(), and redraws the view. */
   redraw(changes: Readonly<Record<string, string | null>>): void;
 }
 
@@ -20,11 +20,12 @@ export interface View {
   readonly title: string;
   /** Tables that the view reads; large ones are unpacked before it is drawn. */
   readonly needs: readonly TableName[];
-  /** Tables that the view is about: if none has a row, it is last in the list, in grey. */
+  /** Tables that the view is about. If none of them has a row, the view comes last in the list, in grey. */
   readonly of?: readonly TableName[];
-  /** False removes it from the list. */
+  /** Whether the view is in the list; default: true. */
   shown?(job: Job): boolean;
-  /** Sign in the list if the view has a finding (not for a note). Of large tables, it may read only those in `judges`. */
+  /** The state that the list shows if the view has a finding; none for a note. The function may read large tables only if they are in
+   * `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;
@@ -32,7 +33,7 @@ export interface View {
   render(root: HTMLElement, context: Context): void | (() => void);
 }
 
-/* The words of a text that name no table. */
+/* Type: the words of a text that are not names of tables. */
 type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
   ? Unknown<First> | Unknown<Rest>
   : S extends TableName
@@ -44,7 +45,7 @@ export function tablesNamed<S extends string>(...texts: readonly (S & ([Unknown<
   return texts.flatMap((text) => text.split(" ") as TableName[]);
 }
 
-/** An entry of the list, in the group of the question that its views answer; it opens the first of them. */
+/** An entry of the list. `group`: the question that its views answer. The entry opens the first of its views. */
 export interface Tab {
   readonly group: string;
   readonly views: readonly View[];
@@ -68,7 +69,7 @@ export function parseHash(hash: string): { view: string; params: Map<string, str
     try {
       params.set(match[1]!, decodeURIComponent(match[2]!));
     } catch {
-      /* not valid percent-encoding: no value */
+      /* the percent-encoding is invalid: the parameter is ignored */
     }
   }
   return { view: /^[a-z]+$/.test(view) ? view : "", params };

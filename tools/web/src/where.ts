@@ -2,11 +2,11 @@
 import type { Cell, Column, ColumnOf, Table, TableName } from "./data";
 import { visible } from "./dom";
 
-/** A column as a filter may name it: by its own name, or by its heading, in whose unit numbers then are. */
+/** A column as a filter may name it: by its own name, or by its heading. In the latter case, numbers are in the heading's unit. */
 export interface Named {
   readonly column: ColumnOf<TableName>;
   readonly label: string;
-  /** Base units of the column in one unit of the heading. */
+  /** Number of the column's own units in one unit of the heading. */
   readonly factor: number;
 }
 
@@ -22,8 +22,8 @@ const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
 const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&]|$)|[^\s;&]*))/;
 const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&]|$/i;
 
-/** Parses a filter, and says what is wrong with a part that is no condition and is ignored.
- * @p named  the columns shown, by heading; the table's own column names are always known. */
+/** Parses a filter. A part that is not a condition is ignored, and the result says what is wrong with it. @p named  the shown columns
+ * with their headings; the table's own column names are always known. */
 export function whereOf(table: Table, text: string, named: readonly Named[] = []) {
   const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
   const any: Test[][] = [[]];
@@ -106,7 +106,7 @@ function ordered(order: number, operator: string): boolean {
   return HOLDS[operator]?.(order) ?? order === 0;
 }
 
-/* Converts to the column's own unit; a number without a unit is in that of the heading, if the filter names the heading. */
+/* Converts a number to the column's own unit. If it has no unit, and the filter names the heading, the number is in the heading's unit. */
 function numberOf(column: Column, text: string, factor: number): number | null {
   const [, digits = "", unit = ""] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text) ?? [],
     own = Object.entries(UNITS[column.unit] ?? {}).find(([name]) => name.toLowerCase() === unit.toLowerCase()),

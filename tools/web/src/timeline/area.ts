@@ -5,7 +5,7 @@ import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./
 import { trackKey, type Lanes } from "./lanes";
 import { missingParts } from "./sums";
 
-/** Events of one name or class in the area. */
+/** Sums over the events of one name or class in the area. */
 export interface AreaRow {
   readonly label: string;
   /** Number of events that overlap the area; times count only the overlap. */
@@ -45,11 +45,12 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** Sums, and the numbers of ranks that lack device events, and host events, in part of the range. */
+/** Sums over the area's events, and the numbers of ranks of which the page lacks device events, or host events, in a part of the time
+ * range. */
 export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of the chosen ranks, by index, on streams and threads with these keys, null for all.
- * @param classes  class of each kernel by name number; null if unknown */
+/** Sums the events of the chosen ranks on the chosen streams and threads. @param ranks indices of the ranks @param tracks keys of streams
+ * and threads; null: all @param classes class of each kernel by name number; null if unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,

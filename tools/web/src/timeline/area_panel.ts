@@ -27,11 +27,12 @@ const ROWS = 40,
 interface Column {
   readonly title: string;
   readonly write: (row: AreaRow) => Child;
-  /** Value that shares its unit with the other columns; null if it is no time. */
+  /** Returns the column's time, so that all columns of times get one unit; null if the column is not a time. */
   readonly time: ((row: AreaRow) => number) | null;
 }
 
-/* Columns: for a few ranks their times, for two also the difference, for many the median and maximum. */
+/* Returns the columns that compare ranks: for a few ranks the time of each, for two also the difference, for many the median and the
+ * maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
   const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   if (ranks.length < 2) return [];
@@ -97,7 +98,7 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** The tab to show; sums by rank do not exist for marked streams and threads. */
+/** Returns the tab to show. If streams or threads are marked, there are no sums by rank. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
@@ -118,7 +119,7 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<ty
   return last.area;
 }
 
-/* For a served page that lacks events: the sums from the server, and their progress. */
+/* Returns the sums from the server, and the progress in words, for a served page that lacks events. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
     { mark } = controller.state,
@@ -138,7 +139,7 @@ function farArea(controller: Controller, places: readonly number[]): { area: Are
   };
 }
 
-/** Content of a tab other than the sums by rank. */
+/** Makes the content of the tabs other than that of sums by rank. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, markedTracks: tracks } = controller.state,

@@ -3,7 +3,7 @@ import type { Coloring } from "./coloring";
 import { COMPUTE, WAIT, type Rank } from "./model";
 import type { Pyramid } from "./pyramid";
 
-/** Orders of the ranks by share of a kind, largest first. */
+/** Orders of the ranks besides that by number: by their share of time of this kind, largest first. */
 export const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;
@@ -11,7 +11,8 @@ export type Order = "rank" | keyof typeof ORDERS;
 /** Quantity that a map shows instead of lanes. */
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
-/** Hosts folded into one row, ranks hidden, and ranks pinned above the others, by index; keys of the counters below each rank's lanes. */
+/** The default arrangement. `folded`: indices of hosts that are folded into one row; `hidden` and `pinned`: indices of ranks that are
+ * hidden, or pinned above the others; `counters`: keys of the counters below each rank's lanes. */
 export function plain() {
   return {
     folded: new Set<number>(),

@@ -7,7 +7,7 @@ import { doubt } from "./operations";
 
 type Told = Pick<ChartData, "job" | "noWaits">;
 
-/** Why no operation of a job has a wait; null if some may have one. */
+/** Says why no operation of a job has a known wait; null if some may have one. */
 export function noWaitsOf(job: Job): string | null {
   const check = job.table("clock.check");
   if (check.n === 0) return null;
@@ -23,7 +23,7 @@ export function inOrder(operation: Operation): Member[] {
   return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
 }
 
-/* Why the begins of its members cannot be compared; null if they can. */
+/* Says why the begins of an operation's members cannot be compared; null if they can. */
 function notComparable(operation: Operation, { job, noWaits }: Told): string | null {
   if (noWaits !== null) return noWaits;
   const ranks = operation.members.map((member) => job.ranks[member.at]!),
@@ -31,7 +31,7 @@ function notComparable(operation: Operation, { job, noWaits }: Told): string | n
   return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
 }
 
-/* A receiver waits until its sender has come; a sender may leave before. */
+/* Says who waited in a send and receive. A receiver waits until its sender has arrived; a sender may leave before the receiver arrives. */
 function transferWords(operation: Operation, told: Told): string {
   const { job } = told;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";
@@ -49,7 +49,7 @@ function transferWords(operation: Operation, told: Told): string {
   return `The receiver, rank ${to}, waited ${f.time(Math.min(late, receiver.end - receiver.begin))}${about} for the sender, rank ${from}.`;
 }
 
-/* Chooses the reason that applies. */
+/* Says why an operation has no known wait. */
 function whyNoWait(operation: Operation, told: Told): string {
   if (UNTOLD.has(operation.kind)) return "No wait is known: the kind of this operation is not known.";
   if (!SYNCHRONISING.has(operation.kind))
@@ -61,7 +61,7 @@ function whyNoWait(operation: Operation, told: Told): string {
     : "No wait is known: kernels of some ranks of its group are missing from the traces, were not matched, or contradict one another.";
 }
 
-/** Who came last, and whether the clocks can resolve it. */
+/** Says who came last, and whether the clocks are accurate enough to know. */
 export function lastWords(operation: Operation, told: Told, poor: boolean): string {
   const { job } = told;
   if (!operation.waits)

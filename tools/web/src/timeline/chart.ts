@@ -50,17 +50,18 @@ const GUTTER = 92,
   RIGHT = 10;
 const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
-/** Width of a bucket [px] from which it is visible that detail is missing. */
+/** From this width of a bucket [px] on, a reader sees that detail is missing. */
 const COARSE = 3;
-/** Distance [px] within which the pointer hits the critical path's line. */
+/** The pointer is on the line of the critical path if it is within this distance [px]. */
 const NEAR = 5;
 /** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
 /** Maximum number of arrows from a host event to what it launched. */
 const MOST_ARROWS = 200;
-/** Shares do not distinguish classes: while classes are shown, up to this many events of all visible rows are drawn. */
+/** While classes are shown, events are drawn instead of shares if the visible rows have at most this many, because shares do not
+ * distinguish classes. */
 const MOST_COLORED = 150_000;
-/** More operations than this are joined by faint lines. */
+/** If more operations than this are joined by lines, the lines are faint. */
 const FEW_JOINED = 12;
 
 /** The operator that launches most of a kernel's time. */
@@ -76,20 +77,20 @@ export type Rate = Readonly<Record<"tflops" | "calls", number>>;
 
 export class ChartData {
   operations: readonly Operation[] = [];
-  /** Null until the events are loaded. */
+  /** The events; null until they are loaded. */
   lanes: Lanes | null = null;
   told: Told | null = null;
-  /** Null until requested, or if none was recorded. */
+  /** Curves of device memory; null until requested, or if none was recorded. */
   memory: Curves | null = null;
-  /** Classes of kernels, and rates of those that multiply, by name number; null until loaded. */
+  /** By name number: class of each kernel, and rate of those that multiply matrices; null until loaded. */
   classes: readonly (string | undefined)[] | null = null;
   rates: readonly (Rate | undefined)[] | null = null;
-  /** By kernel name; null until loaded. */
+  /** By name of the kernel; null until loaded. */
   launchers: ReadonlyMap<string, Launcher> | null = null;
   slacks: Slacks | null = null;
   /** Per event: its duration divided by the median of the same event on the other ranks, 0 for none; null until requested. */
   slowness: Float32Array | null = null;
-  /** Available counters, then the values of those shown; null: none exist or they are not loaded yet. */
+  /** The available counters. `values` has those that are shown, by key; null: not loaded yet, or the job has none. */
   counters: readonly Counter[] = [];
   readonly values = new Map<string, Values | null>();
   /** Counters of the visible window from the whole store; null if the page holds everything or is not served. */
@@ -105,8 +106,8 @@ export class ChartData {
   ) {}
 }
 
-/** What the pointer or the selection is on: index of the rank, row of the event, number of a folded host, or -1; piece of the critical path,
- * if the path is shown. */
+/** What is under the pointer, or selected: index of the rank, row of the event and number of a folded host, each -1 for none; the
+ * operation; the piece of the critical path, if the path is shown. */
 export type Target = Readonly<typeof NOWHERE>;
 
 export const NOWHERE = { at: -1, event: -1, operation: null as Operation | null, piece: null as Placed | null, host: -1 };
@@ -115,7 +116,7 @@ export class ChartState {
   scroll = 0;
   readonly open = new Set<number>();
   selected: Target = NOWHERE;
-  /** Event named by the address that may still be fetched. */
+  /** The event that the address names, if the page does not have it yet. */
   awaited: string | null = null;
   hovered: Target = NOWHERE;
   found: Found | null = null;
@@ -125,7 +126,7 @@ export class ChartState {
   mark: Span | null = null;
   /** Indices of the marked ranks; null: all. */
   marked: ReadonlySet<number> | null = null;
-  /** Keys of the streams and threads chosen among the lanes of opened ranks; null: all lanes of the ranks. */
+  /** Keys of the marked streams and threads of opened ranks; null: all lanes of the marked ranks. */
   markedTracks: ReadonlySet<string> | null = null;
   /** Tab shown for the marked area. */
   tab: AreaTab = "ranks";
@@ -143,7 +144,7 @@ export class Chart {
   theme: Theme;
   width = 0;
   height = 0;
-  /** Visible range where shares replace events that the page lacks; null: none. */
+  /** The part of the visible range that is drawn from shares because the page lacks its events; null: none. */
   leftOut: Span | null = null;
   /** Duration of the last drawing [ms]. */
   cost = 0;
@@ -152,7 +153,7 @@ export class Chart {
   readonly labels: Labels;
   readonly #ctx: CanvasRenderingContext2D;
   readonly #strip: StripImage;
-  /** First row of each thread of opened ranks. */
+  /** The first row of each thread, for opened ranks. */
   #threads = new Map<Track, SubRow>();
   #palette: { key: readonly unknown[]; palette: Palette | null } = { key: [], palette: null };
   #ordered: readonly [Order, readonly number[]] | undefined;
@@ -181,7 +182,7 @@ export class Chart {
     );
   }
 
-  /** Call when operations or events have been loaded. */
+  /** Updates the chart after operations or events were loaded. */
   refresh(): void {
     this.index = new OperationIndex(this.data.operations);
     this.poor = clocksArePoor(this.data.operations, this.data.job.ranks);
@@ -207,7 +208,7 @@ export class Chart {
     return Math.max(0, this.#layout.height - this.room);
   }
 
-  /** Height that shows every rank, each at its maximum height. */
+  /** The height [px] at which all ranks are visible at their maximum height. */
   get wanted(): number {
     return HEAD + Math.max(120, this.#laidOut(1e6).height) + 4;
   }
@@ -261,7 +262,7 @@ export class Chart {
     return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
 
-  /* Visible rows, the scrolling ones first. */
+  /* Returns the visible rows: first those that scroll, then the pinned ones. */
   *#visible(): Generator<Row> {
     const { rows, pinned } = this.#layout,
       [first, end] = rowsIn(rows, this.state.scroll + pinned, this.room - pinned),
@@ -291,7 +292,7 @@ export class Chart {
     return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
-  /** Canvas y of a piece; on an opened rank host pieces are drawn over their thread. */
+  /** Returns the position [px of the canvas] of a path piece. If its rank is opened, a host piece is drawn over its thread. */
   heightOf(placed: Placed): number {
     const { at, level } = placed,
       { lanes, path } = this.data;
@@ -300,7 +301,7 @@ export class Chart {
     return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
-  /* The longest path piece at the position; a lag is hit anywhere along its line. */
+  /* Returns the longest path piece at the position. The line of a lag belongs to the lag along its whole length. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
     const { path } = this.data,
@@ -319,7 +320,7 @@ export class Chart {
     return best;
   }
 
-  /* The operation that the row's rank takes part in at a time. For times that are drawn as shares, for lack of events. */
+  /* Returns the operation in which the row's rank takes part at a time. Used where the page lacks events and draws shares. */
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
     if (row.kind !== "rank") return null;
     for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {
@@ -344,7 +345,7 @@ export class Chart {
     this.cost = performance.now() - started;
   }
 
-  /** Colours of kernels; null: by kind. Recomputed only when its inputs change. */
+  /** Colours of kernels; null: events are coloured by kind. Computed again only when its inputs change. */
   get palette(): Palette | null {
     const { classes, slowness, lanes } = this.data,
       { coloring } = this.state.arrangement,
@@ -390,13 +391,15 @@ export class Chart {
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }
 
-  /** Indices of the ranks whose rows are between two canvas heights; a folded host's row stands for all its ranks. */
+  /** Returns the indices of the ranks whose rows are between two positions [px of the canvas]. A folded host's row stands for all its
+   * ranks. */
   placesBetween(y0: number, y1: number): Set<number> {
     const { lanes, shares } = this.drawnBetween(y0, y1);
     return new Set([...lanes, ...shares]);
   }
 
-  /** Keys of the streams and threads between two canvas heights; null if rows of other types are between them. */
+  /** Returns the keys of the streams and threads whose rows are between two positions [px of the canvas]; null if there are also rows of
+   * other types. */
   tracksBetween(y0: number, y1: number): Set<string> | null {
     const out = new Set<string>();
     for (const row of this.#visible()) {
@@ -408,7 +411,8 @@ export class Chart {
     return out.size > 0 ? out : null;
   }
 
-  /** As placesBetween(), separately for ranks with lanes and for those drawn from shares only (folded hosts and maps). */
+  /** Like placesBetween(), but separately for ranks that are drawn as lanes and for those drawn only from shares (in folded hosts and
+   * maps). */
   drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
     const lanes = new Set<number>(),
       shares = new Set<number>(),
@@ -584,7 +588,8 @@ export class Chart {
       paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
-  /** How to paint events: which ones match a search, their labels, of this font size [px] or none for 0, and colours if not by kind. */
+  /** Returns how events are painted: whether an event matches the search, its label, the font size of labels [px] (0: no labels), and its
+   * colour if not by kind. */
   eventOptions(labels: number) {
     const label = (name: number, gpu: boolean): string => this.labels.of(name, gpu);
     return { found: this.state.found?.fits ?? null, label, labels, color: this.palette?.of ?? null };
@@ -629,11 +634,11 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  /** Rows with their visible heights and where they begin on the canvas; whether they are in rank order. */
+  /** Returns the rows of ranks for paint_join.ts: their positions on the canvas, the visible range, and whether rows are in rank order. */
   joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.#layout;
-    /* gives pinned rows scrolling coordinates */
+    /* pinned rows do not scroll, so the scroll position is added to theirs */
     const moved = (box: Box): Box => ({ y: box.y + scroll, height: box.height });
     const rows =
       pinned === 0 || scroll === 0
@@ -661,7 +666,7 @@ export class Chart {
     if (selected.operation) this.#outside(canvas, selected.operation, input);
   }
 
-  /* Counts members outside the view at the edge. */
+  /* Writes at the edges how many of an operation's members are above and below the view. */
   #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: JoinInput): void {
     const { above, below } = membersOutside(operation, input);
     ctx.font = `600 11px ${theme.font}`;
@@ -679,8 +684,8 @@ export class Chart {
     if (below > 0) write(`+${below} below`, this.height - 9);
   }
 
-  /* Box of an event on the canvas: its row if the rank is opened, else its rank's lane; host events of a closed
-   * rank are above its lanes. */
+  /* Returns the box of an event on the canvas: its row if the rank is opened, else the rank's lane. Host events of a closed rank are at
+   * the top of its lanes. */
   #boxOf(at: number, event: number): Box {
     const { lanes } = this.data,
       row = this.#layout.ranks[at]!,

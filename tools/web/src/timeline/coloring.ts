@@ -12,10 +12,10 @@ export const COLORINGS: readonly (readonly [Coloring, string])[] = [
   ["slowness", "by slowness"],
 ];
 
-/** A colour's custom property and its meaning. */
+/** A colour, by the name of its custom property, and its meaning. */
 export type Meaning = readonly [string, string];
 
-/** Upper bounds of the ratio to the median of the same kernel on the other ranks, with a colour for each. */
+/** Ranges of the ratio to the median of the same kernel on the other ranks: upper bound, colour, and meaning. */
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],
@@ -24,7 +24,7 @@ const BOUNDS: readonly (readonly [number, string, string])[] = [
   [2, "wait-11", "to 2.00×"],
   [Infinity, "wait-17", "2.00× and slower"],
 ];
-/** Number of classes with a colour of their own: those with the most time. */
+/** Number of classes that have their own colour: those that take most time. */
 const CLASSES = 8;
 const REST = "ink-3";
 
@@ -60,8 +60,8 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** Builds the palette, a theme with its colours after those of the kinds, and the colour number of an event; null if colours are by kind or
- * its data are not loaded. @param color  reads a custom property */
+/** Returns the palette: a theme in which further colours follow those of the kinds, and a function that returns the number of an event's
+ * colour. Null if colours are by kind, or if the data are not loaded. @param color reads a custom property */
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string) {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;

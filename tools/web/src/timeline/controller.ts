@@ -28,7 +28,7 @@ export class Controller {
   #frame = 0;
   /** Searches the whole store; null if the page holds everything or is not served. */
   searcher: Search | null = null;
-  /** Query the whole store for sums of an area and for the same kernel elsewhere; null likewise. */
+  /** Ask the server for sums over an area, and for the same kernel elsewhere; null under the same condition. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
   #foundAt = -1;
@@ -111,7 +111,7 @@ export class Controller {
 
   // Arrangement -------------------------------------------------------------------------------------
 
-  /** The quantity that a map showed last. */
+  /** The quantity of the last map that was shown; null: none yet. */
   get measure(): Measure | null {
     return this.#measure;
   }
@@ -133,7 +133,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Shows a map, or lanes if null. A map of many ranks starts with its hosts folded. */
+  /** Shows a map of a quantity; null: shows lanes. If there are many ranks, the first map starts with its hosts folded. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
       first = this.#measure === null && arrangement.map === null;
@@ -244,7 +244,7 @@ export class Controller {
     this.showRank(next.kind === "rank" ? next.at : this.chart.hosts[(next as { host: number }).host]!.members[0]!);
   }
 
-  /* The host of the selected row, or else of the row under the pointer. */
+  /* Returns the host of the selected row or, if none is selected, of the row under the pointer. */
   #hostInQuestion(): number {
     const { selected } = this.state,
       row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
@@ -280,7 +280,7 @@ export class Controller {
     this.#changed();
   }
 
-  /** As setMark() while the mark is being drawn; its content is described at the end. */
+  /** Like setMark(), while the pointer draws the mark: the mark's content is not described yet. */
   drawMark(mark: Span | null, marked: ReadonlySet<number> | null, tracks: ReadonlySet<string> | null): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
     this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
@@ -293,7 +293,8 @@ export class Controller {
     this.#changed();
   }
 
-  /* Adds the rank in question to the mark or removes it; without a mark it marks the visible range of that rank. */
+  /* Adds the rank in question to the mark, or removes it. If there is no mark, marks the time of the selection or, without a selection,
+   * the visible range, on this rank. */
   markRank(): void {
     const { mark, marked, span } = this.state,
       at = this.rankInQuestion();
@@ -330,7 +331,7 @@ export class Controller {
     this.draw();
   }
 
-  /* Matches in the whole store, to step through once all of them are known. */
+  /* The matches in the whole store, if the search is complete, so that one can step through them; else null. */
   get #steps(): readonly FarEvent[] | null {
     const far = this.state.everywhere;
     return far?.done && !far.failed ? far.events : null;
@@ -354,7 +355,7 @@ export class Controller {
     this.selectEvent(row);
   }
 
-  /** Selects an event that may not be in the page: shows its time, so that it is fetched, and selects it once loaded. */
+  /** Selects an event that may not be in the page: shows its time, so that it is fetched, and selects it when it has arrived. */
   goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
       { lanes } = this.data,
@@ -372,7 +373,7 @@ export class Controller {
     this.setSpan(around({ begin, end: begin + duration }, this.duration, 2));
   }
 
-  /** Selects an operation with its last member, or with the member of a given rank. */
+  /** Selects an operation and its member on a given rank; without a rank, its last member. */
   selectOperation(operation: Operation, at = -1): void {
     const { state } = this;
     const member = operation.members.find((m) => m.at === at) ?? operation.lastMember ?? operation.members[0]!;
@@ -460,7 +461,7 @@ export class Controller {
     this.setMap(this.state.arrangement.map === null ? (this.#measure ?? "compute") : null);
   }
 
-  /** Folds or unfolds the host in question, or all. */
+  /** Folds or unfolds the host in question, or all hosts. */
   fold(all: boolean): void {
     if (all) this.foldAll(this.state.arrangement.folded.size < this.chart.hosts.length);
     else this.toggleHost(this.#hostInQuestion());
@@ -471,7 +472,7 @@ export class Controller {
     else this.toggle(this.rankInQuestion());
   }
 
-  /** Marks the selection or what is in view; removes a mark. */
+  /** Removes the mark if there is one. Otherwise marks the time of the selection or, if nothing is selected, the visible time range. */
   markAll(): void {
     this.setMark(this.state.mark ? null : (this.#selectedSpan() ?? { ...this.state.span }));
   }
@@ -528,7 +529,7 @@ export class Controller {
     if (next !== undefined) this.selectEvent(next);
   }
 
-  /* Goes from a device event to its launch, or from a host event to the first event that it launched. */
+  /* Selects the launch of the selected device event, or the first event that the selected host event launched. */
   followLaunch(): void {
     const { lanes, told } = this.data,
       { event } = this.state.selected;

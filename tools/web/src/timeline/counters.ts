@@ -12,11 +12,11 @@ export interface Counter {
   readonly label: string;
   readonly doc: string;
   readonly words: (value: number) => string;
-  /** Whether it is computed from host events, and so unknown where the page lacks them. */
+  /** Whether it is computed from host events. It is then unknown where the page lacks these. */
   readonly ofHost: boolean;
 }
 
-/** Values of a counter once computed; the curves are null for a share of time. */
+/** Values of a counter. `curves` is null if the counter is a share of time. */
 export interface Values {
   readonly curves: Curves | null;
   readonly most: number;
@@ -24,7 +24,7 @@ export interface Values {
 
 const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}GB/s`;
 
-/** Counters available in every job. */
+/** The counters that are not recorded by profilers but computed here. */
 const OWN: readonly Counter[] = [
   {
     key: "memory",
@@ -121,7 +121,7 @@ function copiesOf({ lanes, told }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-/* Bandwidth of each rank: an operation transfers its bytes between its last arrival and its end. */
+/* Computes the bandwidth of each rank. An operation transfers its bytes between the last arrival and its end. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
   for (const operation of operations.filter(({ fetched }) => !fetched)) {
@@ -153,13 +153,13 @@ export function* valuesOf(key: string, data: ChartData): Generator<void, Values 
   return { curves: own, most: own.most };
 }
 
-/** Top of a counter's scale: the largest known value of any rank. */
+/** Returns the value at the top of a counter's scale: the largest known value of any rank. */
 export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Values): number {
   return Math.max(most, farCounters?.most(key) ?? 0);
 }
 
-/** Maximum of a rank's counter in each stretch as a fraction of the scale's top, 0 to 1; for a share of time the
- * share itself. */
+/** Fills `out`: element i is the maximum of a rank's counter in the i-th stretch of time, as a fraction of the top of the scale (0 to 1).
+ * For a share of time, it is the share itself. */
 export function fillCounter(
   data: ChartData,
   counter: Counter,
@@ -187,7 +187,7 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
       { begin: span.begin, end: Math.min(far.begin, span.end) },
       { begin: Math.max(far.end, span.begin), end: span.end },
     ].filter(({ begin, end }) => end > begin);
-  /* curves cover only the page's own events, not those that the server adds */
+  /* curves were computed from the page's own events, without those that came from the server */
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
@@ -195,7 +195,8 @@ export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }
   return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 }
 
-/** Whether the value is only a lower bound, because events launched before or begun after the page's part are missing. */
+/** Whether the shown value is only a lower bound, because the page lacks events that were launched before the visible part or start after
+ * it. */
 export function isLeast({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean {
   return ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 }

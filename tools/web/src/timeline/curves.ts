@@ -1,7 +1,7 @@
-/** Step curves over time, by rank. */
+/** Curves of values over time, by rank. A value stays the same until the next one. */
 import { lowest } from "./lanes";
 
-/** Values that each hold until the next. */
+/** A curve: values[i] applies from times[i] to times[i + 1]. */
 export type Curve = Readonly<Record<"times" | "values", Float64Array>>;
 
 /** The curves of all ranks on one scale. */
@@ -9,9 +9,9 @@ export class Curves {
   readonly most: number;
 
   constructor(
-    /** By rank index; a rank may have several curves, one per device. */
+    /** By index of the rank. A rank has a curve for each device. */
     readonly curves: readonly (readonly Curve[])[],
-    /** Minimum for the top of the scale. */
+    /** The top of the scale is at least this value. */
     least = 1,
   ) {
     let most = least;
@@ -19,7 +19,8 @@ export class Curves {
     this.most = most;
   }
 
-  /** Maximum of some ranks' curves in each stretch as a fraction of the overall maximum, 0 to 1. */
+  /** Raises out[i] to the maximum of these ranks' curves in the i-th stretch of `width` after `from`, as a fraction of the top of the
+   * scale (0 to 1). */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
@@ -34,10 +35,11 @@ export class Curves {
   }
 }
 
-/** A change of the value at a time. */
+/** A change of a value, by `by`, at a time. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds the curve of changes from 0 on; resets it to exactly 0 when all rises have ended, to remove rounding errors. */
+/** Builds a curve from its changes; it starts at 0. When all rises have ended, the value is reset to exactly 0, to remove rounding
+ * errors. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],

@@ -24,7 +24,8 @@ function decodeRecordings(bytes: Bytes) {
   });
 }
 
-/** A step of one rank, or a slice of the job if there are no steps; whether the page holds its GPU events and its host threads. */
+/** A step of one rank, or a slice of the job if there are no steps. `gpu` and `host`: whether the page has the part's GPU events and host
+ * events. */
 export type Part = ReturnType<typeof decodeParts>[number];
 
 function decodeParts(bytes: Bytes) {
@@ -96,7 +97,7 @@ export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
   return data;
 }
 
-/** A rank's participation in an operation; its wait is -1 if the operation has none. */
+/** A rank's participation in an operation. Its wait is -1 if the operation's waits are not known. */
 export type Member = ReturnType<typeof decodeMembers>[number];
 
 function decodeMembers(bytes: Bytes, n: number, first: number) {
@@ -114,7 +115,7 @@ function decodeMembers(bytes: Bytes, n: number, first: number) {
   }));
 }
 
-/* Properties of an operation over all of its members. */
+/* Decodes an operation's totals over all its members, including those on ranks without lanes. */
 function decodeWhole(bytes: Bytes, begin: number): ReturnType<typeof wholeOf> {
   return {
     size: bytes.number(),
@@ -160,8 +161,8 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-/** A matched operation with its members that have lanes. `last` is the begin of the last member, `wait` the sum of their waits; the last
- * member is known if it has a lane, its rank if it alone may have been last. */
+/** A matched operation with its members that have lanes. `last`: begin of the last member; `wait`: sum of the members' waits. The last
+ * member is given if it has a lane, and its rank if no other rank may have been last. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
 function readOperations(bytes: Bytes, job: Told) {
@@ -198,8 +199,8 @@ function readOperations(bytes: Bytes, job: Told) {
   });
 }
 
-/** Events [first, first + n) of a stream, of a stream's annotations, or of a CPU thread, by their name's number. In a served page they may
- * extend one of the page's tracks. */
+/** A stream, the annotations of a stream, or a CPU thread: its events are [first, first + n), and its name is a number. In a served page,
+ * `continues` is the track of the page to which fetched events belong. */
 export type Track = ReturnType<typeof decodeTrack> & { readonly continues?: Track };
 
 function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]) {
@@ -231,7 +232,7 @@ export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
   return decodeColumns(new Bytes(data), job.events);
 }
 
-/** Decodes n events, which end with the bytes. */
+/** Decodes n events, which are the rest of the bytes. */
 export function decodeColumns(bytes: Bytes, n: number): Events {
   const out = new Events(n);
   const waits = [-1],

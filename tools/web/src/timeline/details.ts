@@ -28,7 +28,7 @@ import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
-/** Up to this many arrivals are all listed; if there are more, only the first and last ones. */
+/** If there are at most this many arrivals, all are listed; else the FIRST first ones and the LAST last ones. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;
@@ -45,7 +45,7 @@ export function operationTitle(operation: Operation): string {
   return `${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 }
 
-/* Position in collectives.worst, from 1. */
+/* Says how an operation ranks among those with the longest waits. @param place position in collectives.worst, from 0 */
 function placeWords(place: number): string {
   return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
 }
@@ -144,7 +144,7 @@ function eventWords(row: number, controller: Controller): Words {
   };
 }
 
-/* Details of an event below its title: its time, its launch, the same event elsewhere. */
+/* Makes the parts of an event's panel: its time, its launch, the same event elsewhere. */
 function eventParts(row: number, controller: Controller, title: Child): Child {
   const { lanes } = controller.data,
     { begin, duration } = lanes!.events,

@@ -19,8 +19,9 @@ export class Column {
 
 const NONE: readonly number[] = [];
 
-/* Columns of a rank's details in the order of the block, and what their values are: rows or numbers, as differences, or name numbers.
- * Launches have the row of the call, `bytes` those of copies and sets, `inputs` and `stacks` an operator's input shapes and call stack. */
+/* Columns of a rank's details in the order of the block, with the kind of their values: rows or numbers, both stored as differences, or
+ * numbers of names. `launches` has the row of the launching call, `bytes` the size of copies and sets, `inputs` and `stacks` an
+ * operator's input shapes and call stack. */
 const COLUMNS = {
   launches: "row",
   correlations: "number",
@@ -32,14 +33,14 @@ const COLUMNS = {
 
 export type Columns = Readonly<Record<keyof typeof COLUMNS, Column>>;
 
-/** Columns made one by one from their names and what their values are. */
+/** Makes all columns by calling `make` with the name and the kind of values of each. */
 export function columnsBy(make: (name: keyof Columns, values: (typeof COLUMNS)[keyof Columns]) => Column): Columns {
   const entries = Object.entries(COLUMNS) as [keyof Columns, (typeof COLUMNS)[keyof Columns]][];
   return Object.fromEntries(entries.map(([name, values]) => [name, make(name, values)])) as unknown as Columns;
 }
 
 export class RankTold {
-  /** Indices into the column of launches, sorted by row of the call. */
+  /** Indices into the column `launches`, sorted by the row of the launching call. */
   #byCall: Uint32Array | undefined;
 
   constructor(
@@ -48,7 +49,7 @@ export class RankTold {
     readonly counters: readonly ReturnType<typeof seriesOf>[],
   ) {}
 
-  /** Rows launched by calls [first, end), in order of the calls. */
+  /** Returns the rows of the events that the calls [first, end) launched, in the order of the calls. */
   launched(first: number, end: number): readonly number[] {
     const { rows, values } = this.columns.launches;
     if (rows.length === 0) return NONE;
@@ -70,11 +71,11 @@ const UNTOLD = new RankTold(
 /** Details of events, by rank index. */
 export interface Told {
   of(at: number): RankTold;
-  /** Details in the page only, without those fetched. */
+  /** Details that are in the page itself, without those fetched from the server. */
   page(at: number): RankTold;
 }
 
-/** The block "timeline.details", decoded when an event is first asked about. */
+/** The block "timeline.details". It is decoded when details of an event are first needed. */
 export class PageTold implements Told {
   #ranks: Map<number, RankTold> | undefined;
 
@@ -93,8 +94,8 @@ export class PageTold implements Told {
   }
 }
 
-/** @param base row of the rank's first event @param from initial value for difference-coded values; null: values
- * are name numbers */
+/** @param base row of the rank's first event @param from value before the first one, for values that are stored as differences; null:
+ * values are numbers of names */
 function column(bytes: Bytes, base: number, from: number | null): Column {
   const n = bytes.number(),
     rows = new Uint32Array(n),

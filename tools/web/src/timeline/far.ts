@@ -4,7 +4,7 @@ import { ask } from "../served";
 export interface FarState<T> {
   readonly value: T;
   readonly done: boolean;
-  /** Error that ended it early; null: none. */
+  /** Message of the error that ended it early; null: none. */
   readonly failed: string | null;
 }
 
@@ -13,7 +13,7 @@ type Query = Readonly<Record<string, string | number>>;
 /** Delay before a request [ms], so that quick changes of the selection do not each send one. */
 const PATIENCE = 120;
 
-/** Runs one question at a time, part by part; a new question aborts the previous one. */
+/** Asks the server one question at a time, and collects the parts of the answer. A new question aborts the previous one. */
 export class Far<A extends { readonly next: number | null }, T> {
   state: FarState<T> | null = null;
   #key = "";
@@ -27,7 +27,7 @@ export class Far<A extends { readonly next: number | null }, T> {
     readonly changed: () => void,
   ) {}
 
-  /** Asks, unless this was the last question; returns the answer so far. */
+  /** Asks a question, unless it is the current one. Returns the answer so far. */
   of(query: Query): FarState<T> | null {
     const key = JSON.stringify(query);
     if (key !== this.#key) {

@@ -4,7 +4,7 @@ import { Far } from "./far";
 
 interface AreaAnswer {
   readonly next: number | null;
-  /** Number of ranks that this answer covers. */
+  /** Number of ranks that this part of the answer covers. */
   readonly seen: number;
   readonly names: readonly (readonly [id: number, text: string])[];
   readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
@@ -32,7 +32,7 @@ export function askArea(changed: () => void): FarArea {
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
-/** Builds the area from the parts; cached per set of parts. */
+/** Builds the area from the parts of an answer. The result is kept until other parts are given. */
 export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
   return last.area;

@@ -5,14 +5,14 @@ import type { JobBlock, Span } from "./model";
 
 /** The server's names of counters, by the keys of counters.ts. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
-/** Columns per window. The view is at least a quarter of the window, so it has more columns than a screen has pixels. */
+/** Number of columns of a window. The view is at least a quarter of the window, so it has more columns than a screen has pixels. */
 const COLUMNS = 16384;
-/** With more pieces than this, those out of view are dropped. */
+/** If there are more pieces than this, those out of view are dropped. */
 const KEPT = 128;
 
 interface Answer {
   readonly next: number | null;
-  /** Per rank: the rank, then pairs of a column and the maximum from it up to the next pair's column. */
+  /** For each rank: its number, then pairs: a column, and the maximum in each column from this one up to the next pair's. */
   readonly ranks: readonly (readonly number[])[];
 }
 
@@ -22,7 +22,7 @@ interface Piece extends Span {
 }
 
 export class FarCounters {
-  /** By counter key and rank index; covers the window requested last. */
+  /** By counter key and rank index; the pieces are of the window that was requested last. */
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
   readonly #places: Map<number, number>;
@@ -35,7 +35,7 @@ export class FarCounters {
     this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
   }
 
-  /** Requests the counters in view. @param keys  of the counters shown  @param places  indices of the visible ranks */
+  /** Requests the counters in view. @param keys  keys of the shown counters @param places  indices of the visible ranks */
   look(span: Span, keys: readonly string[], places: ReadonlySet<number>): void {
     const window = windowOf(span);
     if (this.#pieces.size > KEPT) this.#forget(new Set(keys.flatMap((key) => [...places].map((at) => `${key} ${at}`))));
@@ -44,7 +44,7 @@ export class FarCounters {
       if (what === undefined) continue;
       const missing = [...places].filter((at) => this.of(key, at)?.begin !== window.begin || this.of(key, at)?.end !== window.end);
       let own = this.#fars.get(key);
-      /* answers to a pending request arrive in parts */
+      /* whether a request for this window is running; its answer arrives in parts */
       const pending = own && !own.far.state?.done && own.window.begin === window.begin && own.window.end === window.end;
       if (missing.length === 0 || (pending && missing.every((at) => own!.asked.has(at)))) continue;
       if (!own) this.#fars.set(key, (own = { far: this.#farOf(key), window, asked: new Set() }));
@@ -69,7 +69,7 @@ export class FarCounters {
     return failed ? `Counters cannot be read: ${failed}.` : "";
   }
 
-  /** Known values of a rank. */
+  /** Returns the known values of a rank; undefined if there are none. */
   of(key: string, at: number): Piece | undefined {
     return this.#pieces.get(`${key} ${at}`);
   }

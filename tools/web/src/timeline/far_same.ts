@@ -6,10 +6,10 @@ type Times = readonly [begin: number, duration: number];
 export interface SameAnswer {
   readonly next: number | null;
   readonly step: number | null;
-  /** Occurrence index in the step, from 0, and the number of occurrences; 0 if there is no such event. */
+  /** `place`: the event's occurrence index in its step, from 0; `times`: number of occurrences there, 0 if the event was not found. */
   readonly place: number;
   readonly times: number;
-  /** Index on the rank. */
+  /** `index`: the event's occurrence index on the whole rank; `all`: number of occurrences there. */
   readonly index: number;
   readonly all: number;
   readonly median: number;
@@ -17,7 +17,7 @@ export interface SameAnswer {
   readonly behind: Times | null;
   /** Longest occurrence in the step over all ranks seen. */
   readonly longest: readonly [rank: number, begin: number, duration: number];
-  /** Ranks; begin and duration are absent if the rank ran it a different number of times. */
+  /** The other ranks. Begin and duration are missing if the rank ran it a different number of times. */
   readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
 }
 

@@ -9,21 +9,21 @@ import { hasEvents } from "./sums";
 interface Answer {
   readonly next: number | null;
   readonly step: number;
-  /** Number of ranks read, and the total. */
+  /** `seen`: number of ranks read so far; `of`: number of all ranks. */
   readonly seen: number;
   readonly of: number;
-  /** Per rank: the rank, then begin, duration and ratio to the others' median [1e-6] of each event. */
+  /** For each rank: its number, then for each event its begin, its duration, and its ratio to the median of the other ranks [1e-6]. */
   readonly ranks: readonly (readonly number[])[];
 }
 
-/** With more events than this, all known ratios are dropped. */
+/** If ratios of more events than this are known, all are dropped. */
 const KEPT = 1_000_000;
 
 /** Requests the ratios of kernels as they come into view. */
 export class FarSlowness {
-  /** By rank index and begin: duration and ratio of each event that begins then. */
+  /** By rank index, then begin: [duration, ratio, duration, ratio, ...] of the events that begin then. */
   readonly #known = new Map<number, Map<number, number[]>>();
-  /** Windows and rank indices whose ratios are complete. */
+  /** Keys of windows and rank indices whose ratios are complete. */
   readonly #asked = new Set<string>();
   readonly #places: Map<number, number>;
   readonly #far: Far<Answer, Answer>;
@@ -31,7 +31,7 @@ export class FarSlowness {
   /** Increases with each answer. */
   #version = 0;
   #lanes: Lanes | null = null;
-  /** Key of the last fill. */
+  /** Key of the inputs from which the ratios were filled in last. */
   filled = "";
   #ratios = new Float32Array(0);
   #pending: readonly string[] = [];

@@ -19,9 +19,9 @@ const KEPT = 12;
 export type Sight = Page["sight"];
 
 export interface FinerListener {
-  /** The data were changed. @param renamed  maps an event's old row to its new one, -1 if it is gone */
+  /** Called after the data changed. @param renamed  maps an event's old row to its new one, -1 if it is gone */
   changed(renamed: (row: number) => number): void;
-  /** The status text has changed: loading, or failed. */
+  /** Called after the status text changed, such as "loading" or an error. */
   said(): void;
 }
 
@@ -29,10 +29,10 @@ export interface FinerListener {
 interface Piece {
   readonly tile: Tile;
   readonly place: number;
-  /** False if it holds only shares. */
+  /** Whether the answer has events; false: it has only shares. */
   readonly whole: boolean;
   readonly gpu: boolean;
-  /** Whether host events were requested and received. */
+  /** `asked`: whether host events were requested; `host`: whether they were received. */
   readonly asked: boolean;
   readonly host: boolean;
 }
@@ -50,7 +50,8 @@ interface Window {
   readonly pieces: Map<number, Piece>;
 }
 
-/** Window to request for a view: twice the next power of two long, and beginning before the view. */
+/** Returns the window to request for a view. Its length is twice the power of two that is not below the view's, and it begins before the
+ * view. */
 export function windowOf({ begin, end }: Span): Span {
   const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
     first = Math.max(0, (Math.floor(begin / half) - 1) * half);
@@ -95,7 +96,7 @@ class WindowShares implements FineShares {
   }
 }
 
-/* Mean of several ranks' shares, in buckets of the widest width; widths are powers of two, so these contain the
+/* Returns the mean of several ranks' shares, in buckets as wide as the widest. Widths are powers of two, so a wide bucket contains whole
  * narrower ones. */
 function meanOf(all: readonly Shares[]): Shares {
   const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
@@ -114,7 +115,7 @@ function meanOf(all: readonly Shares[]): Shares {
   return { begin, width, n, shares };
 }
 
-/** Data of windows beyond what the page holds. */
+/** Fetches windows of the timeline in more detail than the page has. */
 export class Finer {
   listener: FinerListener | null = null;
   /** Error of the last request; null: none. */
@@ -124,7 +125,7 @@ export class Finer {
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
-  /** Pending and received answers of meet(), by rank index and begin of a kernel. */
+  /** Results of meet(), running or finished, by rank index and begin of the kernel. */
   readonly #met = new Map<string, Promise<Operation | null>>();
   #shown: Window | null = null;
   #key = "";
@@ -142,7 +143,7 @@ export class Finer {
     return this.#timer !== 0 || this.#asked !== null;
   }
 
-  /** Call whenever the view may have changed. */
+  /** Requests what the view lacks. To be called whenever the view may have changed. */
   look(sight: Sight): void {
     const span = windowOf(sight.span),
       key = `${span.begin}-${span.end}`,
@@ -158,7 +159,7 @@ export class Finer {
     this.listener?.said();
   }
 
-  /** Requests the participants of an event's operation if the page lacks them; null: nothing more is known. */
+  /** Fetches the operation of an event with all participants, if the page lacks them; null: the page has all that is known. */
   async meet(at: number, row: number): Promise<Operation | null> {
     const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
@@ -219,7 +220,7 @@ export class Finer {
     this.#asked = null;
   }
 
-  /** Indices of the ranks to request, with events, also with host events, or shares only. */
+  /** Returns the indices of the ranks to request: with GPU events, with host events too, or only with shares. */
   wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined) {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
@@ -286,7 +287,7 @@ export class Finer {
     return number;
   }
 
-  /* Rows of a track outside the parts of the rank that the page holds. */
+  /* Returns the rows of a track that are outside of the rank's parts in the page. */
   #rows(events: Events, track: Track, parts: readonly Part[]): number[] {
     const rows: number[] = [];
     for (let row = track.first; row < track.first + track.n; row++) {
@@ -371,12 +372,12 @@ export class Finer {
   }
 }
 
-/* A rank as the page has it, without served events. */
+/* Returns a rank as it is in the page, without events from the server. */
 function bare(rank: Rank): Rank {
   return rank.served ? { ...rank, served: undefined } : rank;
 }
 
-/* The page's tracks by key; undefined for keys that several tracks share. */
+/* Returns the page's tracks by key. If several tracks have the same key, its value is undefined. */
 function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   const out = new Map<string, Track | undefined>();
   for (const track of tracks) {
@@ -386,7 +387,7 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* New row of an event fetched earlier, whose row comes after the page's; -1 for none. */
+/* Returns the new row of an event that was fetched earlier (such rows follow those of the page); -1 if it is gone. */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;

@@ -7,7 +7,7 @@ import { KIND_WORDS } from "./model";
 import type { Found } from "./names";
 import type { KindSum } from "./search";
 
-/** Number of matches listed, and how many of them precede the current one. */
+/** LISTED: number of matches in the list; BEFORE: number of them before the current match. */
 const LISTED = 200,
   BEFORE = 20;
 

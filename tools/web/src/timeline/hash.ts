@@ -12,8 +12,8 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** Maps an operation's number to its position in collectives.worst, and back from the address: such a position, or
- * "e" and a row of collectives.instance. */
+/** Maps an operation's number to its position in collectives.worst, and a text of the address back to an operation. The text is such a
+ * position, or "e" and a row of collectives.instance. */
 export interface Worst {
   readonly places: ReadonlyMap<number, number>;
   readonly numbers: ReadonlyMap<string, number>;
@@ -37,12 +37,13 @@ function lettersOf(name: string): string {
   return (sum >>> 0).toString(36);
 }
 
-/** Address of an event whose depth is unknown; has a hash of the name instead. */
+/** Writes the address of an event whose depth is unknown; it has a hash of the event's name instead of the depth. */
 export function addressOfFar({ kind, begin, duration, name }: FarEvent): string {
   return [kind, "", begin, duration, lettersOf(name)].join(".");
 }
 
-/** Finds the row that an address names, -1 for none. Without a depth, the name's hash decides between several. */
+/** Finds the row of the event that an address names, -1 for none. If the address has no depth, the name's hash decides between several
+ * events. */
 export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
     parts = text.split("."),
@@ -61,7 +62,7 @@ export function findEvent(lanes: Lanes, names: readonly string[], at: number, te
 const MEASURE_NAMES: readonly string[] = ["compute", "wait", "communication", "memory"] satisfies readonly Measure[];
 const ORDER_NAMES: readonly string[] = ["rank", "wait", "compute"] satisfies readonly Order[];
 
-/* "all", or the names separated by commas. */
+/* Writes "all", or the names separated by commas; null for no names. */
 function listed(names: readonly (string | number)[], all: boolean): string | null {
   return all ? "all" : names.length > 0 ? names.join(",") : null;
 }
@@ -84,7 +85,7 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
   };
 }
 
-/* Decodes a name whose commas were encoded because commas separate names. */
+/* Decodes a name. Its commas are percent-encoded, because commas separate names. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -120,12 +121,12 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
-/* Whether the opened ranks are the default: a single rank is open, several are closed. */
+/* Whether the opened ranks are the default: the rank of a job with one rank is opened, in other jobs none is. */
 function isUsual({ state: { open }, data: { job } }: Controller): boolean {
   return open.size === (job.ranks.length === 1 ? 1 : 0);
 }
 
-/** Parameters for the address; null removes one. */
+/** Returns the state as parameters for the address; null removes a parameter. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
   const { state, data } = controller,
     { operation, at, piece, event } = state.selected;
@@ -152,7 +153,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
   };
 }
 
-/** Applies what needs no events: window, rank, opened ranks. */
+/** Applies those parameters that need no events: window, rank, opened ranks. */
 export function applyFirst(controller: Controller, params: Params): void {
   const { state, data, chart } = controller,
     { ranks } = data.job;
@@ -198,7 +199,7 @@ export function applyAwaited(controller: Controller): void {
   if (awaited !== null && selected.at >= 0) selectWanted(controller, awaited, span);
 }
 
-/** Applies what needs events: the operation, the search. @param served  whether more events may be fetched */
+/** Applies the parameters that need events: the operation, the search. @param served  whether more events may be fetched */
 export function applyRest(controller: Controller, params: Params, worst: Worst, served: boolean): void {
   const { state, data } = controller;
   const number = worst.numbers.get(params.get("coll") ?? "") ?? wholeNumber(params.get("op"));

@@ -9,7 +9,7 @@ import { pixelOf } from "./rects";
 /** Width of a cell [px]. */
 const CELL = 2;
 
-/** A row, from `y` [px], of a rank by index, or of a folded host by number. */
+/** A row of the map, at `y` [px]. `at` is the index of a rank or, if `host` is set, the number of a folded host. */
 export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
 export type MapData = Chart["mapData"];
@@ -34,7 +34,7 @@ export function rampOf(measure: Measure): "wait" | "work" {
 
 let part = new Float32Array(0);
 
-/* Shares in n stretches, each `width` long, starting at `from`. */
+/* Sets out[i] to the share in the i-th stretch of `width` [ns] after `from`. */
 function fillShares(
   data: MapData,
   measure: Measure,

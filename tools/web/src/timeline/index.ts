@@ -208,7 +208,7 @@ export class Page {
     this.#writeCount();
   }
 
-  /* If the job does not fit in the window, starts where its verdict points. */
+  /* Scrolls to the rank that the verdict names, because not all ranks may fit into the window. */
   #showBlamed(): void {
     const table = this.context.job.table("stragglers.job"),
       rank = table.num(0, "rank");
@@ -262,7 +262,7 @@ export class Page {
     document.body.dataset["timeline"] = "complete";
   }
 
-  /** Counters that the job has in tables, and those that the server can provide. */
+  /** Which counters the job has in tables, and which the server can compute. */
   get recorded() {
     const { job } = this.context,
       has = (name: TableName): boolean => job.allRowsOf(name) > 0;
@@ -276,7 +276,7 @@ export class Page {
     };
   }
 
-  /* More events of the visible window have been loaded. */
+  /* Called after more events of the visible window were loaded. */
   #detailed(renamed: (row: number) => number): void {
     const { state } = this.controller;
     const moved = ({ event, ...rest }: Target): Target => ({ ...rest, event: event < 0 ? event : renamed(event) });
@@ -307,7 +307,8 @@ export class Page {
     this.#perfetto.removeAttribute("aria-disabled");
   }
 
-  /** The visible window and rows: ranks drawn as lanes, those drawn from shares only, and those opened; the width of the lanes [px]. */
+  /** What is visible: the time window, the ranks that are drawn as lanes, those drawn only from shares, those opened, and the width of
+   * the lanes [px]. */
   get sight() {
     const { chart, state, data } = this.controller,
       { at, event } = state.selected,
@@ -316,7 +317,7 @@ export class Page {
       span: state.span,
       width: chart.scale.width,
       ...chart.drawnBetween(HEAD, chart.height),
-      /* the launch of a device event is on the host, even if its rank is closed */
+      /* if a device event is selected, its launch is needed, which is on the host; so its rank counts as opened */
       open: (kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open) as ReadonlySet<number>,
     };
   }
@@ -357,7 +358,7 @@ export class Page {
     chart.draw();
   }
 
-  /** The selection, mark or search has changed. */
+  /** Called after the selection, mark or search changed. */
   selected(): void {
     const { path, arrangement } = this.controller.state;
     this.path.setAttribute("aria-pressed", String(path && arrangement.map === null));
@@ -386,7 +387,7 @@ export class Page {
     else this.controller.draw();
   }
 
-  /** The rows were rearranged, or lanes and map switched. */
+  /** Called after rows were rearranged, or after a switch between lanes and map. */
   arranged(): void {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
@@ -406,14 +407,14 @@ export class Page {
     this.resize();
   }
 
-  /* More counter values are known. */
+  /* Redraws because more values of counters have arrived. */
   #counted(): void {
     if (this.#gone) return;
     this.controller.draw();
     this.#told();
   }
 
-  /* Loads each counter when it is first shown and the events are there. */
+  /* Loads each counter when it is shown for the first time, but not before the events are loaded. */
   #fetchCounters(keys: readonly string[]): void {
     const { data } = this.loaded;
     for (const key of data.lanes ? keys : []) {
@@ -429,8 +430,8 @@ export class Page {
     }
   }
 
-  /* Computes slowness when it is first needed and the events are there; for a store the server does so for the
-   * visible window. */
+  /* Computes slowness when it is needed for the first time, but not before the events are loaded. In a served page, the server computes
+   * it for the visible window. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
     if (!data.lanes || this.#farSlow) return;
@@ -465,12 +466,12 @@ export class Page {
           : "";
   }
 
-  /** Something stored in the address has changed. */
+  /** Called after something changed that the address stores. */
   moved(): void {
     if (this.#ready) this.context.set(paramsOf(this.controller, this.#worst));
   }
 
-  /** A frame was drawn. */
+  /** Called after a frame was drawn. */
   drawn(): void {
     this.#writeHover();
     const { chart } = this.controller,
@@ -515,7 +516,7 @@ export class Page {
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
-  /* Compares the visible kernels with the same ones on all ranks of the store. */
+  /* Has the server compare the visible kernels with the same kernels on all ranks of the store. */
   #compare(): void {
     const { data } = this.loaded,
       { coloring, map } = this.controller.state.arrangement;
@@ -527,7 +528,7 @@ export class Page {
     if (this.#farSlow.filled !== before) this.controller.draw();
   }
 
-  /** The pointer moved onto something else. */
+  /** Called when the pointer has moved onto something else. */
   pointed(): void {
     this.#writeHover();
   }
@@ -591,7 +592,7 @@ export class Page {
     );
   }
 
-  /** A key was pressed that the view handles. */
+  /** Called after a key was pressed that the view handles. */
   asked(what: "find" | "help" | "details"): void {
     if (what === "find") {
       this.find.focus();
@@ -604,7 +605,7 @@ export class Page {
   }
 }
 
-/* Meanings of colours other than those of kinds. */
+/* Makes the legend of colours if they are not by kind. */
 function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElement {
   return h(
     "ul.legend",
@@ -621,7 +622,7 @@ export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "eve
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 
-/* Matches in the whole store, in words. */
+/* Says how many matches the whole store has. */
 function farWords(far: Everywhere | null, at: number): string {
   if (!far?.done) return `Searching the store … ${far ? `${f.grouped(far.count)} found` : ""}`;
   const all = far.events.length === far.count,

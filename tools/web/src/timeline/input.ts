@@ -8,7 +8,7 @@ import type { Span } from "./model";
 const CLICK = 4;
 /** Keys that scroll. */
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
-/** A mark at least this high [px] is limited to the rows that it touches. */
+/** If the drawn mark is at least this high [px], only the rows that it touches are marked. */
 const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;
@@ -46,7 +46,7 @@ export class Input {
     return { x: e.clientX - box.left, y: e.clientY - box.top };
   }
 
-  /** Handles a key wherever the focus is, except on elements that use it themselves. */
+  /** Handles a key, unless the element that has the focus uses it itself. */
   key(e: KeyboardEvent): void {
     const command = commandOf(e),
       at = e.target instanceof Element ? e.target : document.body;
@@ -223,7 +223,7 @@ export class Input {
       e.preventDefault();
       return controller.panBy(sideways / controller.chart.scale.width);
     }
-    /* at the last row the document scrolls on */
+    /* if the rows cannot scroll further, the document scrolls */
     if (controller.scrollBy(dy)) e.preventDefault();
   }
 }

@@ -3,14 +3,14 @@ import type { Events, Track } from "./model";
 import { Column, columnsBy, RankTold, toldOf, type Told } from "./event_details";
 import type { Tile } from "./tile";
 
-/** New position of a track's events from a tile. */
+/** Where a tile's events of a track are in the merged data. */
 export interface Placed {
   /** The tile's track. */
   readonly track: Track;
-  /** Rows that the page lacked; now at first, first + 1 and so on. */
+  /** Rows of the tile that the page lacked. They are now at first, first + 1 and so on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** The page's track with the other events. */
+  /** The page's track, which has the track's other events. */
   readonly base: Track | undefined;
 }
 
@@ -41,10 +41,11 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** Factor of the row in the sort keys: larger than the number of values in two columns; row * PLACES stays below 2^53. */
+/** Sort keys are row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES is below 2^53. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns; the first wins where both have a value. A row or value below 0 is absent. */
+/** Merges two columns. If both have a value for an event, that of the first is taken. `row` and `value` convert those of the second; a
+ * result below 0 means that the event or value is left out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),
@@ -77,7 +78,7 @@ function join(page: RankTold, own: RankTold, rows: Int32Array, numbers: readonly
   return new RankTold(columns, [...page.shapes, ...own.shapes], page.counters);
 }
 
-/** Decodes each rank when one of its events is first asked about. */
+/** Merged details. Those of a rank are decoded when details of one of its events are first needed. */
 export class JoinedTold implements Told {
   readonly #ranks = new Map<number, RankTold>();
 

@@ -10,7 +10,7 @@ const ZOOM = 1.5,
   PAN = 0.2,
   PAN_FAST = 0.8;
 
-/* With Shift, `fast` is true. */
+/* Commands by key. `fast` is true if Shift is held. */
 const KEYS: Readonly<Record<string, (to: Controller, fast: boolean) => void>> = {
   f: (to) => to.fit(),
   "0": (to) => to.showAll(),

@@ -3,7 +3,7 @@ import { ANNOTATIONS, COPIES, COMPUTE, STREAM, THREAD, TRANSFER, UNMATCHED, type
 
 /** Events in order of begin, with an index to find those that overlap a window. */
 export class EventList {
-  /** Running maximum of the ends. */
+  /** #ends[i] is the latest end of the first i + 1 events. */
   readonly #ends: Float64Array;
 
   constructor(
@@ -23,14 +23,14 @@ export class EventList {
     return this.rows.length;
   }
 
-  /** Positions [first, end) that include every event overlapping the span. */
+  /** Returns positions [first, end) that include all events that overlap the span; others may be among them. */
   range(span: Span): [number, number] {
     const first = lowest(this.rows.length, (i) => this.#ends[i]! > span.begin);
     const end = lowest(this.rows.length, (i) => this.events.begin[this.rows[i]!]! >= span.end);
     return [Math.min(first, end), end];
   }
 
-  /** The event at a time, or the nearest within `slack`; the shortest of several. -1: none. */
+  /** Returns the row of the shortest event at a time; if there is none, of the nearest event within `slack` [ns]; -1 for none. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
@@ -87,7 +87,7 @@ export class RankLanes {
     tracks: readonly Track[],
   ) {
     this.tracks = tracks;
-    // on a rank that works on the CPU, threads hold what streams hold otherwise
+    // on a rank that works on the CPU, these events are on threads, not on streams
     this.compute = gather(events, tracks, (kind) => kind === COMPUTE || kind === COPIES);
     this.communication = gather(events, tracks, (kind) => kind === TRANSFER || kind === UNMATCHED);
   }
@@ -108,7 +108,7 @@ function group(track: Track): number {
   return track.kind === THREAD ? 1 : 0;
 }
 
-/* Merges two lists ordered by begin, then row: sorting would take a frame. */
+/* Merges two lists of rows that are sorted by begin, then row. Sorting them together would take as long as drawing a frame. */
 function merge({ begin }: Events, one: readonly number[], two: readonly number[]): readonly number[] {
   if (one.length === 0 || two.length === 0) return one.length === 0 ? two : one;
   const out = new Array<number>(one.length + two.length);
@@ -133,7 +133,7 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
   return new EventList(events, Uint32Array.from(rows));
 }
 
-/* Splits the events of tracks that continue each other by depth. */
+/* Splits the events of tracks, of which each continues the previous one, into one list for each depth. */
 function byDepth(events: Events, tracks: readonly Track[]) {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];

@@ -8,7 +8,7 @@ import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Even
 import type { FarEvent } from "./search";
 import type { Shape } from "./event_details";
 
-/** Maximum number of enclosing events and of launched events that are named. */
+/** Maximum numbers of enclosing events, and of launched events, that are named. */
 const NAMED = 6,
   LISTED = 24;
 /** Maximum length of a name in a list. */
@@ -91,12 +91,12 @@ function given(controller: Controller, row: number, events: Events): Child {
     bytes = own.columns.bytes.of(row),
     duration = events.duration[row]!;
   if (shape) return h("p", `Launched with ${shapeWords(shape)}.`);
-  /* bytes per nanosecond are GB/s */
+  /* bytes per nanosecond, which is GB/s */
   const rate = bytes > 0 && duration > 0 ? ` at ${f.grouped(bytes / duration, f.digitsOf(bytes / duration))}${f.SPACE}GB/s` : "";
   return bytes >= 0 && h("p", `${f.bytes(bytes)}${rate}.`);
 }
 
-/* For a launch that is not in the page: what the tables say about its name. */
+/* Says what the tables know of the launches of a kernel's name, for an event whose launch is not in the page. */
 function byName(controller: Controller, title: string): string {
   const { job, launchers } = controller.data,
     known = launchers?.get(title);
@@ -126,7 +126,7 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
   ];
 }
 
-/** What was launched, and its delay after the call's begin [ns]. */
+/** A launched event, and the time from the call's begin to its begin [ns]. */
 interface Launched extends FarEvent {
   readonly later: number;
 }
@@ -135,7 +135,8 @@ const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* What an event launched. A launched event far away may leave the page with its window; the cache still knows it. */
+/* Returns the events that an event launched. A launched event that is far away may be dropped with its window; the cache still has its
+ * data. */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
     { events } = data.lanes!,

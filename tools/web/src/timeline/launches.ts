@@ -3,10 +3,10 @@ import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
 import type { Told } from "./event_details";
 
-/** A call, and what it launched, or what a thread took from the queue that the call put it into. */
+/** `call`: row of a call; `row`: row of the event that it launched, or that it put into a queue from which another thread took it. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
 
-/* Events [first, end) of a track that enclose an event at a lower depth, innermost first. */
+/* Returns those of the events [first, end) of a track that enclose an event, innermost first. @param deep depth of the event */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
   let depth = deep;
@@ -18,7 +18,7 @@ function enclosing(events: Events, first: number, end: number, row: number, deep
   return out;
 }
 
-/** Events of a thread that enclose an event, innermost first; for a fetched event they may be the page's own. */
+/** Returns the events of a thread that enclose an event, innermost first. Those of a fetched event may be in the page itself. */
 export function around(events: Events, { first, continues }: Track, row: number): number[] {
   const { begin, duration, depth } = events,
     own = enclosing(events, first, row, row, depth[row]!);
@@ -28,7 +28,7 @@ export function around(events: Events, { first, continues }: Track, row: number)
   return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
 }
 
-/** End of the rows [row, end) of an event's thread that begin in it. */
+/** Returns the end of the rows [row, end) of an event's thread that begin during the event. */
 function inside(events: Events, track: Track, row: number): number {
   const end = events.begin[row]! + events.duration[row]!,
     n = track.first + track.n - row;
@@ -41,7 +41,7 @@ function inside(events: Events, track: Track, row: number): number {
   );
 }
 
-/** For a device event its launch; for a host event the launches by calls within it. */
+/** Returns the launch of a device event, or the launches by all calls within a host event. */
 export function launchesOf(lanes: Lanes, told: Told, row: number): readonly Launch[] {
   const { events } = lanes,
     track = lanes.trackOf(row)!,

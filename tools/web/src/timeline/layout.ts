@@ -18,12 +18,12 @@ export type Box = Readonly<Record<"y" | "height", number>>;
 
 type Place = Box & { readonly at: number };
 
-/** A host's heading, or if folded the row of all its ranks. */
+/** A host's heading or, if the host is folded, the row of all its ranks. */
 export interface HostRow extends Box {
   readonly kind: "host";
   readonly name: string;
   readonly host: number;
-  /** The lanes of a folded host. */
+  /** The ranks and lanes of a folded host; null: the row is a heading. */
   readonly folded: { readonly members: readonly number[]; readonly compute: Box; readonly communication: Box } | null;
 }
 
@@ -34,13 +34,13 @@ export interface RankRow extends Place {
   readonly pinned: boolean;
 }
 
-/** One row of a track. The first row has a name. */
+/** A row of an opened rank's track. The track's name is shown at its first row. */
 export type SubRow = Place & { readonly kind: "sub"; readonly lane: SubLane; readonly named: boolean };
 
 /** A counter of a rank, below its lanes, by its index among those shown. */
 export type CounterRow = Place & { readonly kind: "counter"; readonly counter: number };
 
-/** Ranks without a trace; the row stays, so that the gap is visible. */
+/** The row of adjacent ranks without a trace, which makes the gap visible. */
 export type AbsentRow = Box & Readonly<Record<"first" | "last", number>> & { readonly kind: "absent" };
 
 export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
@@ -54,13 +54,13 @@ export interface LayoutInput {
   readonly room: number;
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
-  /** Whether no rank communicates, so that one lane suffices. */
+  /** Whether no rank communicates. Ranks then have one lane. */
   readonly silent?: boolean;
   /** Indices of the ranks in the chosen order. */
   readonly order?: readonly number[];
 }
 
-/* Two lanes with a margin below, or one; a map's lane has no margin. */
+/* Returns the boxes of a row's lanes: two lanes, or one, with a margin below; a map's lane has no margin. */
 function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
   const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
@@ -121,7 +121,8 @@ class Placing {
     return this.#headed ? this.#arrangement.folded.size : 0;
   }
 
-  /** The rows; those of the ranks by index, the height of all, that of the pinned ones, and whether rows are in rank order. */
+  /** Places all rows. Returns the rows, the rows of ranks by index, the total height, the height of the pinned rows, and whether rows are
+   * in rank order. */
   place() {
     const { ranks, order = ranks.keys(), world } = this.input,
       arrangement = this.#arrangement;
@@ -176,7 +177,7 @@ class Placing {
     if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
   }
 
-  /* Gives a rank without its own row the position of its host's row, or the current one. */
+  /* Sets the position of a rank that has no row of its own: that of its folded host's row or, for a hidden rank, the current position. */
   #under(at: number): void {
     const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
     const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };

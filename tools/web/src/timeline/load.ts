@@ -39,7 +39,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
     efficiency = source.level("efficiency.work", "kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
     rates = new Map<string | null, Rate | null>();
-  /* a kernel that multiplies several number types has several rates */
+  /* null: the kernel has no single known rate, for example because it multiplies several number types */
   efficiency.rows.forEach((_, row) => {
     const name = efficiency.text(row, "name"),
       bound = efficiency.cell(row, "at_most") === true,
@@ -52,7 +52,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   data.slacks ??= new Slacks(source); // no fetched window changes it
 }
 
-/* By kernel name: the operator that launches most of its time. */
+/* Returns for each kernel name the operator that launches most of the kernel's time. */
 function launchersOf(source: Job): Map<string, Launcher> {
   const kernels = source.table("kernels.kernel"),
     table = source.level("kernels.launched", "kernel"),
@@ -62,7 +62,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
     const name = table.text(row, "kernel"),
       operator = table.text(row, "operator"),
       share = f.share(table.amount(row, "total_ns"), totals.get(name) ?? 0);
-    /* a name in brackets means no operator, or an unknown one */
+    /* a name in brackets means that no operator launched the kernels, or that it is unknown */
     if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });
@@ -82,7 +82,7 @@ export function finerOf(source: Job, data: ChartData, listener: FinerListener): 
 
 export type Loaded = Awaited<ReturnType<typeof loadAll>>;
 
-/* Coverage and ranks, which are enough for a first picture; `all` resolves once operations and events are also there. */
+/* Loads coverage and ranks, which suffice for a first picture. `all` resolves when operations and events are loaded, too. */
 async function loadAll(source: Job) {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);

@@ -4,7 +4,7 @@ import * as f from "../format";
 import { fetchUnread } from "../served";
 import { Curves, type Curve } from "./curves";
 
-/** Returns null if no device memory was recorded. */
+/** Reads the memory curves of the ranks; null if no device memory was recorded. */
 export async function memoryOf(job: Job, ranks: readonly { readonly rank: number }[]): Promise<Curves | null> {
   await job.load(["memory.curve"]);
   await fetchUnread(job, ["memory.curve"]);

@@ -42,7 +42,7 @@ export const SEND = 9,
   RECV = 10;
 /** Collectives that no rank leaves before all have arrived: tm_collective_synchronises. */
 export const SYNCHRONISING: ReadonlySet<number> = new Set([1, 2, 3, 6, 12]);
-/** Kinds without a meaning of their own: unknown, and several collectives in one kernel. */
+/** Kinds of which it is not known who waits for whom: unknown, and several collectives in one kernel. */
 export const UNTOLD: ReadonlySet<number> = new Set([0, 13]);
 
 /** Half-open: [begin, end). */
@@ -55,17 +55,18 @@ export const THREAD = 2;
 export const TIED = 1;
 export const LAST = 2;
 
-/** Events as columns. Room for n of them; the columns of the communicating ones grow, because their number is not known in advance. */
+/** Columns of n events. The columns `wait` and `operation` have rows only for communication, and grow, because the number of these is not
+ * known in advance. */
 export class Events {
   readonly begin: Float64Array;
   readonly duration: Float64Array;
   readonly name: Uint32Array;
   readonly kind: Uint8Array;
   readonly depth: Uint8Array;
-  /** For communication: its row in wait and operation, else 0. */
+  /** For an event of communication, its row in `wait` and `operation`; for other events 0. */
   readonly comm: Uint32Array;
   readonly tracks: Track[] = [];
-  /** -1 for none; row 0 stands for all events that do not communicate. */
+  /** -1 if not known. Row 0 is for all events that do not communicate. */
   wait: Float64Array = new Float64Array(1);
   operation: Int32Array = new Int32Array(1);
 

@@ -15,7 +15,7 @@ export class Labels {
   }
 }
 
-/** The groups and their kinds. */
+/** Groups in which matches are counted: word, plural, and kinds of events. */
 export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: readonly number[]])[] = [
   [
     ["kernel", "kernels"],
@@ -31,7 +31,8 @@ export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: 
 
 export type FoundGroup = ReturnType<typeof groupsOf>[number];
 
-/* Numbers and times of the matches by group; nested events of a track count once. Rows are sorted by track, and by begin within each. */
+/* Returns number and time of the matches in each group. In the time, nested events of a track count once. @param rows sorted by track,
+ * then begin */
 function groupsOf(rows: readonly number[], events: Events) {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
@@ -112,8 +113,8 @@ export function queryOf(text: string) {
 
 export type Found = NonNullable<ReturnType<typeof find>>;
 
-/** Finds the matching events, in order of begin, with sums by group, or what is wrong with the search; null if it is empty. Without
- * @p ranks it searches all of them. */
+/** Returns the matching events, sorted by begin, with sums by group; an error message if the search is invalid; null if it is empty.
+ * @param ranks the job's ranks, needed for conditions on them */
 export function find(text: string, names: readonly string[], events: Events, ranks: readonly { readonly rank: number }[] = []) {
   const query = queryOf(text);
   if (!query) return null;

@@ -2,17 +2,17 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** Maximum number of operations joined by lines on a screen this wide [px]; fewer on a narrower one. */
+/** Maximum number of operations that are joined by lines if the view is WIDE [px]; fewer if it is narrower. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
 
 export class OperationIndex {
   readonly #ends: Float64Array;
-  /** By wait, longest first. */
+  /** The operations, longest wait first. */
   readonly #byWait: readonly Operation[];
 
-  /** In order of begin. */
+  /** The operations in order of begin. */
   readonly list: readonly Operation[];
 
   constructor(all: readonly Operation[]) {
@@ -29,8 +29,8 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Operations to join by lines: all if they are few, else those with the longest waits among those whose arrivals
-   * are pixels apart. More lines would cover the lanes. */
+  /** Returns the operations to join by lines: all if they are few, else those with the longest waits, of those whose arrivals are some
+   * pixels apart. More lines would hide the lanes. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -41,7 +41,8 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** The next operation from the selected one, or else from the view: by time, or by wait. */
+  /** Returns the operation after (or before) the selected one, by time or by wait. If none is selected: by wait the first, by time the
+   * one next to the begin of the view. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;
@@ -65,7 +66,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** Uncertainty [ns] of a rank's arrival relative to those of the other members. */
+/** Returns the uncertainty [ns] of a rank's arrival relative to the arrivals of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;

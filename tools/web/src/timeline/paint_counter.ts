@@ -5,7 +5,7 @@ import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
 import { COMPUTE, type Span } from "./model";
 
-/** Opacity of the theme's link colour, so that text on it stays readable. */
+/** Opacity of the counter's colour (the theme's link colour), chosen so that text on it stays readable. */
 const STRENGTH = 0.6;
 const AIR = 3;
 

@@ -12,7 +12,7 @@ export const RULER_HEIGHT = 22;
 /* Minimum distance between the labels of two steps. */
 const GAP = 8;
 
-/** Stacking order, from the bottom up. */
+/** Order of the kinds in the strip, from the bottom up. */
 const STRIP_ORDER = [COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES];
 
 /** The strip as an image, drawn once per size and theme. */
@@ -50,7 +50,7 @@ export class StripImage {
     }
   }
 
-  /** Mean share of a kind over all ranks between two positions in the job, each 0 to 1. */
+  /** Returns the mean share of a kind over all ranks between two positions in the job; all three from 0 to 1. */
   share(kind: number, from: number, to: number): number {
     const n = this.buckets,
       first = from * n,

@@ -15,7 +15,7 @@ export interface Canvas {
   readonly scale: Scale;
   /** Device pixels per CSS pixel; columns are one device pixel wide. */
   readonly ratio: number;
-  /** Opacity of shares; lower while a search dims what does not match. */
+  /** Opacity of shares, which is lower while a search dims events that do not match. */
   readonly strength?: number;
 }
 
@@ -27,13 +27,13 @@ const LABEL_FROM = 60,
   DOTS_FROM = 6,
   TICK = 4;
 
-/** Rectangles of one colour as pairs of begin and end [px from the left]. */
+/** Rectangles of one colour in a lane, as pairs of left and right edge [px]. `dim`: those that do not match a search. */
 class Pieces {
   readonly bright: number[] = [];
   readonly dim: number[] = [];
 }
 
-/** Accumulates events narrower than a pixel, so that a pixel is filled in proportion to their time. */
+/** Sums the events that are narrower than a pixel, so that each pixel is filled in proportion to their time. */
 class Slivers {
   readonly shares: Float32Array;
 
@@ -182,7 +182,7 @@ function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array 
   }
 }
 
-/** Paints the coverage of some kinds of a rank, except in the spans `without`, where events are drawn. */
+/** Paints a rank's shares of some kinds, except in the spans `without`, where events are drawn. */
 export function paintCoverage(
   canvas: Canvas,
   pyramid: Pyramid,

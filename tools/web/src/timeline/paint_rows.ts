@@ -53,7 +53,7 @@ export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   ctx.fillRect(0, y - 1, scale.left + scale.width, 1);
 }
 
-/** Paints the row of ranks without a trace, or, if the page holds only some ranks, of those left out. */
+/** Paints the row of ranks without a trace; in a page that holds only some ranks (`part`), the row of ranks that were left out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset;
@@ -142,7 +142,7 @@ function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): v
   ctx.stroke();
 }
 
-/** Paints a dotted baseline where the page holds only shares. */
+/** Paints a dotted line below the lanes for the times of which the page has only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
   const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5;
   strokeLine(
@@ -162,7 +162,7 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   ctx.fillRect(x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
-  /* on compute, which has a similar colour, only the frame is visible */
+  /* a frame around the mark, because its colour is hardly visible on that of compute */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
   ctx.fillRect(x0, top, x1 - x0, 1.5);

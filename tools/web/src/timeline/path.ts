@@ -14,7 +14,7 @@ export interface Placed {
   readonly level: Level;
 }
 
-/** Position in a rank's row: host above the lanes, one of the lanes, or the transition between two. */
+/** Where a piece is drawn in a rank's row: above the lanes (host), on one of the lanes, or as a line between two pieces (lag). */
 export type Level = "host" | "compute" | "communication" | "lag";
 
 const LEVELS: Readonly<Record<string, Level>> = {
@@ -47,7 +47,7 @@ export class Path {
     ];
   }
 
-  /** The next piece, or with `hop` the next one on another rank; without a piece to start from, the first or last in view. */
+  /** Returns the next piece or, with `hop`, the next one on another rank. If `from` is null, returns the first or last piece in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this,
       step = forward ? 1 : -1,
@@ -62,7 +62,7 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** Thread of a host piece: that of its call, or of the next call. */
+  /** Returns the thread of a host piece: that of its call or, if it has none, of the next call. */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;
@@ -74,8 +74,8 @@ export class Path {
     return found;
   }
 
-  /** Visible horizontal parts of the path. Among pieces that share a pixel, the height with the most time is drawn.
-   * Lags have no run: the line passes straight over them. */
+  /** Returns the visible horizontal parts (runs) of the path. If pieces share a pixel, the one with the most time decides the height.
+   * Lags have no run: the line between their neighbours stands for them. */
   runs(scale: Scale, heightOf: (placed: Placed) => number) {
     /* from x0 to x1 [px], broken if the piece before is missing from the page */
     const runs: { x0: number; x1: number; readonly y: number; readonly broken: boolean }[] = [],
@@ -127,12 +127,12 @@ export class Path {
   }
 }
 
-/** Maximum number of pieces to look ahead for a call. */
+/** Maximum number of pieces after a host piece in which its call is searched. */
 const CALLS_MAX = 8;
-/** Rounding error of a begin after clock drift is applied [ns]. */
+/** Maximum rounding error [ns] of a begin to which clock drift was applied. */
 const ROUNDED = 2;
 
-/* The thread with a call that begins with the piece. */
+/* Returns the thread that has a call which begins when the piece begins. */
 function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   for (const { track, list } of lanes.subLanes) {
     if (track.kind !== THREAD) continue;
@@ -143,11 +143,12 @@ function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   return null;
 }
 
-/** Height of the line on the host [px]: at the top of the rank's lanes, or above its thread's rows. */
+/** Height of the line of a host piece [px] relative to the rank's lanes (HOST_Y), or to its thread's rows if the rank is opened
+ * (THREAD_Y). */
 const HOST_Y = 2,
   THREAD_Y = -1;
 
-/** Height of the line in a rank's row, or at a thread's first row. */
+/** Returns the height of the line [px] in a rank's row, or at a thread's first row. */
 export function heightIn(row: RankRow, level: Level, thread?: { readonly y: number }): number {
   if (level === "host") return thread ? thread.y + THREAD_Y : row.y + HOST_Y;
   const lane = level === "communication" ? row.communication : row.compute;

@@ -1,7 +1,7 @@
 /** Coverage at resolutions halved repeatedly, so that a column of any width needs only a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
-/** Upper levels hold shares in units of 1/FULL; the lowest holds the page's units of 1/255. */
+/** Level 0 has shares in the page's units, 1/255; the levels above have units of 1/FULL. */
 const FINE = 256;
 const FULL = 255 * FINE;
 
@@ -12,7 +12,7 @@ class Plane {
 
   constructor(base: Uint8Array) {
     this.levels = [base];
-    /* stops at an odd number: the last bucket of the next level would extend beyond the job */
+    /* stops at an odd number of buckets, because the last bucket of the next level would extend beyond the job */
     for (let below: Uint8Array | Uint16Array = base; below.length > 1 && below.length % 2 === 0; ) {
       const scale = below === base ? FINE : 1,
         n: number = below.length / 2;
@@ -36,11 +36,11 @@ class Plane {
 
 /** Shares of a window at a finer resolution than the page's. */
 export interface FineShares {
-  /** Bucket width [ns]; null unless it covers the whole span for the rank. */
+  /** Returns the width of a rank's buckets [ns]; null if they do not cover the whole span. */
   widthIn(at: number, span: Span): number | null;
-  /** Writes the shares of the columns that it covers. */
+  /** Writes the shares of the columns that these shares cover. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
-  /** Mean shares of groups of ranks, by group number; only of groups that it covers completely. */
+  /** Returns the mean shares of groups of ranks, by number of the group. Groups of which a rank is missing have none. */
   meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
@@ -99,8 +99,8 @@ export class Pyramid {
     return level;
   }
 
-  /** Shares, 0 to 1, of a rank's kind in columns [from + i x width, + width), i < n: buckets count in proportion to
-   * their overlap with the column. */
+  /** Sets out[i], for i < n, to a rank's share of a kind (0 to 1) in [from + i x width, from + (i + 1) x width). A bucket counts in
+   * proportion to its overlap. */
   columns(at: number, kind: number, from: number, width: number, n: number, out: Float32Array): void {
     const plane = this.#plane(at, kind);
     const level = Math.min(this.levelFor(width), plane.levels.length - 1);
@@ -136,7 +136,7 @@ export class Pyramid {
 
 /** Mean shares of the ranks of each host; computed when a host is first drawn. */
 export class HostPyramid extends Pyramid {
-  /* The finer shares that `fine` averages. */
+  /* The finer shares of ranks from which `fine` was averaged. */
   #of: FineShares | null = null;
 
   constructor(

@@ -12,7 +12,7 @@ export function pixelOf(color: string, alpha: number): number {
 
 let canvas: HTMLCanvasElement | undefined;
 
-/** Where the image is, and device pixels per CSS pixel. */
+/** Position and size of the image [px of the canvas], and device pixels per CSS pixel. */
 type Frame = Readonly<Record<"left" | "top" | "width" | "height" | "ratio", number>>;
 
 export class Rects {
@@ -20,7 +20,7 @@ export class Rects {
   readonly #all: number[] = [];
   readonly #colors: { readonly fill: string; readonly alpha: number }[] = [];
 
-  /** Sets the colour of the rectangles added next. */
+  /** Sets the colour of the rectangles that are added from now on. */
   color(fill: string, alpha: number): void {
     this.#colors.push({ fill, alpha });
   }

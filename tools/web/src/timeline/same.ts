@@ -3,7 +3,7 @@ import type { Lanes } from "./lanes";
 import { STREAM, type Events, type JobBlock } from "./model";
 import { hasEvents } from "./sums";
 
-/* Events with the same name and kind as the given one, by rank index, in order of begin. */
+/* Returns, by rank index, the events with the name and kind of the given event, in order of begin. */
 function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
   const name = events.name[row]!,
     kind = events.kind[row]!,
@@ -20,9 +20,10 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
 
 export type Same = ReturnType<typeof sameAs>;
 
-/** Finds where else the event's kernel or call ran: its events on its rank, and the event's index among them; the longest on all ranks;
- * its occurrence index in its step, or on the rank if there are no steps, of so many; and on each other rank the event at the same
- * occurrence index, or -1 if that rank ran it a different number of times, or its events are not in the page. */
+/** Finds where else the event's kernel or call ran. Returns its events on its rank, and the event's index among them; the longest on all
+ * ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for each other
+ * rank, the event with the same occurrence index, or -1 if the rank ran it a different number of times or if its events are not in the
+ * page. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,
@@ -31,7 +32,7 @@ export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const step = job.steps
     ? (job.ranks[at]!.parts.find((part) => part.begin <= events.begin[row]! && events.begin[row]! < part.end)?.number ?? null)
     : null;
-  /* occurrences on a rank in that step; null if its events are not in the page */
+  /* the occurrences on a rank in the event's step; null if its events are not in the page */
   const inStep = (place: number): readonly number[] | null => {
     const rank = job.ranks[place]!,
       part = step === null ? null : rank.parts.find((each) => each.number === step);

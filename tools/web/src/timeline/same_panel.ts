@@ -11,7 +11,7 @@ const LISTED = 24;
 /* A run of the kernel or call; null: there is none, or it is not known. */
 type Go = (() => void) | null;
 
-/* Where else it ran, from the page or the server. */
+/* Makes a button that goes to another run; it is disabled if there is none. */
 function button(text: string, go: Go, label: string): HTMLElement {
   return h("button", { "aria-label": label, disabled: !go, on: { click: () => go?.() } }, text);
 }
@@ -56,8 +56,9 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   ];
 }
 
-/* Where else it ran: its index on its rank, of so many, and their median; the longest, null if it is this one, and what it is the longest
- * of; its occurrence index in a step, of so many; runs on other ranks, how many of these cannot be compared, and whether all are known. */
+/* Where else the kernel or call ran: its index among the runs on its rank, their number and median; the longest run (null if it is this
+ * one) and the set of runs of which it is the longest; the occurrence index in the step, and the number of occurrences; the runs on
+ * other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {
@@ -85,7 +86,7 @@ function inPage(controller: Controller, same: Same, row: number) {
   };
 }
 
-/* From the server, over the whole store, if the page lacks events; a text while it is not known. */
+/* Returns the server's answer about the whole store, if the page lacks events; a text while the answer is not complete; else null. */
 function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -122,7 +123,7 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
   };
 }
 
-/* Whether the event is on the critical path, if the page holds that of its step, and its slack. */
+/* Says whether the event is on the critical path, if the page has the path of its step, and how large its slack is. */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,

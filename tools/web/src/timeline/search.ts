@@ -21,7 +21,7 @@ export type Everywhere = ReturnType<Gathered["result"]>;
 
 /** Delay before a request [ms], so that typing does not send one per key. */
 const PATIENCE = 250;
-/** Number of matches that are kept. */
+/** Maximum number of matches that are kept. */
 const KEPT = 8192;
 /** Limits on the list of names in one request, because the request head must be short. */
 const MOST_RANGES = 1000,
@@ -51,8 +51,8 @@ async function fetchNames(): Promise<Name[]> {
   return names;
 }
 
-/** The ids of matching names, as range texts short enough for a request. A range may span ids that are not in the
- * list, because they have no events. */
+/** Returns the ids of the matching names as lists of ranges, each short enough for a request. A range may contain ids that are not in @p
+ * names, because these have no events. */
 export function batchesOf(names: readonly Name[], fits: (name: string) => boolean): string[] {
   const runs: [number, number][] = [];
   let open = false;
@@ -153,8 +153,7 @@ export class Search {
 }
 
 class Gathered {
-  /** Duration of the shortest kept match [ns] once all places are taken, so that only longer ones are requested;
-   * -1: none yet. */
+  /** When KEPT matches are kept, the duration of the shortest of them [ns]: only longer ones are requested from then on. -1 before that. */
   least = -1;
   #events: Row[] = [];
   readonly #kinds = new Map<number, KindSum>();
@@ -175,8 +174,8 @@ class Gathered {
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
   }
 
-  /** The longest matches are in order of begin, and empty until the search is complete.
-   * @param names by id; null until then. @param nested whether the sums without nested events are complete */
+  /** Returns the matches found so far. The longest matches are listed, in order of begin, only when the search is complete. @param names
+   * texts by id; null before that @param nested  whether the sums without nested events are complete */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),

@@ -4,14 +4,14 @@ import * as f from "../format";
 import { lowest } from "./lanes";
 import type { Track } from "./model";
 
-/** Slack of an event [ns]; null: no step's end depends on it. */
+/** Bounds of an event's slack [ns]; null: no step's end depends on the event. */
 export type Slack = Readonly<Record<"least" | "most", number | null>>;
 
 interface Run extends Slack {
   readonly begin: number;
 }
 
-/** Slack of all ranks' events; per stream, adjacent events with similar slack share one run. */
+/** Slack of the events of all ranks. Adjacent events of a stream with similar slack form a run, whose bounds apply to all of them. */
 export class Slacks {
   readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;
@@ -40,12 +40,12 @@ export class Slacks {
       behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
       last = runs[behind - 1];
     if (!last) return undefined;
-    /* with several runs beginning at this time, the event may be in any of them */
+    /* if several runs begin at this time, the event may be in any of them */
     const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
     return runs.slice(first, behind).reduce<Slack>(joined, last);
   }
 
-  /** In words, to follow a colon. */
+  /** Returns the slack in words that can follow a colon. */
   words(rank: number, track: Track, begin: number): string {
     const slack = this.at(rank, track, begin);
     if (!slack)

@@ -3,7 +3,7 @@ import { groupBy } from "../format";
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";
 
-/* Groups kernel rows by step and name: one list per rank that has the whole step, in order of begin. */
+/* Groups the rows of kernels by step and name. Each group has a list for every rank that has the whole step, in order of begin. */
 function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, number[][]>> {
   const { begin, name } = lanes.events,
     out = new Map<number, number[][]>();
@@ -30,7 +30,7 @@ function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, num
   return out;
 }
 
-/* Median of ascending values without the one at @p place. */
+/* Returns the median of ascending values without the one at index @p place. */
 function medianWithout(values: Float64Array, place: number): number {
   const n = values.length - 1,
     at = (i: number): number => values[i < place ? i : i + 1]!;
@@ -52,7 +52,8 @@ function compare(lists: readonly (readonly number[])[], duration: Float64Array, 
   }
 }
 
-/** Per event: its duration divided by the median of the others; 0 if no other rank is comparable. Yields between slices. */
+/** Computes for each event its duration divided by the median of the same event on the other ranks; 0 if it cannot be compared. Yields
+ * between slices. */
 export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float32Array> {
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);

@@ -39,7 +39,7 @@ export function reveal(span: Span, inner: Span, duration: number): Span {
   return span;
 }
 
-/** About `n` round times in a span: multiples of 1, 2 or 5 times a power of ten. */
+/** Returns about `n` round times in a span: multiples of 1, 2 or 5 times a power of ten. */
 export function ticks(span: Span, n: number): { at: number[]; step: number } {
   const rough = Math.max((span.end - span.begin) / Math.max(1, n), 1);
   const power = 10 ** Math.floor(Math.log10(rough));

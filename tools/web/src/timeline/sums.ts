@@ -8,12 +8,12 @@ export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/* The page's parts and, in a served page, the window fetched, in order of begin. */
+/* Returns the rank's parts in the page and, in a served page, the fetched window, in order of begin. */
 function partsOf({ parts, served }: Rank): readonly Part[] {
   return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
 }
 
-/** Parts of a span where the page has only shares of a rank; with `host`, where it lacks its threads. */
+/** Returns the parts of a span in which the page has only shares of a rank or, if `host` is set, lacks its host events. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
@@ -54,7 +54,7 @@ function length(intervals: readonly [number, number][]): number {
   return intervals.reduce((sum, [begin, end]) => sum + (end - begin), 0);
 }
 
-/* a minus b, both disjoint and in order. */
+/* Returns the parts of the spans a that are not in the spans b. Both lists are disjoint and in order. */
 function subtract(a: readonly [number, number][], b: readonly [number, number][]): [number, number][] {
   const out: [number, number][] = [];
   let j = 0;
@@ -102,8 +102,8 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 
 export type RankSums = ReturnType<typeof sumsOf>[number];
 
-/** Times of each rank by kind over a span, as the lanes show them: overlapping events of a kind count once. They are exact if from events,
- * not from shares of buckets. */
+/** Returns the time of each rank by kind in a span, as the lanes show it: overlapping events of a kind count once. It is exact where the
+ * page has events, and approximate where it has shares. */
 export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);

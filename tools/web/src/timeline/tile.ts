@@ -25,7 +25,8 @@ function decodeRank(bytes: Bytes) {
 
 export type Tile = ReturnType<typeof decodeTile>;
 
-/** Ranks are in the order of the request, which a track's `at` is an index into; event_details.ts decodes the details. */
+/** Decodes a tile. Its ranks are in the order of the request, and a track's `at` is an index into them. event_details.ts decodes the
+ * details. */
 export function decodeTile(data: Uint8Array) {
   const bytes = new Bytes(data),
     version = bytes.number();

@@ -51,7 +51,7 @@ function facts(job: Job): HTMLElement {
   return factsList(lines);
 }
 
-/* Filled in once the block with this information is unpacked. */
+/* Says what the page keeps. The text is filled in when the block that has this information is unpacked. */
 function kept(job: Job): HTMLElement {
   const words = h("span", { "data-kept": "" }, "…");
   block("timeline.job").then(

@@ -6,7 +6,7 @@ import { severalRanks } from "../job";
 import { heatMap } from "../map";
 import { note, section, lines } from "../ui";
 
-/** Maximum rows of the map; if there are more ranks, those that differ most. */
+/** Maximum number of rows of the map. If there are more ranks, those that differ most are shown. */
 const RANKS_MAX = 64;
 const BITS = [
   ["bits8_ns", "in 8 bits"],
@@ -16,7 +16,7 @@ const BITS = [
   ["bits64_ns", "in 64 bits"],
 ] as const;
 
-/* Below this difference the strongest colour is not used. */
+/* The strongest colour stands for the largest difference, but for at least this much [%]. */
 const FULL_COLOUR_PCT = 10;
 
 /* Map of how much longer a class takes on each rank than on the median rank. */
@@ -27,7 +27,7 @@ function classMap(job: Job): HTMLElement | null {
   const classes = kernels.all.filter((row) => kernels.amount(row, "ranks") > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
-  /* a mean, because recordings of different length hold different numbers of calls */
+  /* the mean per call, because ranks with longer recordings have more calls */
   const mean = (at: number | undefined): number | null => {
     const calls = table.num(at ?? -1, "calls");
     return calls ? table.amount(at!, "total_ns") / calls : null;
@@ -80,7 +80,7 @@ function classMap(job: Job): HTMLElement | null {
   );
 }
 
-/* A dash if the class's names reveal no number format. */
+/* Writes a time of a class in one number format; a dash if the names of its kernels show no format. */
 function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
   const told = BITS.some(([each]) => table.amount(row, each) > 0);
   return told ? write(table.num(row, column)) : f.NONE;

@@ -17,7 +17,7 @@ const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many
 
 type Domain = ReturnType<typeof domainsOf>[number];
 
-/* Ranks that share a clock, and the first of their rows in clock.rank. */
+/* Returns the groups of ranks that share a clock, each with the first of its rows in clock.rank. */
 function domainsOf(job: Job) {
   const table = job.table("clock.rank");
   return [...table.by("domain")].map(([domain, rows]) => {
@@ -113,7 +113,7 @@ function checks(job: Job): HTMLElement {
 
 // Offsets -------------------------------------------------------------------------------------------
 
-/* Dot: offset; bar: uncertainty; line: bounds set by causality. */
+/* Draws a clock. Dot: offset; bar: uncertainty; line: bounds that causality sets. */
 function offsets(job: Job): HTMLElement {
   const table = job.table("clock.rank"),
     all = domainsOf(job),

@@ -107,7 +107,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
 
 // How fast the network is ---------------------------------------------------------------------------
 
-/* Kinds in an order independent of the choice, so that each kind keeps its shape. */
+/* Numbers the kinds in an order that does not depend on the choice, so that each kind keeps its marker shape. */
 function shapesOf(job: Job): Map<string, number> {
   const found = [
     ...new Set(job.table("collectives.kind").rows.map((_, row) => job.table("collectives.kind").text(row, "kind") ?? "")),
@@ -126,7 +126,7 @@ function describePoint(table: Table<"collectives.kind">, row: number): Child {
   );
 }
 
-/* The operations of a point; only those with the longest waits are kept individually. */
+/* Lists the operations of a point. The tables have single operations only for the longest waits. */
 function pointDetails(context: Context, row: number): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
@@ -197,7 +197,7 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
   );
 }
 
-/* Operations by exposed time, which includes waiting for the last rank. */
+/* Lists the operations with the most exposed time, which includes the wait for the last rank. */
 function mostExposed(job: Job, choice: Choice): HTMLElement {
   const table = job.table("collectives.instance"),
     fitting = fits(table, choice),
@@ -278,7 +278,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
   const table = job.table("collectives.kind");
   const few = (row: number) => table.amount(row, "count") < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
-  /* Groups are named by numbers: 2 sorts before 10. */
+  /* group names contain numbers, so that 2 must be sorted before 10 */
   const words = (row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
   return grid(
     table,

@@ -17,9 +17,10 @@ const LEVELS = [
   ["place", "modules and functions"],
 ] as const;
 const POINTS_MAX = 400;
-/** If operators with known FLOP cover less than this of the computing time, the utilisation is a lower bound [%]. */
+/** If operators with known FLOP take less than this share of the computing time [%], the utilisation is a lower bound. */
 const MOSTLY_PCT = 80;
-/** If utilisation by device windows is below this fraction of that by steps, the host's marks run ahead. */
+/** If the utilisation by device windows is below this fraction of the utilisation by steps, the host marks steps faster than the devices
+ * work. */
 const AHEAD = 0.98;
 const SLOWEST = 1e4; // operators slower than the fastest by more than this factor are not drawn
 

@@ -10,7 +10,7 @@ import { controls, empty, heading, note, section, chooser } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { holdsUp } from "./input";
 
-/* Causes of idle time: colours, names in idle.gap, headings, labels and sentences. */
+/* Causes of idle time: colour, name in idle.gap, heading, label and sentence of each. */
 const CAUSES = (
   [
     ["stall", "input", "input", "Waiting for a batch", "the host waits for the next batch"],
@@ -153,7 +153,7 @@ function gaps(job: Job): HTMLElement {
   );
 }
 
-/* Host calls that wait for the GPU, and the GPU time lost after them. */
+/* Lists the host calls that wait for the GPU, and the time that the GPU lost after them. */
 function syncs(job: Job): HTMLElement | null {
   const table = job.table("sync.call");
   if (table.n === 0) return null;

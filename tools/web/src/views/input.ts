@@ -35,7 +35,8 @@ function phasesOf(table: Table<"phases.step">, row: number): number[] {
   return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.amount(row, column));
 }
 
-/* Rows that count: with XLA, if some ranks have steps, only those; the others cannot show what steps wait for. */
+/* Returns the rows that count. In an XLA job in which some ranks have steps, only the rows of these count, because the others cannot
+ * show what steps wait for. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
   const pod = job.table("pod.rank"),
     all = table.all,
@@ -94,7 +95,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* Bars for the steps of one rank, or for the sums of the ranks that load longest. */
+/* Draws bars: one for each step of a rank, or one for each of the ranks that load longest. */
 function bars<N extends "input.rank" | "input.step" | "phases.step">(
   table: Table<N>,
   rows: readonly number[],

@@ -65,7 +65,7 @@ function use(job: Job): HTMLElement {
 
 type Kernels = Table<"kernels.kernel" | "kernels.launch_shape">;
 
-/* A line from the shortest to the longest call, with the ranks' means on it. */
+/* Draws a line from the shortest to the longest call of a kernel, with marks at the means of ranks. */
 function meanStrip(table: Kernels, row: number): Child {
   const value = (column: ColumnOf<"kernels.kernel">) => table.num(row, column);
   return strip({

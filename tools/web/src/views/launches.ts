@@ -15,14 +15,14 @@ const LATE_PCT = 5; // percent of a rank's events, which must also exceed twice 
 const NAMED_MAX = 4;
 const IDLE_PCT = 1; // percent of idle time below which hosts are not considered late
 
-/* Rows of the ranks whose hosts are late while others' are not, latest first. */
+/* Returns the rows of the ranks whose hosts are late although most ranks' hosts are not, latest first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
     own = (row: number) => table.amount(row, "host_bound_pct");
   return table.all.filter((row) => own(row) >= LATE_PCT && own(row) > 2 * middle).sort((a, b) => own(b) - own(a));
 }
 
-/* Share of idle time [%] caused by hosts, without the given ranks; 0 if there is little idle time. */
+/* Returns the share of idle time [%] that hosts caused, over all ranks except `late`; 0 if there is little idle time. */
 function idleByHosts(job: Job, late: ReadonlySet<number | null>): number {
   const table = job.table("idle.rank"),
     overlap = job.table("overlap.rank"),

@@ -20,7 +20,7 @@ type Keyed = TableName & ("kernels.rule" | "kernels.section");
 const tera = (giga: number | null) => (giga === null ? f.NONE : `${f.significant(giga / 1e3)}${f.SPACE}TFLOP/s`);
 const isPoint = (table: Roofline, row: number) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_gflops") > 0;
 
-/* Distinct roofs, lowest first: the median of each cluster of similar values. */
+/* Returns the different roofs, lowest first. Similar values count as one roof, at their median. */
 function roofsOf(table: Roofline, column: Roof): number[] {
   const alike: number[][] = [];
   for (const roof of table.nums(column).sort((a, b) => (a ?? 0) - (b ?? 0))) {
@@ -164,7 +164,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   );
 }
 
-/** Returns null if nothing was measured; the address keeps the chosen kernel as "measured". */
+/** Makes the section of measured kernels; null if nothing was measured. The address keeps the chosen kernel as "measured". */
 export function measured(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");

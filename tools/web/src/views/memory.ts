@@ -15,7 +15,7 @@ const UNUSED = 50, // % of the reserved memory
   FULL = 95; // % of the capacity; guides call the range between the two ideal
 const NEAR = 0.4; // of the capacity: from this peak on the chart's scale reaches the capacity anyway
 
-/* The type of "cuda:0" is "cuda". */
+/* Returns the type of a device: "cuda" for "cuda:0". */
 function typeOf(device: string): string {
   return device.split(":")[0]!;
 }
@@ -46,12 +46,12 @@ function devicesOf(job: Job, type: string) {
 
 // The finding ---------------------------------------------------------------------------------------
 
-/* Whether there is only an allocator limit: TensorFlow and JAX report it instead of the reserved memory. */
+/* Whether only a limit of the allocator is known, as with TensorFlow and JAX, which report it instead of the reserved memory. */
 function isLimited(table: Table<"memory.device">, row: number): boolean {
   return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 }
 
-/* The denominator of capacity_pct. */
+/* Returns the capacity [B] from which capacity_pct is computed. */
 function capacityOf(table: Table<"memory.device">, row: number): number | null {
   return table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
 }
@@ -108,7 +108,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 
 // The chart -----------------------------------------------------------------------------------------
 
-/* The device named by the address, or else the fullest. */
+/* Returns the device that the address names; if it names none, the fullest. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
   const named = devices.find((device) => `${device.rank} ${device.device}` === params.get("device"));
   return (

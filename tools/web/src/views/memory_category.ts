@@ -132,7 +132,7 @@ function categories(job: Job, of: Of): HTMLElement {
   );
 }
 
-/** Sections on what fills a device; empty if the records have no addresses. */
+/** Returns the sections on what fills a device; empty if the trace's records have no addresses. */
 export function byCategory(job: Job, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
@@ -171,7 +171,7 @@ export function byCategory(job: Job, of: Of): Child[] {
   ];
 }
 
-/** Modules of the model that take memory of devices of a type; null if no trace names them. */
+/** Lists the model's modules and the memory that they take on devices of a type; null if no trace names modules. */
 export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.level("memory.owner", "module"),
     rows = table.all.filter((row) => table.text(row, "device") === type);

@@ -12,7 +12,7 @@ import { filtered } from "./filtered";
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
 
-/* The kinds of calls that have rows, and what to record if there are none of a kind. */
+/* The kinds of calls, each with advice on what to record if it has no rows. */
 const KINDS = [
   {
     key: "operator",
@@ -45,7 +45,7 @@ const UNUSED_FIRST = 5;
 /** Names of calls that communicate. */
 export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // same pattern as for idle.rank host_comm_ns
 
-/* The chosen side; by default the GPU if there is any device time. */
+/* Returns the chosen side, GPU or host. The default is the GPU if there is any device time. */
 function sideOf(context: Context): Side {
   const wanted = context.params.get("time");
   if (wanted === "device" || wanted === "host") return wanted;

@@ -56,14 +56,14 @@ function lines(context: Context, of: Ranks): HTMLElement {
   );
 }
 
-/* Whether each rank shown has more of something than any other rank; false if the page lacks some ranks' amounts. */
+/* Whether each shown rank has a larger amount than all ranks that are not shown; false if the page lacks the amounts of some ranks. */
 function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<number, number>, all: number): boolean {
   if (amounts.size < all) return false;
   const among = (wanted: boolean) => [...amounts].filter(([rank]) => shown.has(rank) === wanted).map(([, amount]) => amount);
   return f.least(among(true)) > f.most(among(false));
 }
 
-/** Number of events waiting in the queues of a rank; null if no launch is known. */
+/** Draws the number of events that wait in the queues of ranks over time; null if no launch is known. */
 export function queueOverTime(context: Context): HTMLElement | null {
   const { job } = context,
     table = job.table("launches.queue"),
@@ -87,7 +87,7 @@ export function queueOverTime(context: Context): HTMLElement | null {
   });
 }
 
-/* Lines for one kind of copy; 0 between the parts that contain such copies. */
+/* Returns the lines of one kind of copy, by rank. A line is 0 between the parts that contain such copies. */
 function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Points> {
   const byRank = new Map<number, Points>(),
     ends = new Map<number, number>();

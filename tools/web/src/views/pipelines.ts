@@ -15,7 +15,7 @@ const FIRST = 16;
 const PIPELINES_MOST = 16;
 const SCALE_LEAST = 25; // minimum distance from the ideal bubble to the strongest colour [points]
 
-/* Mean bubble over all pipelines and steps, weighted by their length. */
+/* Returns the mean bubble over all pipelines and steps, weighted by their durations. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   const table = job.table("bubble.step");
   let span = 0,

@@ -17,7 +17,7 @@ const BY_RANK_MAX = 32;
 
 type Source = ReturnType<typeof wholeJob>[number];
 
-/* Values for the bars, one row per rank. */
+/* Returns the values of the bars, which are of whole recordings: a row for each rank. */
 function wholeJob(overlap: Table<"overlap.rank">) {
   return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row) }));
 }
@@ -39,7 +39,7 @@ function sorted(job: Job, sources: Source[], by: string): Source[] {
   return part < 0 ? sources : [...sources].sort((a, b) => b.values[part]! - a.values[part]! || a.rank - b.rank);
 }
 
-/* In rank order, hosts are headings and ranks without a trace keep their place. */
+/* Makes the rows of the bars. In rank order, each host has a heading, and a rank without a trace has an empty row. */
 function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
   const { host, missing } = ranksOf(job);
   const torn = cutShort(job);

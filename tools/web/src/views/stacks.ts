@@ -19,7 +19,7 @@ const KINDS = [
 type Kind = (typeof KINDS)[number];
 /** Ratio of the slowest rank to the median one at which the colour is strongest. */
 const HOTTEST = 2;
-/** Limits on callers that distinguish paths: number examined, number shown, characters shown. */
+/** Limits on the callers by which calls of one name are distinguished: number of callers examined, number shown, characters shown. */
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
@@ -85,7 +85,7 @@ function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTML
   return h("label.select", h("span.label", "Find"), box, said);
 }
 
-/* The callers of the zoomed call, to go back to. */
+/* Makes links to the callers of the call that fills the width. */
 function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (row: number) => void): HTMLElement {
   const rows = [-1];
   for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
@@ -106,7 +106,7 @@ function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (ro
   );
 }
 
-/* For calls of the same name: the callers that distinguish them, nearest first; "" for other calls. */
+/* Returns for each call the callers that distinguish it from other calls of its name, nearest first; "" if its name occurs once. */
 function apart(tree: Tree): string[] {
   const said = tree.name.map((): string[] => []),
     callers = tree.parent.map((_, row) => row);
@@ -173,7 +173,7 @@ function callsOf(table: Table<"calls.tree">): number[] {
   return table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }
 
-/* How much device time no call of the tree launched, and why. */
+/* Says how much device time was launched by no call of the tree, and why. */
 function besides(table: Table<"calls.tree">, kind: Kind, whole: number): string {
   const share = (name: RegExp) =>
     f.share(f.sum(table.rows.map((_, row) => (name.test(table.text(row, "name") ?? "") ? table.num(row, "device_total_ns") : 0))), whole) ??

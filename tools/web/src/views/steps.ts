@@ -17,7 +17,7 @@ interface Metric {
   readonly label: string;
   readonly table: Metrics;
   readonly ramp: "wait" | "work";
-  /** The column, and one added to it where it is known. */
+  /** The column that is shown. The value of the column `plus` is added where it is known. */
   readonly column: ColumnOf<Metrics>;
   readonly plus?: ColumnOf<Metrics>;
   readonly doc: string;
@@ -35,7 +35,7 @@ const METRICS: readonly Metric[] = [
   { ...WORK, key: "idle", label: "idle", column: "idle_ns", doc: "Time in which the GPU is idle." },
   { ...WORK, key: "step", label: "step time", column: "window_ns", doc: "From the step’s start to its end." },
 ];
-/** Keys of those that depend on step marks: an unmarked step is as long as the recording of the host. */
+/** Keys of the metrics that need marked steps: without marks, the "step" is the host's whole recording. */
 const OF_STEPS: readonly string[] = ["idle", "step"];
 
 const MANY = 64;
@@ -50,7 +50,8 @@ function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
 
 type Field = ReturnType<typeof fieldOf>;
 
-/* Rows by rank, or with many ranks by host, for which the worst rank counts; `window` has rows of overlap.step. */
+/* Makes the rows of the map: a row for each rank or, if there are many, for each host, whose value is that of its worst rank. `window`
+ * has the rows of overlap.step. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string) {
   const { ranks: all, host, missing } = ranksOf(job),
     { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
@@ -124,7 +125,7 @@ function median(values: Iterable<number>): number {
   return f.median([...values]) ?? 0;
 }
 
-/* Values of the cells; for a host, its largest rank. */
+/* Returns the values of all cells. A host's value is the largest of its ranks. */
 function cellsOf({ rows, steps, value }: Field): number[] {
   return rows.flatMap(({ ranks }) =>
     steps.flatMap((step) => {

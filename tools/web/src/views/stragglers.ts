@@ -34,7 +34,7 @@ const BESIDE_MAX = 16; // with more ranks the two maps need the whole width each
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
   table.amount(row, "direct_ns") + table.amount(row, "indirect_ns");
 
-/* A rank, or all ranks of a host. */
+/* A bar pair: of a rank, or of all ranks of a host. */
 interface Side {
   readonly label: string;
   readonly wait: number;
@@ -45,15 +45,16 @@ interface Side {
   readonly row?: number;
 }
 
-/* Draws what each waited to the left, and the wait it caused to the right, in one unit and on one scale. */
+/* Draws for each side the time that it waited, to the left, and the wait that it caused, to the right; both in one unit and on one
+ * scale. */
 function flies(sides: readonly Side[], words: string): HTMLElement {
   const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
   const most = Math.max(leftMost, rightMost),
     parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
-  // Unit of the smaller side: with 1,000 ranks, each waits a thousandth of the wait that one may cause.
+  // The unit suits the direction with the smaller values: with 1,000 ranks, each may wait a thousandth of the wait that one causes.
   const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
-  // Both sides have the scale of the side with the larger values: its width without the value and the line.
+  // Both directions have the scale of the one with the larger values: its width, less the room for the number and the line.
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
@@ -107,7 +108,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
 
 type Order = "cost" | "rank";
 
-/* Rows of the ranks that cost most, by cost or in rank order. */
+/* Returns the rows of the ranks that cost most, sorted by cost or by rank. */
 function costly(job: Job, order: Order): number[] {
   const table = job.table("stragglers.rank");
   const chosen = table.all.sort((a, b) => cost(table, b) - cost(table, a)).slice(0, ROWS_MAX);
@@ -185,7 +186,7 @@ function evidence(job: Job, row: number): string {
     .join("; ");
 }
 
-/* Removes the common prefix of the names, except digits, because a column has little room. */
+/* Removes the beginning that all names have in common, but no digits, because a column has little room. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;
@@ -391,8 +392,8 @@ function instance(
   );
 }
 
-/* With many ranks: the earliest, the latest and the last to end, in order of begin, as in a page that leaves out
- * the others. */
+/* Returns the arrivals to draw if there are many ranks: the earliest, the latest and the last to end, in order of begin. A page that
+ * leaves out arrivals has the same. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
   const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));

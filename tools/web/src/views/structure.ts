@@ -9,7 +9,7 @@ import { note, prose, section, sign, tip, lines } from "../ui";
 
 type Steps = Table<"structure.step">;
 
-/** The guides' ranges [% of a step], as in the columns' definitions. */
+/** Usual ranges of the phases [% of a step] according to guides, as in the columns' definitions. */
 export const PHASES = [
   { label: "Forward", column: "forward_pct", least: 35, most: 40 },
   { label: "Backward", column: "backward_pct", least: 40, most: 45 },
@@ -21,7 +21,7 @@ export const PHASES = [
 type Phase = (typeof PHASES)[number];
 
 const GRID_ROWS = 12;
-/** From this share of exposed communication on, it is mentioned [% of GPU time]. */
+/** Exposed communication is mentioned from this share on [% of GPU time]. */
 const EXPOSED_SAID = 5;
 
 function usual({ least, most }: Phase): string {
@@ -45,7 +45,7 @@ function isComparable(job: Job, table: Steps): boolean {
   return hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
 }
 
-/* A line per step, a full mark for the median, and the usual range behind them. */
+/* Draws for each phase a line for every step, a full mark at the median, and the usual range behind them. */
 function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement | null {
   const middle = table.median(phase.column);
   if (middle === null) return null;

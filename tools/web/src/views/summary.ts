@@ -39,7 +39,7 @@ function doFirst(job: Job, evidence: string | null): string | null {
   return text === "" || whole === evidence ? null : text;
 }
 
-/* The finding, the first advice and its saving; the evidence is folded. */
+/* Makes the title: the finding, the first advice and its saving. The evidence is folded. */
 function title(job: Job): HTMLElement {
   const found = verdict(job),
     first = doFirst(job, found.text),
@@ -99,12 +99,12 @@ function differs(job: Job): Child {
   );
 }
 
-/* A problem of the traces, shown above all figures that it may affect. */
+/* Makes a box about a problem of the traces. It is shown above all figures that the problem may affect. */
 function wrong(title: string, text: string, to: string, name: TableName): HTMLElement {
   return h("div.findings", findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
 }
 
-/* What is missing or impossible in the recording, shown before figures that it may affect. */
+/* Says what is missing or impossible in the recording. Shown above the figures that this may affect. */
 function integrity(job: Job): Child {
   const line = job.table("job.job").text(0, "integrity");
   if (line === null) return null;
@@ -286,7 +286,7 @@ function known(values: readonly (number | null)[]): number[] {
   return values.filter((value): value is number => value !== null);
 }
 
-/* Ratio of two columns' sums over ranks; tests recompute it from the attributes. */
+/* Makes a figure of the ratio of two columns' sums over ranks. Tests recompute it from the element's attributes. */
 function ratioFigure(
   job: Job,
   part: ColumnOf<"overlap.rank">,
@@ -303,7 +303,7 @@ function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overl
   return known(table.rows.map((_, row) => f.share(table.amount(row, part), table.amount(row, whole))));
 }
 
-/** Step times in step order, averaged over ranks, without partial windows. */
+/** Returns the mean time of each step over ranks, in step order, without partly recorded steps. */
 export function stepTimes(job: Job): Map<number, number> {
   const overview = job.table("overview.step"),
     overlap = job.table("overlap.step");
@@ -335,7 +335,7 @@ function throughput(job: Job): Child[] {
   });
 }
 
-/* With several kinds of step there is no meaningful median over all steps. */
+/* Makes the figure of steps for a job with several kinds of step, whose median over all steps would mean nothing. */
 function kindsFigure(job: Job): Figure {
   const table = job.table("steps.kind"),
     rows = table.all.sort((a, b) => table.amount(b, "share_pct") - table.amount(a, "share_pct"));
@@ -474,7 +474,7 @@ function rankBars(job: Job): HTMLElement {
   );
 }
 
-/* Adds ranks without a trace at their place; if there are many ranks they are only named below. */
+/* Inserts rows for ranks without a trace. If there are many ranks, those without a trace are only named below. */
 function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   const { missing } = ranksOf(job);
   if (rows.length + missing.length > RANKS_MAX) return rows;
@@ -595,7 +595,7 @@ function adviceList(job: Job): HTMLElement {
 /* Kinds in which no kernel waits for all ranks to arrive. */
 const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
 
-/* Names the communication of the job whose waits cannot be separated. */
+/* Names the job's communication whose waiting time is not known separately. */
 function unsplit(job: Job): string {
   const { matched, all } = matchedShare(job),
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));

@@ -20,7 +20,7 @@ function who(table: Table<"stragglers.finding">, row: number): string {
   return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.amount(row, "ranks"), "rank");
 }
 
-/* Findings that apply to some of the steps, not to all. */
+/* Returns the findings that apply only to some of the steps. */
 function episodesOf(job: Job) {
   const table = job.table("stragglers.finding");
   return table.rows.flatMap((_, row) => {

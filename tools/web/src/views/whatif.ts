@@ -16,12 +16,12 @@ const BARS_MAX = 8,
 /** Savings below this [% of a step] get no bar, and ranges narrower than this [% of the width] are not drawn. */
 const LEAST_PCT = 0.1,
   LEAST_RANGE = 1;
-/** Waste from which the list shows a sign, and savings from which they are mentioned [%]. */
+/** The list shows a sign if the waste is at least WASTE_PCT [%]; savings are mentioned from WORTH_PCT on [%]. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
-/** Share of the critical path with an unrecorded cause, from which it is mentioned [%]. */
+/** Time of the critical path without a recorded cause is mentioned from this share on [%]. */
 const BEFORE_PCT = 1;
-/** Share of the ranks that are fixed together, as in whatif.job [%]. */
+/** This share of the ranks, the worst ones, is fixed together, as in whatif.job [%]. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
@@ -34,7 +34,7 @@ const GROUPS: readonly Group[] = [
   { what: "kind", title: "One kind of work", one: "kind" },
   { what: "kernel", title: "One kernel", one: "kernel" },
 ];
-/** Groups that also exist with a single rank. */
+/** Groups of items that also exist in a job with one rank. */
 const OF_ONE_RANK: readonly string[] = ["kind", "kernel"];
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ function kernelLabels(job: Job): Map<string, string> {
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 
-/** Label of an item; for a position in the plan, the rank that it adds. */
+/** Returns the label of an item. An item of the plan is named by the rank that it adds. */
 function labelOf(job: Job, row: number): string {
   const table = job.table("whatif.item"),
     what = table.text(row, "what") ?? "",
@@ -111,7 +111,7 @@ function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): str
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
-/* Address of the step in which the item has most of the path, at its longest piece there. */
+/* Returns the address of an item's longest piece in the step in which the item has most of the critical path. */
 function linkOf(job: Job, path: readonly Piece[], row: number): string {
   const own = path.filter(belongsTo(job, row)),
     sums = new Map<number, number>();
@@ -126,7 +126,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   return pathAt(path, step ?? worstStep(job, path), longest);
 }
 
-/* Among steps whose path is in the page, the one that loses most. */
+/* Returns the step that loses most, of those whose critical path is in the page. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step));
@@ -203,7 +203,7 @@ function isBar(job: Job, row: number): boolean {
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
-/* Counts the items without a bar; false if there are none. */
+/* Says how many items have no bar; false if there are none. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
   if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // nothing is known of these
   const table = job.table("whatif.item"),
@@ -287,7 +287,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
 
 // Steps -----------------------------------------------------------------------------------------------
 
-/* Columns as high as the steps are long; the upper part is the potential saving. */
+/* Draws a column for each step, as high as the step is long. The upper part is the possible saving. */
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
@@ -423,7 +423,7 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
 
 // The view --------------------------------------------------------------------------------------------
 
-/* What defines the ideal pace: the other ranks or, with one rank, its own usual pace. */
+/* Says what the ideal pace is: that of the other ranks or, with one rank, its own usual pace. */
 function paceWord(job: Job): string {
   return severalRanks(job) ? "its peers’ pace" : "its usual pace";
 }
@@ -435,7 +435,7 @@ function title(job: Job): string {
   return `With everything at ${paceWord(job)} ${wholeWord(job)} takes ${amount}`;
 }
 
-/* Share of the waste caused by a single rank, if it is more than half. */
+/* Says which share of the waste one rank causes, if it is more than half. */
 function oneRank(job: Job): Child {
   const table = job.table("whatif.item"),
     whole = job.table("whatif.job"),

@@ -18,7 +18,7 @@ export const POD: readonly TableName[] = ["pod.rank", "pod.step", "pod.collectiv
 
 interface Kind<N extends "pod.rank" | "pipeline.host"> extends Part {
   readonly column: ColumnOf<N>;
-  /** Name of its group in the table. */
+  /** Name of the category's group in the table. */
   readonly word: string;
 }
 
@@ -67,7 +67,7 @@ const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f
 
 // Where steps spend their time ----------------------------------------------------------------------
 
-/* Rows that count: if some ranks have steps, only those. */
+/* Returns the rows that count: if some ranks have steps, only the rows of these. */
 function stepped(job: Job): number[] {
   const table = job.table("pod.rank"),
     rows = table.all,
@@ -167,7 +167,7 @@ function computes(table: Table<"pod.rank">, row: number): boolean {
   return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 }
 
-/* Host and device of each rank, by the profile's numbers, or by order if it has none. */
+/* Returns the host and the device of each rank. Devices have the profile's numbers or, if it has none, numbers in order. */
 function placesOf(job: Job) {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
@@ -224,7 +224,7 @@ function podMap(job: Job): HTMLElement {
   return h("div.wide-labels", map);
 }
 
-/* Rows that are slow, the slowest first. */
+/* Lists the rows that are slow, slowest first. */
 function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: string, more: string): HTMLElement {
   const slow = (row: number) => (table as Table<"pod.rank" | "pod.step">).text(row, "slow"),
     rows = table.all.filter((row) => slow(row) !== null);
@@ -232,7 +232,8 @@ function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: strin
   return grid(table, { rows, first: FIRST, sort: "-over_ns" as Sort<N> }, who, column, more);
 }
 
-/* Returns null if devices cannot be compared: a single one, no marked steps, or fewer than two that compute. */
+/* Makes the section of slow devices and steps; null if devices cannot be compared: there is one device, no step is marked, or fewer than
+ * two devices compute. */
 function slowDevices({ job }: Context): HTMLElement | null {
   const table = job.table("pod.rank"),
     computing = table.rows.filter((_, row) => computes(table, row));

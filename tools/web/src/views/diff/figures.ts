@@ -94,17 +94,18 @@ export function isUnjudged(verdict: string | null): boolean {
   return verdict === "too few steps";
 }
 
-/** The sign of a changed figure: worse, better, or neither. */
+/** Returns the state of a changed figure: worse, better, or neither. */
 export function stateOf(figure: string, verdict: string | null): State {
   const better = FIGURES[figure as PlaceName]?.[1] ?? "neither";
   if (better === "neither" || (verdict !== "higher" && verdict !== "lower")) return "note";
   return (verdict === "lower") === (better === "less") ? "good" : "warn";
 }
 
-/* Changes below this are negligible: percent of the step, or points. */
+/* Changes below this are not shown: percent of the step for times, percentage points for shares. */
 const LEAST_WEIGHT = 0.1;
 
-/** Importance of a change: for times in percent of A's step, for shares in points, else in percent. */
+/** Returns the size by which changes are ordered: of times in percent of A's step, of shares in percentage points, of other figures in
+ * percent. */
 function weight(table: Figures, row: number, step: number): number {
   const change = table.num(row, "change"),
     unit = table.text(row, "unit");
@@ -129,7 +130,7 @@ export function write(value: number | null, unit: string | null, figure: string)
   return value === null ? f.NONE : f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
 }
 
-/** A change with its sign; for shares in points. */
+/** Writes a change with its sign; that of a share is in percentage points. */
 export function writeChange(value: number | null, unit: string | null, figure: string): string {
   if (value === null) return f.NONE;
   const size = unit === "%" ? `${f.grouped(Math.abs(value), 1)}${f.SPACE}points` : write(Math.abs(value), unit, figure);

@@ -12,7 +12,7 @@ const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer c
 
 type Names = Table<"diff.kernel" | "diff.operator">;
 
-/* Times on the device, or on the host if the operator has no device time. */
+/* Returns the times in A and B on the device or, if the operator has no device time, on the host. */
 function timesOf(table: Names, row: number) {
   const a = table.amount(row, "a_ns"),
     b = table.amount(row, "b_ns");
@@ -35,7 +35,7 @@ function calls(table: Names, row: number): string {
   return Math.abs(a - b) < 0.005 ? writeCalls(a) : `${writeCalls(a)} → ${writeCalls(b)}`;
 }
 
-/* Extra time in B extends to the right in B's colour, time only in A to the left. */
+/* Draws a change: more time in B extends to the right in B's colour, more time in A to the left in A's. */
 function changeRow(
   table: Names,
   row: number,

@@ -15,7 +15,7 @@ export function sidesLegend(): HTMLElement {
   ]);
 }
 
-/** Two bars; the noise is drawn around the end of A's, so that a B outside it is a change. */
+/** Draws two bars, and the noise around the end of A's. If B's bar ends outside the noise, the change is real. */
 export function pairBars(
   values: Readonly<Record<Side, number | null>>,
   noise: number | null,
@@ -48,7 +48,7 @@ export function pairBars(
   return tip(box, content);
 }
 
-/* Figures that share a unit and scale, or that each have their own scale. */
+/* Groups figures: those with the same unit share a scale; the others have their own. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [
