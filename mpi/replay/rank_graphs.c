@@ -493,7 +493,8 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_extras(ranks, err);
     for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
-        tm_peers_set(&ranks->graphs[i], &ranks->items[i], &ranks->places, i);
+        status = tm_peers_set(&ranks->graphs[i], &ranks->items[i], &ranks->places, i, err);
+    status = tm_mpi_agree(ranks->comm, status, err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);

@@ -29,7 +29,8 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
         const tm_graph *g = &r->graphs[i];
         const tm_timeline *t = &r->timelines[i];
         for (size_t e = 0; e < (g->n_nodes > 0 ? g->first[g->n_nodes] : 0); e++)
-            sums[UNMATCHED] += g->edges[e].kind == TM_EDGE_COMM ? g->edges[e].ns : 0;
+            sums[UNMATCHED] +=
+                g->edges[e].kind == TM_EDGE_COMM ? tm_graph_weight(g, &g->edges[e]).ns : 0;
         const uint32_t end = tm_timeline_work_end(t);
         for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             sums[COMM] += comm_ns_of(t, &t->tracks[k]);

@@ -174,8 +174,7 @@ bool tm_rows_reserve(tm_table *table, size_t n_rows) {
     if (table->def == &no_table)
         return false;
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
-    /* From this size on, realloc moves blocks without a copy, so smaller steps suffice. */
-    enum { SMALL_BYTES = 1 << 17 };
+    enum { SMALL_BYTES = 1 << 22 }; /* as in tm_vec_reserve */
     bool small = table->capacity * row_bytes < SMALL_BYTES;
     size_t capacity = table->capacity + table->capacity / (small ? 1 : 2);
     if (capacity < n_rows)

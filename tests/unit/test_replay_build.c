@@ -64,18 +64,18 @@ static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *g
             const tm_edge *edge = &graph->edges[e];
             if (graph->event[v] == TM_NO_EVENT)
                 continue;
+            const tm_weight weight = tm_graph_weight(graph, edge);
             char from[64] = "root", to[64], excess[32] = "";
             print_node(g, t, graph, v, to, sizeof to);
             if (edge->from != TM_FROM_ROOT && (edge->from & TM_FROM_VISIT))
                 snprintf(from, sizeof from, "visit");
             else if (edge->from != TM_FROM_ROOT)
                 print_node(g, t, graph, edge->from, from, sizeof from);
-            if (tm_graph_over_ns(graph, v, edge) != 0)
-                snprintf(excess, sizeof excess, " (%g)",
-                         (double)tm_graph_over_ns(graph, v, edge) / 1000);
-            used +=
-                (size_t)snprintf(out + used, TEXT_MAX - used, "%s%s %s>%s %g%s", used ? "; " : "",
-                                 kind_words[edge->kind], from, to, (double)edge->ns / 1000, excess);
+            if (weight.over_ns != 0)
+                snprintf(excess, sizeof excess, " (%g)", (double)weight.over_ns / 1000);
+            used += (size_t)snprintf(out + used, TEXT_MAX - used, "%s%s %s>%s %g%s",
+                                     used ? "; " : "", kind_words[edge->kind], from, to,
+                                     (double)weight.ns / 1000, excess);
             assert_true(used < TEXT_MAX);
         }
 }
@@ -519,10 +519,11 @@ static int64_t scaled_ns(const tm_graph *g, uint32_t v, double factor, const int
     int64_t latest = INT64_MIN;
     for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
         const tm_edge *edge = &g->edges[e];
+        const int64_t ns_of_edge = tm_graph_weight(g, edge).ns;
         const bool host = edge->kind == TM_EDGE_HOST || edge->kind == TM_EDGE_CALL;
         const bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT);
         const int64_t from = node ? ns[edge->from] : tm_graph_source_ns(g, edge);
-        const int64_t at = from + (host ? llround((double)edge->ns * factor) : edge->ns);
+        const int64_t at = from + (host ? llround((double)ns_of_edge * factor) : ns_of_edge);
         latest = at > latest ? at : latest;
     }
     return latest;

@@ -226,8 +226,7 @@ static void make_graph(tm_graph *g, uint32_t *event, uint32_t *first, tm_edge *m
     for (uint32_t e = 0, v = 0; v <= N_NODES; v++) {
         first[v] = e;
         for (; e < N_EDGES && edges[e].to == v; e++)
-            made[e] = (tm_edge){.ns = 10,
-                                .peer_ns = 4,
+            made[e] = (tm_edge){.weight = {10, 4, 0},
                                 .from = edges[e].from,
                                 .kind = edges[e].kind,
                                 .flags = edges[e].flags};
@@ -285,13 +284,11 @@ TEST(an_edge_gets_what_its_part_says) {
         int64_t plain, explained;
     } cases[] = {{0, 10, 3}, {1, 4, 3}, {2, 15, 5}}; /* 4.5 rounds away from 0 */
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_edge edge = {.ns = 10,
-                        .peer_ns = 4,
+        tm_edge edge = {.weight = {10, 4, 7},
                         .kind = TM_EDGE_HOST,
                         .flags = TM_EDGE_OVER,
                         .part = cases[i].part};
-        int64_t over = 7;
-        const tm_graph graph = {.edges = &edge, .over_ns = &over};
+        const tm_graph graph = {.edges = &edge};
         int64_t ns[TM_LANES], of_ranks[TM_N_RANK_SETS];
         tm_sets_weigh(NULL, &graph, 0, 0, of_ranks);
         tm_sets_weigh_changes(&sets, &graph, 0, 0, ns);

@@ -262,7 +262,7 @@ static bool add_end(host_walk *w, uint32_t c) {
         return false;
     if (w->m->causes.n > 0 && length > WAITING_CALL_NS)
         length = WAITING_CALL_NS;
-    const tm_edge edge = {
+    const tm_new_edge edge = {
         .ns = length, .peer_ns = length, .from = tm_call_begin(w->m, c), .kind = TM_EDGE_CALL};
     return tm_maker_edge(w->m, tm_call_end(w->m, c), &edge) &&
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
@@ -393,10 +393,10 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     bool inside = before->end_ns > call->begin_ns ||
                   (before->end_ns == call->begin_ns && before->begin_ns == call->begin_ns);
     int64_t since = inside ? before->begin_ns : before->end_ns, dark = 0, lit = 0;
-    tm_edge edge = {.ns = call->begin_ns - since,
-                    .peer_ns = call->begin_ns - since,
-                    .from = inside ? tm_call_begin(w->m, source) : tm_call_end(w->m, source),
-                    .kind = TM_EDGE_HOST};
+    tm_new_edge edge = {.ns = call->begin_ns - since,
+                        .peer_ns = call->begin_ns - since,
+                        .from = inside ? tm_call_begin(w->m, source) : tm_call_end(w->m, source),
+                        .kind = TM_EDGE_HOST};
     uint32_t last = find_wait(w, call, since, &dark, &lit);
     const bool known = last != TM_NO_PART;
     if (!known && !w->of_cpu && !w->m->draft->syncs)
@@ -421,7 +421,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         w->m->unseen = true;
     }
     if (end > dark) { /* the time after the wait is the host's own, too */
-        tm_edge wait = edge;
+        tm_new_edge wait = edge;
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
         wait.from = tm_event_end(last);

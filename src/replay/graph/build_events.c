@@ -162,10 +162,10 @@ static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, siz
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     bool led = false;
     for (size_t v = 0; v < n; v++) {
-        const tm_edge edge = {.ns = e->end_ns - visits[v].last_ns,
-                              .peer_ns = visits[v].usual_ns,
-                              .from = TM_FROM_VISIT + (uint32_t)(&visits[v] - m->visits),
-                              .kind = TM_EDGE_TRANSFER};
+        const tm_new_edge edge = {.ns = e->end_ns - visits[v].last_ns,
+                                  .peer_ns = visits[v].usual_ns,
+                                  .from = TM_FROM_VISIT + (uint32_t)(&visits[v] - m->visits),
+                                  .kind = TM_EDGE_TRANSFER};
         if (edge.ns < 0)
             continue;
         led = true;
@@ -175,10 +175,10 @@ static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, siz
     if (led)
         return true;
     uint8_t work = work_of(m, e);
-    const tm_edge edge = {.ns = e->end_ns - e->begin_ns,
-                          .peer_ns = e->end_ns - e->begin_ns,
-                          .from = tm_event_begin(i),
-                          .kind = work};
+    const tm_new_edge edge = {.ns = e->end_ns - e->begin_ns,
+                              .peer_ns = e->end_ns - e->begin_ns,
+                              .from = tm_event_begin(i),
+                              .kind = work};
     return tm_maker_edge(m, tm_event_end(i), &edge);
 }
 

@@ -12,12 +12,21 @@ void tm_graph_free(tm_graph *graph) {
     free(graph->parts);
     free(graph->first);
     free(graph->edges);
-    free(graph->over_ns);
+    tm_vec_free(&graph->longs);
     tm_vec_free(&graph->visits);
     tm_vec_free(&graph->steps);
-    graph->ns = graph->over_ns = NULL;
+    graph->ns = NULL;
     graph->event = graph->parts = graph->first = NULL;
     graph->edges = NULL;
+}
+
+bool tm_graph_weigh_long(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
+    if (edge->weight.ns != TM_LONG)
+        edge->weight = (tm_short_weight){TM_LONG, (int32_t)graph->longs.n++, 0};
+    if (!tm_vec_reserve(&graph->longs, graph->longs.n))
+        return false;
+    ((tm_weight *)graph->longs.data)[edge->weight.peer_ns] = *weight;
+    return true;
 }
 
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns) {
@@ -102,7 +111,7 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     if (!tm_maker_room(m, next[n_steps]))
         return false;
     for (uint32_t i = 0; i < m->draft->events.n; i++) {
-        const tm_edge edge = {.from = tm_event_end(i), .kind = TM_EDGE_BEFORE};
+        const tm_new_edge edge = {.from = tm_event_end(i), .kind = TM_EDGE_BEFORE};
         if (ends_step(&events[i]))
             tm_maker_set(m, first + next[events[i].step]++, parts + (uint32_t)events[i].step,
                          &edge);
@@ -118,7 +127,7 @@ static bool add_warm_up(tm_maker *m, uint32_t part) {
     const size_t n_tracks = m->draft->timeline->n_tracks;
     const uint32_t behind = tm_warm_up_after(m->draft);
     uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* by stream */
-    tm_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
+    tm_new_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
     if (!last)
         return false;
     memset(last, 0xff, n_tracks * sizeof *last);
@@ -164,7 +173,7 @@ static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
 }
 
-static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_ns) {
+static void cut_edge(tm_loose_edge *edge, tm_weight *weight, int64_t from_ns) {
     const int64_t ns = from_ns + weight->ns;
     edge->from = TM_FROM_ROOT;
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
@@ -185,7 +194,7 @@ static void cut_at_root(tm_maker *m) {
         if (from >= 2 * n_before || call_ns(calls, from) >= 0 ||
             (edge->to >= first && (to >= n_parts || call_ns(calls, to) < 0)))
             continue;
-        cut_edge(edge, (tm_loose_weight *)m->weights.data + i, call_ns(calls, from));
+        cut_edge(edge, (tm_weight *)m->weights.data + i, call_ns(calls, from));
     }
 }
 
@@ -194,6 +203,7 @@ bool tm_maker_loose(tm_maker *m) {
     *m->graph = (tm_graph){.rank = draft->timeline->rank,
                            .visits = TM_VEC(tm_graph_visit),
                            .steps = TM_VEC(tm_graph_step),
+                           .longs = TM_VEC(tm_weight),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};
     /* Estimated: three edges lead to an event, two to a call, few to other nodes. */
@@ -215,7 +225,7 @@ tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                   .n_visits = n,
                   .graph = out,
                   .edges = TM_VEC(tm_loose_edge),
-                  .weights = TM_VEC(tm_loose_weight),
+                  .weights = TM_VEC(tm_weight),
                   .causes = TM_VEC(tm_cause)};
     tm_status status = tm_maker_loose(&m) ? tm_maker_order(&m, err) : tm_fail_memory(err);
     tm_vec_free(&m.edges);

@@ -91,8 +91,8 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     tm_order_key *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
     *place = calloc(2 * parts + n_steps + 1, sizeof **place);
-    g->parts = calloc(n + 1, sizeof *g->parts);
-    g->ns = calloc(n + 1, sizeof *g->ns);
+    g->parts = malloc((n + 1) * sizeof *g->parts);
+    g->ns = malloc((n + 1) * sizeof *g->ns);
     g->event = malloc((n + 1) * sizeof *g->event);
     bool ok = keys && scratch && ends && *place && g->parts && g->ns && g->event;
     if (ok) {
@@ -139,44 +139,36 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges [first, behind) into a node from index n on, except those from a later node to
- * an earlier one. Returns the index after the last one. If no edge reaches the node's recorded
- * time, adds one from the root. */
-static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
-                         const uint32_t *place, size_t n) {
+/* Copies the edges [first, behind) into a node from index *n on, except those from a later node to
+ * an earlier one; updates *n. If no edge reaches the node's recorded time, adds one from the root.
+ * False when out of memory. */
+static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
+                       const uint32_t *place, size_t *n) {
     const tm_loose_edge *edges = m->edges.data;
-    const tm_loose_weight *weights = m->weights.data;
-    const tm_graph *g = m->graph;
+    const tm_weight *weights = m->weights.data;
+    tm_graph *g = m->graph;
     int64_t reached = INT64_MIN;
-    g->over_ns[node] = 0;
     for (uint32_t i = first; i < behind; i++) {
-        tm_edge *edge = &g->edges[n];
-        *edge = (tm_edge){.ns = weights[i].ns,
-                          .peer_ns = weights[i].peer_ns,
-                          .from = edges[i].from,
-                          .kind = edges[i].kind,
-                          .flags = edges[i].flags};
+        tm_edge *edge = &g->edges[*n];
+        *edge = (tm_edge){.from = edges[i].from, .kind = edges[i].kind, .flags = edges[i].flags};
         if (is_node(edge->from)) {
             edge->from = place[edge->from];
             if (edge->from >= node)
                 continue;
         }
-        if (weights[i].over_ns != 0) {
-            edge->flags |= TM_EDGE_OVER;
-            g->over_ns[node] = weights[i].over_ns;
-        }
-        int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
+        edge->flags |= weights[i].over_ns != 0 ? TM_EDGE_OVER : 0;
+        if (!tm_graph_weigh(g, edge, &weights[i]))
+            return false;
+        int64_t ns = tm_graph_source_ns(g, edge) + weights[i].ns;
         reached = ns > reached ? ns : reached;
-        m->origin[n++] = i;
+        m->origin[(*n)++] = i;
     }
-    if (reached < g->ns[node]) {
-        m->origin[n] = TM_NO_ORIGIN;
-        g->edges[n++] = (tm_edge){.ns = g->ns[node],
-                                  .peer_ns = g->ns[node],
-                                  .from = TM_FROM_ROOT,
-                                  .kind = TM_EDGE_BEFORE};
-    }
-    return n;
+    if (reached >= g->ns[node])
+        return true;
+    const tm_weight whole = {g->ns[node], g->ns[node], 0};
+    m->origin[*n] = TM_NO_ORIGIN;
+    g->edges[*n] = (tm_edge){.from = TM_FROM_ROOT, .kind = TM_EDGE_BEFORE};
+    return tm_graph_weigh(g, &g->edges[(*n)++], &whole);
 }
 
 static bool place_edges(tm_maker *m, const uint32_t *place) {
@@ -185,12 +177,11 @@ static bool place_edges(tm_maker *m, const uint32_t *place) {
     size_t n = 0;
     g->first = malloc((g->n_nodes + 1) * sizeof *g->first);
     g->edges = malloc((m->edges.n + g->n_nodes + 1) * sizeof *g->edges);
-    g->over_ns = malloc((g->n_nodes + 1) * sizeof *g->over_ns);
     m->origin = malloc((m->edges.n + g->n_nodes + 1) * sizeof *m->origin);
-    bool ok = first && g->first && g->edges && g->over_ns && m->origin;
+    bool ok = first && g->first && g->edges && m->origin;
     for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
         g->first[v] = (uint32_t)n;
-        n = place_into(m, v, first[g->parts[v]], first[g->parts[v] + 1], place, n);
+        ok = place_into(m, v, first[g->parts[v]], first[g->parts[v] + 1], place, &n);
     }
     free(first);
     if (!ok)
@@ -229,7 +220,8 @@ size_t tm_graph_wrong(const tm_graph *graph) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
         int64_t ns = INT64_MIN;
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            int64_t reached = tm_graph_source_ns(graph, &graph->edges[e]) + graph->edges[e].ns;
+            const tm_edge *edge = &graph->edges[e];
+            int64_t reached = tm_graph_source_ns(graph, edge) + tm_graph_weight(graph, edge).ns;
             ns = reached > ns ? reached : ns;
         }
         wrong += ns != graph->ns[v];

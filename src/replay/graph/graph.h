@@ -69,11 +69,26 @@ enum {
  * but only continues after it. */
 #define TM_NO_NODE UINT32_MAX
 
-typedef struct tm_edge {
+/** The weight of an edge. */
+typedef struct tm_weight {
     int64_t ns;      /* recorded */
     int64_t peer_ns; /* time of the other ranks of its role at the same place */
-    uint32_t from;   /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
-    uint8_t kind;    /* tm_edge_kind */
+    int64_t over_ns; /* unexplained part if the edge has TM_EDGE_OVER; else 0. If the edge is cut at
+                        the root it is not reduced, so that it can be compared with other ranks */
+} tm_weight;
+
+/** A weight in half the memory, for the usual short times. If ns is TM_LONG, the weight is number
+ * peer_ns of those that are too long. */
+typedef struct tm_short_weight {
+    int32_t ns, peer_ns, over_ns;
+} tm_short_weight;
+
+#define TM_LONG INT32_MIN
+
+typedef struct tm_edge {
+    tm_short_weight weight; /* see tm_graph_weight */
+    uint32_t from;          /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
+    uint8_t kind;           /* tm_edge_kind */
     uint8_t flags;
     /* number of the part of the user's scenario that applies to it, from 1; 0 for none */
     uint8_t part;
@@ -104,9 +119,7 @@ typedef struct tm_graph {
     uint32_t *parts;
     uint32_t *first;    /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
     tm_edge *edges;     /* each edge leads from an earlier node to a later one */
-    int64_t *over_ns;   /* [n_nodes] unexplained part of the edges into the node that have
-                           TM_EDGE_OVER; else 0. If an edge is cut at the root it is not reduced, so
-                           that it can be compared with other ranks */
+    tm_vec longs;       /* of tm_weight: those that are too long for their edges */
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;       /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* number of wait edges that were inferred, not recorded */
@@ -117,16 +130,32 @@ typedef struct tm_graph {
 
 void tm_graph_free(tm_graph *graph);
 
-/** Returns the usual weight at the edge's place. If only two ranks can be compared, it is the
- * smaller weight, because nothing else distinguishes the two. */
-static inline int64_t tm_edge_usual_ns(const tm_edge *edge) {
-    return (edge->flags & TM_EDGE_PAIR) && edge->ns < edge->peer_ns ? edge->ns : edge->peer_ns;
+/** Returns the weight of an edge. */
+static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *edge) {
+    const tm_short_weight *w = &edge->weight;
+    return w->ns == TM_LONG ? ((const tm_weight *)graph->longs.data)[w->peer_ns]
+                            : (tm_weight){w->ns, w->peer_ns, w->over_ns};
 }
 
-/** Returns the unexplained part [ns] of an edge's recorded weight.
- * @param node  the edge's target */
-static inline int64_t tm_graph_over_ns(const tm_graph *graph, uint32_t node, const tm_edge *edge) {
-    return edge->flags & TM_EDGE_OVER ? graph->over_ns[node] : 0;
+/** Slow path of tm_graph_weigh. */
+bool tm_graph_weigh_long(tm_graph *graph, tm_edge *edge, const tm_weight *weight) TM_MUST_CHECK;
+
+/** Sets the weight of an edge. False when out of memory. */
+static inline bool tm_graph_weigh(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
+    const tm_short_weight w = {(int32_t)weight->ns, (int32_t)weight->peer_ns,
+                               (int32_t)weight->over_ns};
+    if (w.ns != weight->ns || w.peer_ns != weight->peer_ns || w.over_ns != weight->over_ns ||
+        w.ns == TM_LONG)
+        return tm_graph_weigh_long(graph, edge, weight);
+    edge->weight = w;
+    return true;
+}
+
+/** Returns the usual weight at the edge's place. If only two ranks can be compared, it is the
+ * smaller weight, because nothing else distinguishes the two. */
+static inline int64_t tm_edge_usual_ns(const tm_edge *edge, const tm_weight *weight) {
+    return (edge->flags & TM_EDGE_PAIR) && weight->ns < weight->peer_ns ? weight->ns
+                                                                        : weight->peer_ns;
 }
 
 /** Returns the recorded time [ns] of an edge's source. */

@@ -12,11 +12,12 @@ typedef struct tm_loose_edge {
     uint16_t none; /* 0 */
 } tm_loose_edge;
 
-/* The weights of a loose edge, as in tm_edge, and its unexplained part, which at most one of the
- * edges into a node has. */
-typedef struct tm_loose_weight {
-    int64_t ns, peer_ns, over_ns;
-} tm_loose_weight;
+/* An edge to be added. */
+typedef struct tm_new_edge {
+    int64_t ns, peer_ns;
+    uint32_t from;
+    uint8_t kind, flags;
+} tm_new_edge;
 
 /* A possible cause of an event's delay. */
 typedef struct tm_cause {
@@ -36,10 +37,11 @@ typedef struct tm_maker {
     size_t n_visits, n_named;      /* n_named: how many of them have a recorded event */
     bool unseen; /* whether the graph has TM_EDGE_UNSEEN and is not replayed in a batch */
     tm_graph *graph;
-    tm_vec edges;              /* of tm_loose_edge */
-    tm_vec weights;            /* of tm_loose_weight, parallel to edges */
-    size_t room;               /* capacity of both */
-    tm_vec causes;             /* of tm_cause: possible causes of the current node */
+    tm_vec edges;   /* of tm_loose_edge */
+    tm_vec weights; /* of tm_weight, parallel to edges; at most one edge into a node has an
+                       unexplained part */
+    size_t room;    /* capacity of both */
+    tm_vec causes;  /* of tm_cause: possible causes of the current node */
     int64_t launch_ns, gap_ns; /* usual lags */
     uint32_t *origin; /* owned; [edges of the graph] index of its loose edge, or TM_NO_ORIGIN */
 } tm_maker;
@@ -69,15 +71,15 @@ static inline bool tm_maker_room(tm_maker *m, size_t n) {
     return m->edges.n + n <= m->room || tm_maker_grow(m, n);
 }
 
-static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_edge *edge) {
+static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new_edge *edge) {
     ((tm_loose_edge *)m->edges.data)[i] =
         (tm_loose_edge){to, edge->from, edge->kind, edge->flags, 0};
-    ((tm_loose_weight *)m->weights.data)[i] = (tm_loose_weight){edge->ns, edge->peer_ns, 0};
+    ((tm_weight *)m->weights.data)[i] = (tm_weight){edge->ns, edge->peer_ns, 0};
 }
 
 /* Appends an edge. Edges must be appended in the order of their target parts. False when out of
  * memory. */
-static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
+static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *edge) {
     if (!tm_maker_room(m, 1))
         return false;
     tm_maker_set(m, m->edges.n++, to, edge);
@@ -85,11 +87,11 @@ static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) 
 }
 
 /* Same, with an unexplained part of @p over_ns. */
-static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_edge *edge,
+static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_new_edge *edge,
                                       int64_t over_ns) {
     const bool ok = tm_maker_edge(m, to, edge);
     if (ok)
-        ((tm_loose_weight *)m->weights.data)[m->edges.n - 1].over_ns = over_ns;
+        ((tm_weight *)m->weights.data)[m->edges.n - 1].over_ns = over_ns;
     return ok;
 }
 
@@ -125,11 +127,11 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     if (!tm_maker_room(m, n))
         return false;
     tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
-    tm_loose_weight *weights = (tm_loose_weight *)m->weights.data + m->edges.n;
+    tm_weight *weights = (tm_weight *)m->weights.data + m->edges.n;
     for (size_t i = 0; i < n; i++) {
         const int64_t at = tm_cause_reaches(&causes[i], ns), weight = at - causes[i].from_ns;
         edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
-        weights[i] = (tm_loose_weight){weight, tm_cause_peer_ns(m, &causes[i], weight), 0};
+        weights[i] = (tm_weight){weight, tm_cause_peer_ns(m, &causes[i], weight), 0};
         binding = at > latest ? i : binding;
         over = at > latest ? ns - at : over;
         latest = at > latest ? at : latest;

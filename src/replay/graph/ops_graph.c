@@ -141,7 +141,7 @@ typedef struct maker {
     const tm_ops_draft *draft;
     const tm_ops_times *ideal;
     tm_graph *graph;
-    tm_vec ns, over_ns, event, first, edges;
+    tm_vec ns, event, first, edges;
     uint32_t *end_node; /* [parts] */
     uint32_t *arrived;  /* [parts] node at which the operation arrives, if it joins ranks */
     uint32_t *visit_of; /* [parts] index of its participation, if it joins ranks */
@@ -150,25 +150,20 @@ typedef struct maker {
 
 static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
     const uint32_t first = (uint32_t)m->edges.n;
-    const int64_t none = 0;
-    m->ok = m->ok && tm_vec_append(&m->ns, &ns, 1) && tm_vec_append(&m->over_ns, &none, 1) &&
-            tm_vec_append(&m->event, &event, 1) && tm_vec_append(&m->first, &first, 1);
+    m->ok = m->ok && tm_vec_append(&m->ns, &ns, 1) && tm_vec_append(&m->event, &event, 1) &&
+            tm_vec_append(&m->first, &first, 1);
     return (uint32_t)m->ns.n - 1;
 }
 
 /* Adds an edge into the node that was added last. */
-static void add_edge(maker *m, uint32_t from, uint8_t kind, int64_t ns, int64_t peer_ns) {
-    const tm_edge edge = {.ns = ns, .peer_ns = peer_ns, .from = from, .kind = kind};
-    m->ok = m->ok && tm_vec_append(&m->edges, &edge, 1);
+static void add_edge(maker *m, uint32_t from, uint8_t kind, tm_weight weight) {
+    tm_edge edge = {.from = from, .kind = kind, .flags = weight.over_ns > 0 ? TM_EDGE_OVER : 0};
+    m->ok = m->ok && tm_graph_weigh(m->graph, &edge, &weight) && tm_vec_append(&m->edges, &edge, 1);
 }
 
 /* Adds an edge for unexplained time, which is ideally 0. */
 static void add_lag(maker *m, uint32_t from, int64_t ns) {
-    add_edge(m, from, TM_EDGE_GAP, ns, ns > 0 ? 0 : ns);
-    if (m->ok && ns > 0) {
-        ((tm_edge *)m->edges.data)[m->edges.n - 1].flags = TM_EDGE_OVER;
-        ((int64_t *)m->over_ns.data)[m->over_ns.n - 1] = ns;
-    }
+    add_edge(m, from, TM_EDGE_GAP, ns > 0 ? (tm_weight){ns, 0, ns} : (tm_weight){ns, ns, 0});
 }
 
 /* Adds an edge from each operation that this one follows. Its start is explained by the one that
@@ -207,7 +202,7 @@ static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
     uint32_t node = add_node(m, begin, p->row);
     add_causes(m, i, edge, end, begin);
     m->end_node[i] = add_node(m, p->end_ns, p->row);
-    add_edge(m, node, kind, time, m->ideal->ns[p->type]);
+    add_edge(m, node, kind, (tm_weight){time, m->ideal->ns[p->type], 0});
 }
 
 /* Adds an operation that joins ranks: three nodes for its arrival, the start of all members, and
@@ -220,7 +215,7 @@ static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     uint32_t node = add_node(m, begin, p->row);
     add_lag(m, TM_FROM_VISIT + m->visit_of[i], begin - p->join_ns);
     m->end_node[i] = add_node(m, p->end_ns, p->row);
-    add_edge(m, node, TM_EDGE_TRANSFER, time, m->ideal->ns[p->type]);
+    add_edge(m, node, TM_EDGE_TRANSFER, (tm_weight){time, m->ideal->ns[p->type], 0});
 }
 
 /* Adds the end of a step, after all operations that no other follows. */
@@ -231,7 +226,7 @@ static void add_end(maker *m, size_t k, const bool *followed) {
                                 add_node(m, ends[k].end_ns, TM_NO_EVENT)};
     for (size_t i = ends[k].first; i < behind; i++)
         if (!followed[i])
-            add_edge(m, m->end_node[i], TM_EDGE_BEFORE, 0, 0);
+            add_edge(m, m->end_node[i], TM_EDGE_BEFORE, (tm_weight){0, 0, 0});
     m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
 }
 
@@ -292,11 +287,10 @@ static void finish(maker *m) {
         return;
     g->n_nodes = m->ns.n;
     g->ns = m->ns.data;
-    g->over_ns = m->over_ns.data;
     g->event = m->event.data;
     g->first = m->first.data;
     g->edges = m->edges.data;
-    m->ns.data = m->over_ns.data = m->event.data = m->first.data = m->edges.data = NULL;
+    m->ns.data = m->event.data = m->first.data = m->edges.data = NULL;
     set_nodes(m);
     m->ok = tm_ops_sort_visits(g);
 }
@@ -305,13 +299,13 @@ tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_
                        tm_error *err) {
     *out = (tm_graph){.rank = draft->timeline->rank,
                       .visits = TM_VEC(tm_graph_visit),
-                      .steps = TM_VEC(tm_graph_step)};
+                      .steps = TM_VEC(tm_graph_step),
+                      .longs = TM_VEC(tm_weight)};
     size_t n = draft->parts.n;
     maker m = {.draft = draft,
                .ideal = ideal,
                .graph = out,
                .ns = TM_VEC(int64_t),
-               .over_ns = TM_VEC(int64_t),
                .event = TM_VEC(uint32_t),
                .first = TM_VEC(uint32_t),
                .edges = TM_VEC(tm_edge),
@@ -329,7 +323,6 @@ tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_
         finish(&m);
     }
     tm_vec_free(&m.ns);
-    tm_vec_free(&m.over_ns);
     tm_vec_free(&m.event);
     tm_vec_free(&m.first);
     tm_vec_free(&m.edges);

@@ -177,7 +177,7 @@ static const int64_t UNREACHED = INT64_MIN / 4;
  * that they cannot have: unexplained time, or a long one. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
-    const tm_loose_weight *weight = m->weights.data;
+    const tm_weight *weight = m->weights.data;
     const place_of_edge *at = model->edges.data, *const behind = at + m->edges.n;
     int32_t *const recorded = batch->recorded->ns + batch->n;
     int64_t *const wide = batch->wide->ns + batch->n;
@@ -215,7 +215,7 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     for (size_t i = 0; i < model->transfers.n; i++) {
         const tm_loose_edge *edge = (const tm_loose_edge *)m->edges.data + transfers[i];
         batch->visits[edge->from & ~TM_FROM_VISIT].usual_ns[batch->n] =
-            ((const tm_loose_weight *)m->weights.data)[transfers[i]].peer_ns;
+            ((const tm_weight *)m->weights.data)[transfers[i]].peer_ns;
     }
 }
 
@@ -255,7 +255,8 @@ static uint32_t *find_wide(tm_model *model) {
     uint32_t *wide = calloc((size_t)n_edges + 1, sizeof *wide);
     for (uint32_t e = 0; e < n_edges && wide; e++) {
         const tm_edge *edge = &g->edges[e];
-        wide[e] = edge->from == TM_FROM_ROOT || edge->ns > WIDE_NS || edge->ns < -WIDE_NS
+        const int64_t ns = tm_graph_weight(g, edge).ns;
+        wide[e] = edge->from == TM_FROM_ROOT || ns > WIDE_NS || ns < -WIDE_NS
                       ? (uint32_t)model->n_wide++
                       : TM_NO_SLOT;
     }
@@ -438,7 +439,7 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
                   .n_visits = rank->n,
                   .graph = out,
                   .edges = models->edges.size > 0 ? models->edges : TM_VEC(tm_loose_edge),
-                  .weights = models->weights.size > 0 ? models->weights : TM_VEC(tm_loose_weight),
+                  .weights = models->weights.size > 0 ? models->weights : TM_VEC(tm_weight),
                   .causes = models->causes.size > 0 ? models->causes : TM_VEC(tm_cause)};
     bool taken = false;
     m.edges.n = m.causes.n = 0;

@@ -52,17 +52,21 @@ static bool order_nodes(pick *p, bool in_time) {
     return true;
 }
 
-static void copy_edge(const pick *p, uint32_t e, tm_edge *edge) {
+static bool copy_edge(const pick *p, uint32_t e, tm_graph *out, tm_edge *edge) {
+    const bool over = p->batch->has_over[e] >> p->lane & 1;
+    const int64_t ns = tm_batch_ns(p->batch, e, p->lane);
+    const tm_weight weight = {
+        ns, p->workspace->known[e] & TM_WORKSPACE_PEER ? p->workspace->peer[e].ns[p->lane] : ns,
+        over ? p->batch->over[p->batch->items->slots[e]].ns[p->lane] : 0};
     *edge = p->batch->like->edges[e];
+    edge->weight = (tm_short_weight){0}; /* of this rank */
     edge->flags &= TM_EDGE_INPUT | TM_EDGE_GC;
     edge->flags |= p->workspace->known[e] & TM_EDGE_PAIR;
     edge->flags |= p->workspace->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0;
-    edge->flags |= p->batch->has_over[e] >> p->lane & 1 ? TM_EDGE_OVER : 0;
-    edge->ns = tm_batch_ns(p->batch, e, p->lane);
-    edge->peer_ns =
-        p->workspace->known[e] & TM_WORKSPACE_PEER ? p->workspace->peer[e].ns[p->lane] : edge->ns;
+    edge->flags |= over ? TM_EDGE_OVER : 0;
     if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
         edge->from = p->place[edge->from];
+    return tm_graph_weigh(out, edge, &weight);
 }
 
 static bool copy_boundaries(const pick *p, tm_graph *out) {
@@ -88,8 +92,7 @@ static bool copy_nodes(const pick *p, tm_graph *out) {
     out->parts = malloc((n + 1) * sizeof *out->parts);
     out->first = malloc((n + 1) * sizeof *out->first);
     out->edges = malloc((tm_batch_edges(p->batch) + 1) * sizeof *out->edges);
-    out->over_ns = malloc((n + 1) * sizeof *out->over_ns);
-    if (!out->over_ns || !out->ns || !out->event || !out->parts || !out->first || !out->edges)
+    if (!out->ns || !out->event || !out->parts || !out->first || !out->edges)
         return false;
     out->n_nodes = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -98,12 +101,9 @@ static bool copy_nodes(const pick *p, tm_graph *out) {
         out->event[i] = like->event[v];
         out->parts[i] = like->parts[v];
         out->first[i] = behind;
-        out->over_ns[i] = 0;
-        for (uint32_t e = like->first[v]; e < like->first[v + 1]; e++) {
-            copy_edge(p, e, &out->edges[behind]);
-            if (out->edges[behind++].flags & TM_EDGE_OVER)
-                out->over_ns[i] = p->batch->over[p->batch->items->slots[e]].ns[p->lane];
-        }
+        for (uint32_t e = like->first[v]; e < like->first[v + 1]; e++)
+            if (!copy_edge(p, e, out, &out->edges[behind++]))
+                return false;
     }
     out->first[n] = behind;
     return true;
@@ -115,6 +115,7 @@ tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *
     *out = (tm_graph){.rank = batch->rank[lane],
                       .visits = TM_VEC(tm_graph_visit),
                       .steps = TM_VEC(tm_graph_step),
+                      .longs = TM_VEC(tm_weight),
                       .n_inferred = batch->like->n_inferred};
     bool ok = tm_batch_workspace_fit(workspace, batch);
     if (ok)

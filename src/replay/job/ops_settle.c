@@ -43,26 +43,28 @@ static void set_visits(settler *s) {
     }
 }
 
-/* Sets the times of all nodes; a step's last node is its end. */
-static void set_nodes(settler *s) {
+/* Sets the times of all nodes; a step's last node is its end. False when out of memory. */
+static bool set_nodes(settler *s) {
     tm_graph *g = s->graph;
     const tm_graph_step *steps = g->steps.data;
     for (size_t v = 0, k = 0; v < g->n_nodes; v++) {
         bool end = k < g->steps.n && steps[k].node == v;
-        int64_t lag = end ? shift_of(s, k + 1) - shift_of(s, k) : 0;
+        const int64_t lag = end ? shift_of(s, k + 1) - shift_of(s, k) : 0;
+        const tm_weight weight = {lag, lag, lag > 0 ? lag : 0};
         g->ns[v] = INT64_MIN;
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
             tm_edge *edge = &g->edges[e];
             if (end || edge->kind == TM_EDGE_GAP) {
-                edge->ns = edge->peer_ns = lag;
                 edge->flags |= lag > 0 ? TM_EDGE_OVER : 0;
-                g->over_ns[v] = lag > 0 ? lag : 0;
+                if (!tm_graph_weigh(g, edge, &weight))
+                    return false;
             }
-            int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
+            int64_t ns = tm_graph_source_ns(g, edge) + tm_graph_weight(g, edge).ns;
             g->ns[v] = ns > g->ns[v] ? ns : g->ns[v];
         }
         k += end;
     }
+    return true;
 }
 
 tm_status tm_ops_settle(tm_graph *graph, const tm_replay *job, const int64_t *ns, tm_error *err) {
@@ -72,8 +74,7 @@ tm_status tm_ops_settle(tm_graph *graph, const tm_replay *job, const int64_t *ns
         ok = tm_keys_add(&s.places, &job->operations[i].operation) != TM_NO_KEY;
     if (ok && graph->steps.n > 0) {
         set_visits(&s);
-        set_nodes(&s);
-        ok = tm_ops_sort_visits(graph);
+        ok = set_nodes(&s) && tm_ops_sort_visits(graph);
     }
     tm_keys_free(&s.places);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -20,7 +20,7 @@ void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries
         uint32_t best = UINT32_MAX;
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             const tm_edge *edge = &graph->edges[e];
-            if (tm_graph_source_ns(graph, edge) + edge->ns == graph->ns[v] &&
+            if (tm_graph_source_ns(graph, edge) + tm_graph_weight(graph, edge).ns == graph->ns[v] &&
                 (best == UINT32_MAX || decides_before(graph, edge, &graph->edges[best])))
                 best = e;
         }
@@ -170,6 +170,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
     int64_t at = hop->end_ns;
     while (at > hop->begin_ns && edges[v] != UINT32_MAX) {
         const tm_edge *edge = &graph->edges[edges[v]];
+        const tm_weight weight = tm_graph_weight(graph, edge);
         int64_t source = tm_graph_source_ns(graph, edge);
         int64_t begin = source > hop->begin_ns ? source : hop->begin_ns;
         bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT);
@@ -178,7 +179,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
             .step = hop->step,
             .begin_ns = begin,
             .ns = at - begin,
-            .gain_ns = edge->ns - tm_edge_usual_ns(edge),
+            .gain_ns = weight.ns - tm_edge_usual_ns(edge, &weight),
             .rank = graph->rank,
             .name = event == TM_NO_EVENT ? TM_NO_NAME : timeline->name[event],
             .event = event,

@@ -58,22 +58,22 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
     case TM_EDGE_CALL:
         return graph->parts[node] / 2;
     default:
-        return tm_graph_over_ns(graph, node, edge) > 0 && graph->parts[node] < 2 * n_events
+        return tm_graph_weight(graph, edge).over_ns > 0 && graph->parts[node] < 2 * n_events
                    ? graph->parts[node] / 2
                    : NO_ITEM;
     }
 }
 
-/* Updates an item's weights from one of its edges, whose unexplained part is @p over_ns. */
-static void weigh_item(const tm_edge *edge, int64_t over_ns, tm_peer_weights *w) {
-    const int64_t own_ns = edge->ns - (edge->flags & TM_EDGE_UNSEEN ? edge->peer_ns : 0);
+/* Updates an item's weights from one of its edges. */
+static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights *w) {
+    const int64_t own_ns = is->ns - (edge->flags & TM_EDGE_UNSEEN ? is->peer_ns : 0);
     /* of several edges the longest is used, because one after an inferred wait is shorter */
     if (edge->kind == TM_EDGE_HOST)
         w->first_ns = own_ns > w->first_ns ? own_ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
-        w->second_ns = edge->ns;
+        w->second_ns = is->ns;
     else if (is_lag(edge))
-        w->second_ns = over_ns;
+        w->second_ns = is->over_ns;
 }
 
 /* Sets the weights of all items from their edges; items without an edge get no place. */
@@ -87,8 +87,9 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
             const uint32_t item = item_of(graph, v, edge, out->n_events);
             if (item == NO_ITEM)
                 continue;
+            const tm_weight is = tm_graph_weight(graph, edge);
             out->places[item] = 0;
-            weigh_item(edge, tm_graph_over_ns(graph, v, edge), &out->weights[item]);
+            weigh_item(edge, &is, &out->weights[item]);
         }
     for (size_t i = 0; i < draft->events.n; i++)
         out->weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
@@ -497,27 +498,27 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
     return is;
 }
 
-/* Sets peer_ns of an edge.
- * @param is  weights of the peers
+/* Returns the weight of the other ranks at an edge.
+ * @param is   weights of the peers
  * @param own  weights of the rank, both of the edge's item */
-static void set_edge(tm_edge *edge, int64_t over_ns, const tm_peer_weights *is,
-                     const tm_peer_weights *own) {
-    const int64_t excess = over_ns - is->second_ns;
+static int64_t peer_ns_of(const tm_edge *edge, const tm_weight *weight, const tm_peer_weights *is,
+                          const tm_peer_weights *own) {
+    const int64_t excess = weight->over_ns - is->second_ns;
+    int64_t ns;
     switch ((tm_edge_kind)edge->kind) {
     case TM_EDGE_COMPUTE:
     case TM_EDGE_COPY:
     case TM_EDGE_HOST:
-        edge->peer_ns = edge->ns + is->first_ns - own->first_ns;
+        ns = weight->ns + is->first_ns - own->first_ns;
         break;
     case TM_EDGE_CALL:
-        edge->peer_ns = is->second_ns;
+        ns = is->second_ns;
         break;
     default:
-        edge->peer_ns = edge->ns - (is_lag(edge) && excess > 0 ? excess : 0);
+        ns = weight->ns - (is_lag(edge) && excess > 0 ? excess : 0);
         break;
     }
-    if (edge->peer_ns < 0)
-        edge->peer_ns = 0;
+    return ns > 0 ? ns : 0;
 }
 
 /* Sets peer_ns of the edges into a node.
@@ -540,19 +541,23 @@ static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
                              call ? tm_extras_ns(own->second_ns, factor) : own->second_ns};
 }
 
-void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
-                  size_t index) {
+tm_status tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
+                       size_t index, tm_error *err) {
     const tm_extra_factors *factors = tm_extras_of(&places->extras, index);
     for (uint32_t v = 0; v < graph->n_nodes; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             tm_edge *edge = &graph->edges[e];
             const uint32_t item = item_of(graph, v, edge, items->n_events);
+            tm_weight weight = tm_graph_weight(graph, edge);
             if (edge->flags & TM_EDGE_UNSEEN)
-                edge->peer_ns = edge->ns;
-            if (item == NO_ITEM)
-                continue;
-            const tm_peer_weights is = peer_of(items, item, places, factors, &edge->flags);
-            if (!(edge->flags & TM_EDGE_MISSING))
-                set_edge(edge, tm_graph_over_ns(graph, v, edge), &is, &items->weights[item]);
+                weight.peer_ns = weight.ns;
+            if (item != NO_ITEM) {
+                const tm_peer_weights is = peer_of(items, item, places, factors, &edge->flags);
+                if (!(edge->flags & TM_EDGE_MISSING))
+                    weight.peer_ns = peer_ns_of(edge, &weight, &is, &items->weights[item]);
+            }
+            if (!tm_graph_weigh(graph, edge, &weight))
+                return tm_fail_memory(err);
         }
+    return TM_OK;
 }

@@ -189,8 +189,9 @@ tm_status tm_batch_rows(const tm_batch *batches, size_t n, const tm_batch_places
 bool tm_batch_peers(const tm_batch *batch, const tm_peer_places *places,
                     tm_batch_workspace *workspace) TM_MUST_CHECK;
 
-/** Sets the peer weights of the edges of a graph. @param index  of the rank in its process */
-void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
-                  size_t index);
+/** Sets the peer weights of the edges of a graph. TM_OK; TM_ERR_FAULT.
+ * @param index  of the rank in its process */
+tm_status tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
+                       size_t index, tm_error *err) TM_MUST_CHECK;
 
 #endif

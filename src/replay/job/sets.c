@@ -5,25 +5,25 @@
 #include "base/keys.h"
 #include "base/simd_lanes.h"
 
-/* Returns @p ns, limited to the recorded weight without its unexplained part @p over_ns. That part
+/* Returns @p ns, limited to the recorded weight without its unexplained part. That part
  * can exceed the recorded weight if the edge is cut at the root. */
-static int64_t explained(const tm_edge *edge, int64_t over_ns, int64_t ns) {
-    const bool cut = edge->from == TM_FROM_ROOT && edge->ns < over_ns;
-    const int64_t without = cut ? 0 : edge->ns - over_ns;
-    return over_ns > 0 && without < ns ? without : ns;
+static int64_t explained(const tm_edge *edge, const tm_weight *w, int64_t ns) {
+    const bool cut = edge->from == TM_FROM_ROOT && w->ns < w->over_ns;
+    const int64_t without = cut ? 0 : w->ns - w->over_ns;
+    return w->over_ns > 0 && without < ns ? without : ns;
 }
 
 /* Computes the changed weight, and the changed weight without unexplained time. */
 static void change_edge(const tm_change *change, double factor, const tm_edge *edge,
-                        int64_t over_ns, int64_t *ns) {
+                        const tm_weight *weight, int64_t *ns) {
     factor = change->factors ? change->factors[edge->part - 1] : factor;
     if (factor == 0.0) {
         ns[0] = ns[1] = 0;
     } else if (isnan(factor) || isinf(factor)) {
-        ns[0] = isnan(factor) ? edge->peer_ns : tm_edge_usual_ns(edge);
-        ns[1] = explained(edge, over_ns, ns[0]);
+        ns[0] = isnan(factor) ? weight->peer_ns : tm_edge_usual_ns(edge, weight);
+        ns[1] = explained(edge, weight, ns[0]);
     } else {
-        ns[0] = llround((double)edge->ns * factor);
+        ns[0] = llround((double)weight->ns * factor);
         ns[1] = llround((double)ns[1] * factor);
     }
 }
@@ -31,15 +31,17 @@ static void change_edge(const tm_change *change, double factor, const tm_edge *e
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
                    int64_t *ns) {
     (void)context;
+    (void)node;
     const tm_edge *e = &graph->edges[edge];
+    const tm_weight w = tm_graph_weight(graph, e);
     const bool transfer = e->kind == TM_EDGE_TRANSFER;
-    const int64_t peer = transfer ? e->ns : e->peer_ns, over = tm_graph_over_ns(graph, node, e);
-    ns[TM_SET_RECORDED] = e->ns;
-    ns[TM_SET_RECORDED_EXPLAINED] = explained(e, over, e->ns);
+    const int64_t peer = transfer ? w.ns : w.peer_ns;
+    ns[TM_SET_RECORDED] = w.ns;
+    ns[TM_SET_RECORDED_EXPLAINED] = explained(e, &w, w.ns);
     ns[TM_SET_PEER] = peer;
-    ns[TM_SET_PEER_EXPLAINED] = explained(e, over, peer);
-    ns[TM_SET_IDEAL] = tm_edge_usual_ns(e);
-    ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
+    ns[TM_SET_PEER_EXPLAINED] = explained(e, &w, peer);
+    ns[TM_SET_IDEAL] = tm_edge_usual_ns(e, &w);
+    ns[TM_SET_IDEAL_RECORDED] = transfer ? w.peer_ns : w.ns;
 }
 
 void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n) {
@@ -102,17 +104,19 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
                            int64_t *ns) {
     const tm_sets *sets = context;
     const tm_edge *e = &graph->edges[edge];
-    const int64_t over = tm_graph_over_ns(graph, node, e), without = explained(e, over, e->ns);
+    const tm_weight w = tm_graph_weight(graph, e);
+    const int64_t without = explained(e, &w, w.ns);
+    (void)node;
     uint64_t meant = tm_sets_meant(sets, graph, e);
     /* computes whole rows, for which ns has room */
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k += 2) {
-            ns[i + k] = e->ns;
+            ns[i + k] = w.ns;
             ns[i + k + 1] = without;
         }
     for (; meant; meant &= meant - 1) {
         const size_t i = (size_t)__builtin_ctzll(meant);
         if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))
-            change_edge(&sets->changes[i], factor_of(sets, i, graph, e), e, over, ns + 2 * i);
+            change_edge(&sets->changes[i], factor_of(sets, i, graph, e), e, &w, ns + 2 * i);
     }
 }

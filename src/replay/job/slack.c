@@ -22,10 +22,11 @@ static tm_slack go_back(const tm_graph *graph, int64_t *late, int64_t below_ns) 
             out.least_ns = slack;
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             const tm_edge *edge = &graph->edges[e];
+            const int64_t ns = tm_graph_weight(graph, edge).ns;
             if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
-                bring_down(&late[edge->from], late[v] - edge->ns);
+                bring_down(&late[edge->from], late[v] - ns);
             if (slack < below_ns && (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY))
-                out.near_ns += edge->ns;
+                out.near_ns += ns;
         }
     }
     return out;
