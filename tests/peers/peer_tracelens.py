@@ -35,7 +35,7 @@ def work(rows):
         if category.split('_')[0] in ('GEMM', 'CONV', 'SDPA') and flop == flop and dims:
             of = sums.setdefault(key(name, json.loads(json.dumps(dims))), [0, 0, 0])
             for i, value in enumerate((1, flop * 1e9, size * 2**20)):
-                of[i] += value * calls
+                of[i] += float(value) * calls
     for at, of in sums.items():
         yield from zip(('calls', 'flop', 'bytes'), (at,) * 3, of)
 
@@ -130,7 +130,7 @@ def by_their_formulas(store):
         elif formula == ('bytes', 'convolution_backward'):
             found[figure, at] = 2 * sum(sizes) * width, "TraceLens counts the output's gradient twice"
         elif formula == ('bytes', 'convolution'):
-            found[figure, at] = value - sizes[2] * width, 'TraceLens does not count the bias'
+            found[figure, at] = value - sum(sizes[2:]) * width, 'TraceLens does not count the bias'
     return found
 
 
