@@ -25,6 +25,12 @@
     X(TM_COUNTED_EFFICIENT_BACKWARD, "aten::_scaled_dot_product_efficient_attention_backward")     \
     X(TM_COUNTED_CUDNN, "aten::_scaled_dot_product_cudnn_attention")                               \
     X(TM_COUNTED_CUDNN_BACKWARD, "aten::_scaled_dot_product_cudnn_attention_backward")             \
+    X(TM_COUNTED_AITER_GEMM, "aiter::gemm_a16w16")                                                 \
+    X(TM_COUNTED_VLLM_GEMM, "vllm::rocm_unquantized_gemm")                                         \
+    X(TM_COUNTED_FLASH_2, "flash_attn::_flash_attn_forward")                                       \
+    X(TM_COUNTED_FLASH_2_BACKWARD, "flash_attn::_flash_attn_backward")                             \
+    X(TM_COUNTED_FLASH_2_PACKED, "flash_attn::_flash_attn_varlen_forward")                         \
+    X(TM_COUNTED_FLASH_2_PACKED_BACKWARD, "flash_attn::_flash_attn_varlen_backward")               \
     X(TM_COUNTED_FLASH_3, "flash_attn_3::fwd")                                                     \
     X(TM_COUNTED_FLASH_3_BACKWARD, "flash_attn_3::bwd")
 

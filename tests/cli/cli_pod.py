@@ -371,6 +371,32 @@ def test_stages_have_their_time_and_their_own():
     equal(host['slowest_stage'], READ)
 
 
+def test_a_stage_that_waits_for_another_thread_is_not_the_slowest():
+    """Runs (stage, thread, begin, us) and expected own times of XProf's xplane_to_tf_data_stats_test.cc. Of
+    the first 100 us Prefetch waits 80 for Range, which another thread runs; of the 20 later it waits for
+    nothing, because Range ran before. XProf's bottleneck is the last stage in each."""
+    outer, inner = 'Iterator::Prefetch', 'Iterator::Prefetch::Range'
+    batch, mapped = 'Iterator::MapAndBatch', 'Iterator::MapAndBatch::Range'
+    cases = [
+        ([(outer, 1, 0, 100), (outer, 1, 200, 20), (inner, 2, 0, 80), (inner, 2, 100, 80)],
+         {outer: (120, 40), inner: (160, 160)}),
+        ([(outer, 1, 0, 30), (outer, 1, 100, 100), (inner, 2, 100, 80)],
+         {outer: (130, 50), inner: (80, 80)}),
+        ([(batch, 1, 0, 100), (mapped, 2, 0, 30), (mapped, 2, 40, 30)],
+         {batch: (100, 40), mapped: (60, 60)}),
+    ]
+    for runs, wanted in cases:
+        lines = [(thread, str(thread), 0, [(stage, at * US, length * US, {})
+                                           for stage, of, at, length in runs if of == thread])
+                 for thread in (1, 2)]
+        merged_planes('x', Plane('/host:CPU', lines), gpu([('add', 0, US, {'correlation_id': 1})]))
+        equal({row['stage']: (row['total_ns'] / 1000, (row['self_ns'] - row['wait_ns']) / 1000)
+               for row in rows('x.h5', 'pipeline.stage')}, wanted)
+        host, slowest = rows('x.h5', 'pipeline.host')[0], list(wanted)[-1]
+        equal((host['slowest_stage'], host['slowest_pct']),
+              (slowest, 100 * wanted[slowest][1] / sum(own for _, own in wanted.values())))
+
+
 def test_stages_of_other_libraries_on_the_thread_of_the_steps_are_waited_for():
     """Steps of 1000 us of two devices, whose thread takes 200 for a batch, including 100 for a
     shard, and marks the steps; a worker prepares for 600 in parallel. Without the marks it is

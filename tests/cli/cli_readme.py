@@ -165,6 +165,11 @@ def test_every_option_that_is_shown_exists():
     equal(unknown_options(text), [])
 
 
+def test_every_table_that_answers_a_feature_of_another_tool_exists():
+    rows = re.findall(r'\| `tmerge (?:show tmerge.h5|list) ([\w. ]+)`', page('docs/compared.md'))
+    tmerge('list', *sorted({name for row in rows for name in row.split()})).expect(0)
+
+
 def test_what_is_wrong_would_be_found():
     text = ('```sh\ntmerge show tmerge.h5 \\\n  --bogus\ntmerge --version; tmerge list --nothing\n```\n'
             '    mpirun --other tmerge job/* --skip-bad  # --no\n`tmerge show --force`, `--wrong`')

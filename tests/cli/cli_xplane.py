@@ -210,6 +210,30 @@ def test_jax_on_amd_is_mapped_to_ranks():
 OK = os.path.join(SOURCE, 'testdata', 'ok_gpus.xplane.pb')
 
 
+def test_kernels_and_memory_are_what_xprofs_own_tests_expect():
+    """Values of xplane_to_kernel_stats_db_test.cc, whose details are one to a line and which has an occupancy
+    without a colon, and of xplane_to_memory_profile_test.cc: at the peak 2000 of stacks and 5000 taken."""
+    kernels = [('kernel_name_shortest', 16, 0, 'occ_pct:50.0'), ('kernel_name_middle', 32, 16384, 'occ_pct=13.0'),
+               ('volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn', 32, 16384, 'occ_pct:25.0')]
+    events = [(name, 10000 * (i + 1), 1000 * (i + 1), {'correlation_id': i + 1, 'kernel_details': '\n'.join(
+        (f'regs:{registers}', 'static_shared:0', f'dynamic_shared:{shared}', 'grid:3,1,1', 'block:64,1,1', occupancy))})
+        for i, (name, registers, shared, occupancy) in enumerate(kernels)]
+    records = [(f'Memory{what}', at, 1000, {'bytes_reserved': 2000, 'bytes_allocated': taken, 'bytes_available': free,
+                                            'allocation_bytes': size, 'addr': address, 'allocator_name': 'GPU_0_bfc'})
+               for what, at, taken, free, size, address in (
+                   ('Allocation', 40000, 3000, 5000, 256, 222333), ('Deallocation', 50000, 2744, 5256, 256, 222333),
+                   ('Allocation', 70000, 5000, 3000, 300, 345678))]
+    store = xspace.merged_planes('own', xspace.gpu(events), host((1, 'main', 0, records)))
+    found = tables(store, 'kernels.kernel', 'memory.device', 'memory.category')
+    equal([(row['name'], row['total_ns'], row['registers'], row['shared_memory_bytes'], row['occupancy_pct'],
+            row['tensor_cores']) for row in found['kernels.kernel']],
+          [(kernels[2][0], 3, 32, 16384, 25.0, True), (kernels[1][0], 2, 32, 16384, None, False),
+           (kernels[0][0], 1, 16, 0, 50.0, False)])
+    equal([(row['allocator'], row['peak_bytes'], row['peak_time_ns'] - BASE_NS) for row in found['memory.device']],
+          [('GPU_0_bfc', 7000, 70)])
+    equal([row['peak_bytes'] for row in found['memory.category'] if row['category'] == 'stack'], [2000])
+
+
 def test_threads_go_to_the_device_that_they_call_for():
     """testdata/ok_gpus: threads worker and main call for GPU 0, other for GPU 1."""
     merge(OK)

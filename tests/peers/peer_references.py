@@ -1,4 +1,5 @@
 """Compares what TraceLens's own tests expect, the CSV files beside their traces, with tmerge (peers.py)."""
+import ast
 import csv
 import os
 import sys
@@ -18,7 +19,8 @@ REPORTS |= {f'inference/{job}/{trace}.json.gz': f'inference/{job}/perf_csvs' for
 REPORTS |= {'mi210/gpu_only_trace/gpu_only_trace.json.gz': 'mi210/gpu_only_trace/gpu_only_trace_perf_report_csvs',
             'perf_model/normalization/normalization_layer_test.json.gz':
                 'perf_model/normalization/normalization_layer_test_perf_report_csvs',
-            'torch_compile_triton/trace.json.gz': 'torch_compile_triton/trace_perf_report_csvs'}
+            'torch_compile_triton/trace.json.gz': 'torch_compile_triton/trace_perf_report_csvs',
+            'mi300/resnet_act_checkpoint.json.gz': 'mi300/resnet_act_checkpoint_recompute_perf_report_csvs'}
 COLUMNS = {'sum': 'Kernel duration (µs)_sum', 'max': 'Kernel duration (µs)_max', 'min': 'Kernel duration (µs)_min',
            'calls': 'Kernel duration (µs)_count'}
 MERGE = {'sum': sum, 'max': max, 'min': min, 'calls': sum}
@@ -31,7 +33,7 @@ def theirs(path):
         path = os.path.join(folder, name + '.csv')
         with open(path if os.path.exists(path) else os.devnull) as file:
             return list(csv.DictReader(file))
-    for row in rows('gpu_timeline'):
+    for row in rows('gpu_timeline') if 'recompute' not in folder else ():  # that one has two parts of the trace
         yield 'timeline', [0, row['type']], float(row['time ms']) * 1000 * tracelens.US
     kernels = {}
     for row in rows('kernel_summary'):
@@ -41,6 +43,10 @@ def theirs(path):
             value = MERGE[figure](float(row[column]) for row in of)
             yield (('calls', [0, name], value) if figure == 'calls' else
                    ('kernel', [0, name, figure], value * tracelens.US))
+    yield from tracelens.work((row['name'], row['op category'], ast.literal_eval(row['Input Dims'] or '()'),
+                               int(row['operation_count']), *(float(row[name] or 'nan')
+                                                              for name in ('GFLOPS', 'Data Moved (MB)')))
+                              for row in rows('unified_perf_summary'))
 
 
 if sys.argv[1:2] == ['--peer']:
@@ -52,4 +58,4 @@ else:
     if not os.path.exists('traces'):
         os.symlink(os.path.join(clone, TRACES), 'traces')
     peers.main('references', tracelens.COMMIT[:8], [], [f'traces/{name}' for name in REPORTS], tracelens.ours,
-               tracelens.by_their_rule, tracelens.within)
+               tracelens.by_their_rule, tracelens.within, tracelens.in_words)

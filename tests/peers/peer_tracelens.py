@@ -1,9 +1,13 @@
-"""Compares AMD's TraceLens with tmerge (peers.py): timelines of GPUs, kernels, waits of collectives. It
-is on GitHub, not on PyPI; TMERGE_TRACELENS may name a local clone.
+"""Compares AMD's TraceLens with tmerge (peers.py): timelines of GPUs, kernels, waits of collectives, FLOP
+and bytes of operators. It is on GitHub, not on PyPI; TMERGE_TRACELENS may name a local clone. Its jobs
+include the 22 labelled cases of its agent's tests.
 """
+import json
+import math
 import os
 import re
 import sys
+import tarfile
 
 import peers
 
@@ -11,16 +15,35 @@ TIES = '; among ties within the uncertainty of clocks tmerge has no last'
 COMMIT = '171dd74721ca1ec45709e5805b68ae1f65e27811'
 JOBS = ('nanogpt8', 'megatron2', 'single/mi300_resnet_ddp_rank0.json.gz', 'single/b200_eager.json.gz',
         'inference/vllm_decode_full.json.gz', *peers.MADE)
+EVALS = 'agent_evals/Analysis/analysis_tests/unit_tests_standalone.tar.gz'
 US = 1000
 TIMES = {'computation_time': 'compute_ns', 'exposed_comm_time': 'exposed_comm_ns', 'busy_time': 'busy_ns',
          'exposed_memcpy_time': 'exposed_memory_ns', 'idle_time': 'idle_ns', 'total_time': 'window_ns',
          'total_comm_time': 'comm_ns', 'total_memcpy_time': 'memory_ns'}
 
 
+def key(name, dims):
+    """Returns the key of an operator: its name and its first three inputs, which all figures need."""
+    return name.replace('::_convolution', '::convolution'), json.dumps(dims[:3])
+
+
+def work(rows):
+    """Yields FLOP and bytes of products, convolutions and attention. rows: (name, category, dims, calls,
+    GFLOP and MiB of a call)."""
+    sums = {}
+    for name, category, dims, calls, flop, size in rows:
+        if category.split('_')[0] in ('GEMM', 'CONV', 'SDPA') and flop == flop and dims:
+            of = sums.setdefault(key(name, json.loads(json.dumps(dims))), [0, 0, 0])
+            for i, value in enumerate((1, flop * 1e9, size * 2**20)):
+                of[i] += float(value) * calls
+    for at, of in sums.items():
+        yield from zip(('calls', 'flop', 'bytes'), (at,) * 3, of)
+
+
 def theirs(path):
     sys.path.insert(0, os.path.join(peers.CACHE, 'tracelens', 'source'))
     from TraceLens import NcclAnalyser, TreePerfAnalyzer
-    files = sorted(os.path.join(path, name) for name in os.listdir(path))
+    files, operators = sorted(os.path.join(path, name) for name in os.listdir(path)), []
     for rank, file in enumerate(files):
         analysis = TreePerfAnalyzer.from_file(file)
         for row in analysis.get_df_gpu_timeline().to_dict('records'):
@@ -30,6 +53,10 @@ def theirs(path):
             for figure, value in (('sum', times.sum()), ('max', times.max()), ('min', times.min())):
                 yield 'kernel', [rank, name, figure], value * US
             yield 'calls', [rank, name], len(times)
+        for row in analysis.build_df_unified_perf_table(include_kernel_details=False).to_dict('records'):
+            operators.append((row['name'], row['op category'], row['Input Dims'], 1, row.get('GFLOPS', math.nan),
+                              row.get('Data Moved (MB)', math.nan)))
+    yield from work(operators)
     if len(files) > 1:
         for row in NcclAnalyser(files, len(files)).build_df_straggler_summary(False).to_dict('records'):
             yield 'collectives', [row['rank'], 'wait'], row['total_wait_time_us'] * US
@@ -51,6 +78,8 @@ def places(store):
 
 def ours(store):
     tables, found, place = peers.tables(store, 'overlap.rank', 'stragglers.rank'), {}, places(store)
+    for (figure, at), (_, _, value) in operators(store).items():
+        found[figure, at] = found.get((figure, at), 0) + value
     for row in tables['overlap.rank']:
         for name, column in TIMES.items():
             found['timeline', (place[row['rank']], name)] = row[column]
@@ -64,6 +93,44 @@ def ours(store):
         for name in ('sum', 'max', 'min'):
             found['kernel', (place[row['rank']], row['name'], name)] = row[name]
         found['calls', (place[row['rank']], row['name'])] = row['calls']
+    return found
+
+
+def operators(store):
+    """Returns the operators' figures as [dims, row, value] by figure and key."""
+    found = {}
+    for row in peers.tables(store, 'efficiency.work')['efficiency.work']:
+        if row['level'] == 'operator' and row['shapes'].endswith(']'):
+            dims = json.loads(row['shapes'])
+            for figure in ('calls', 'flop', 'bytes'):
+                of = found.setdefault((figure, key(row['name'], dims)), [dims, row, 0])
+                of[2] += row[figure] or 0
+    return found
+
+
+def by_their_formulas(store):
+    """Returns FLOP and bytes by TraceLens's formulas, where they differ."""
+    found = {}
+    for (figure, at), (dims, row, value) in operators(store).items():
+        sizes = [math.prod(d) * row['calls'] if d else 0 for d in dims[:3]]
+        width, formula = {'bf16': 2, 'fp16': 2}.get(row['type'], 4), (figure, at[0].split('::')[1])
+        if formula in (('flop', 'addmm'), ('flop', 'baddbmm')):
+            output = row['calls'] * math.prod(dims[1][:-1]) * dims[2][-1]
+            found[figure, at] = value + output, 'TraceLens counts the bias, too'
+        elif formula == ('bytes', 'baddbmm'):
+            vectors = sizes[0] // dims[1][1]
+            found[figure, at] = value - (sizes[0] - vectors) * width, 'wrong there: the bias of baddbmm is no vector'
+        elif formula == ('bytes', '_scaled_mm'):
+            output = row['calls'] * dims[0][0] * dims[1][1]
+            found[figure, at] = value - 2 * output, "wrong there: _scaled_mm's out_dtype is float"
+        elif figure == 'flop' and 'attention' in at[0]:
+            found[figure, at] = value / 2, 'TraceLens counts half of the scores of causal attention'
+        elif formula == ('flop', 'convolution_backward'):
+            found[figure, at] = 2 * value, 'wrong there: TraceLens counts a gradient that was not asked for'
+        elif formula == ('bytes', 'convolution_backward'):
+            found[figure, at] = 2 * sum(sizes) * width, "TraceLens counts the output's gradient twice"
+        elif formula == ('bytes', 'convolution'):
+            found[figure, at] = value - sum(sizes[2:]) * width, 'TraceLens does not count the bias'
     return found
 
 
@@ -102,8 +169,7 @@ def by_their_rule(store):
                 'exposed_comm_time': work - length(compute), 'exposed_memcpy_time': length(busy) - work,
                 'busy_time': length(busy), 'total_time': window, 'idle_time': window - length(busy)}.items():
             found['timeline', (rank, name)] = value, why
-    found.update(waits(store))
-    return found
+    return found | waits(store) | by_their_formulas(store)
 
 
 def waits(store):
@@ -124,8 +190,30 @@ def waits(store):
     return found
 
 
-def within(figure, _):
-    return 0 if figure in ('calls', 'arrivals') else US
+def within(figure, value):
+    return {'calls': 0, 'arrivals': 0, 'flop': value / 10**9, 'bytes': value / 10**9}.get(figure, US)
+
+
+def in_words(figure, file, at):
+    """Returns why tmerge does not have an operator's figure."""
+    if figure not in ('calls', 'flop', 'bytes') or not isinstance(at, list) or not isinstance(at[0], str):
+        return None
+    if 'conv_' in file:
+        return "arguments written as PyTorch does not write them: '(2,2)', 'Float'"
+    if 'inference/' in file:
+        return ("tmerge counts PyTorch's operator inside" if not at[0].startswith('aten::') else
+                "TraceLens adds operators of a graph's capture from a second trace")
+    return None
+
+
+def evals():
+    """Unpacks the cases of TraceLens's agent here; returns their paths."""
+    with tarfile.open(os.path.join(peers.CACHE, 'tracelens', 'source', EVALS)) as file:
+        names = [m for m in file.getmembers() if m.name.endswith('.json') and '/._' not in m.name]
+        for member in names:
+            member.name = 'evals/' + os.path.basename(member.name)
+            file.extract(member)
+    return sorted(member.name for member in names)
 
 
 def cloned(folder, *paths):
@@ -142,5 +230,6 @@ if __name__ == '__main__':
         peers.inside(theirs)
     else:
         peers.environment('tracelens', PACKAGES)
-        cloned('tracelens/source', 'TraceLens', 'setup.py')
-        peers.main('tracelens', COMMIT[:8], PACKAGES, JOBS, ours, by_their_rule, within, prepared=prepared)
+        cloned('tracelens/source', 'TraceLens', 'setup.py', EVALS)
+        peers.main('tracelens', COMMIT[:8], PACKAGES, [*JOBS, *evals()], ours, by_their_rule, within, in_words,
+                   prepared)

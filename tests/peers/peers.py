@@ -224,4 +224,4 @@ def inside(figures):
     out, path = sys.argv[2:4]
     told = [[figure, key, None if value != value else value] for figure, key, value in figures(path)]
     with open(out, 'w') as file:
-        json.dump(told, file)
+        json.dump(told, file, default=float)  # numbers of numpy

@@ -259,6 +259,8 @@ TEST(peaks_are_of_whole_devices_by_name) {
         /* 256 units x 2.4 GHz x 4096, and 8192 */
         {"AMD Instinct MI355X", 256, 2516.6, 5033.2},
         {"AMD Instinct MI210", 104, 181, 0},
+        {"AMD Instinct MI250", 104, 181, 0}, /* the published 362.1 are two devices */
+        {"AMD Instinct MI100", 120, 92.3, 0},
         {"AMD Instinct MI300X", 304, 1307.4, 2614.9},
         {"AMD Instinct MI300X VF", 38, 0, 0},
         {"AMD Radeon Graphics", 104, 0, 0},

@@ -133,6 +133,8 @@ TEST(kernels_and_copies_have_all_their_attributes) {
                "'device':'1','stream':'0','correlation':'11','kind':'Dispatch Kernel',"
                "'grid':[1,1,1],'block':[64,1,1]"),
          " #11 [1 1 1]x[64 1 1] -1 -1 nan nan"},
+        /* Kineto's roctracer before 2024 */
+        {KERNEL("'External id':58"), " #58" NO_SHAPE},
         /* an occupancy of 0 is unknown unless rounding explains it: 0.03 warps of 64 are 0.05 %,
          * which is written as 0; 12 are not */
         {KERNEL("'est. achieved occupancy %':0,'warps per SM':12"),
@@ -163,7 +165,8 @@ TEST(kernels_and_copies_have_all_their_attributes) {
 TEST(calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero) {
     static const attr_case cases[] = {
         {EVENT("cuda_runtime", "1", "2", "'cbid':211,'correlation':31"), " launches #31"},
-        {EVENT("cuda_runtime", "1", "2", "'correlation':0"), ""},
+        {EVENT("cuda_runtime", "1", "2", "'External id':7,'correlation':0"), ""},
+        {EVENT("cuda_runtime", "1", "2", "'External id':58,'stream':'0x0'"), " launches #58"},
         {EVENT("Runtime", "1", "2", "'external id':7,'correlation':32"), " launches #32"},
         {EVENT("cuda_driver", "1", "2", "'correlation':-33"), " launches #-33"},
         {BARE("cuda_runtime", "'pid':1,'tid':2,"), ""},

@@ -80,6 +80,13 @@ static const struct {
     {"aten::linear", "[[16, 559, 1024], [2816, 1024], []]", "['" BF16 "', '" BF16 "', '']", "",
      ONE_FLOP(51581550592), 74457088, TM_NUMBER_BF16, false},
     {"aten::linear", "[[5], [5]]", TWO("float"), "", ONE_FLOP(10), 44, TM_NUMBER_SINGLE, false},
+    /* expected by TraceLens of a real trace, too: 2 x 32 x 12288 x 4096; 2 (32 x 12288 + 4096 x
+     * 12288 + 32 x 4096) */
+    {"aiter::gemm_a16w16", "[[32, 12288], [4096, 12288], [], [], [], [], []]", TWO(BF16), "",
+     ONE_FLOP(3221225472), 101711872, TM_NUMBER_BF16, false},
+    /* 2 x 46 x 2880 x 201088; 2 (46 x 2880 + 201088 x 2880 + 46 x 201088) */
+    {"vllm::rocm_unquantized_gemm", "[[46, 2880], [201088, 2880], []]", TWO(BF16), "['', '', '']",
+     ONE_FLOP(53280276480), 1177031936, TM_NUMBER_BF16, false},
     /* out (14 + 2 - 2 - 1) / 2 + 1 = 7: 2 x 10 x (512 x 256 x 3 x 3) x 7 x 7;
      * 2 (10 x 256 x 14 x 14 + 512 x 256 x 9 + 10 x 512 x 7 x 7) */
     {"aten::convolution", "[[10, 256, 14, 14], [512, 256, 3, 3], [], [], [], [], [], [], []]",
@@ -147,6 +154,26 @@ static const struct {
      "[[1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4]]", FIVE(HALF),
      "['', '', '', '', '', '', '', '', '', '', '', '8', '8', '0.', 'True']", 5120, 2560, 1024,
      TM_NUMBER_FP16, false},
+    /* flash_attn, [batch, length, heads, head size]: 2 x 2 x 16 x 512 x 512 x (64 + 64), half of it
+     * if causal; 2 x 4 x 2 x 16 x 512 x 64 */
+    {"flash_attn::_flash_attn_forward", "[[2, 512, 16, 64], [2, 512, 16, 64], [2, 512, 16, 64]]",
+     THREE(BF16), "['', '', '', '0.', '0.125', 'True', '-1', '-1', '0.', '', 'False']", 2147483648,
+     1073741824, 8388608, TM_NUMBER_BF16, false},
+    /* not causal, which the input after the scale says: 2 x 1 x 2 x 8 x 6 x (3 x 4 + 2 x 4);
+     * 2 x 2 (2 x 8 x 2 x 4 + 2 x 6 x 2 x 4) */
+    {"flash_attn::_flash_attn_backward",
+     "[[1, 8, 2, 4], [1, 8, 2, 4], [1, 6, 2, 4], [1, 6, 2, 4], [1, 8, 2, 4]]", FIVE(HALF),
+     "['', '', '', '', '', '', '', '', '', '0.', '0.125', 'False']", ONE_FLOP(3840), 896,
+     TM_NUMBER_FP16, false},
+    /* packed, with a dropout before the scale: 4 x 100 x 6 x 8 x 40; 2 x 4 x 100 x 6 x 8 */
+    {"flash_attn::_flash_attn_varlen_forward", "[[100, 6, 8], [100, 6, 8], [100, 6, 8], [4], [4]]",
+     FIVE(BF16), "['', '', '', '', '', '40', '40', '0.', '0.35', 'True', '-1', '-1', '0.']",
+     ONE_FLOP(768000), 38400, TM_NUMBER_BF16, true},
+    /* 2 before, none after and itself: 10 x 100 x 6 x 8 x 3; 2 x 8 x 100 x 6 x 8 */
+    {"flash_attn::_flash_attn_varlen_backward",
+     "[[100, 6, 8], [100, 6, 8], [100, 6, 8], [100, 6, 8], [100, 6, 8]]", FIVE(BF16),
+     "['', '', '', '', '', '', '', '', '', '', '', '40', '40', '0.', '0.35', 'True', '2', '9']",
+     ONE_FLOP(144000), 76800, TM_NUMBER_BF16, true},
     /* attends to at most 385 tokens: 4 x 16384 x 6 x 128 x 385; 2 x 4 x 16384 x 6 x 128 */
     {"flash_attn_3::fwd", "[[16384, 6, 128], [16384, 6, 128], [16384, 6, 128]]", THREE(BF16),
      PACKED("True", "384", "0"), ONE_FLOP(19377684480), 100663296, TM_NUMBER_BF16, true},

@@ -239,7 +239,7 @@ static const struct {
                  "max_input_step slow slow_steps over_ns program "},
     {"pod.collective", " program operation group kind ranks members bytes count total_ns wait_ns "
                        "max_rank_ns max_rank "},
-    {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct "},
+    {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct wait_ns "},
     {"pipeline.host", " host preprocessing_ns reading_ns advanced_reading_ns enqueue_ns self_ns "
                       "slowest_stage slowest_pct "},
     {"hlo.rank",

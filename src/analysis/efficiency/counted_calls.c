@@ -49,7 +49,8 @@ static uint32_t find_work(finding *f, const signature *s, bool *ok) {
 static bool is_forward(tm_counted op) {
     return op == TM_COUNTED_LINEAR || op == TM_COUNTED_CONVOLUTION ||
            op == TM_COUNTED_INNER_CONVOLUTION || op == TM_COUNTED_FLASH ||
-           op == TM_COUNTED_EFFICIENT || op == TM_COUNTED_CUDNN || op == TM_COUNTED_FLASH_3;
+           op == TM_COUNTED_EFFICIENT || op == TM_COUNTED_CUDNN || op == TM_COUNTED_FLASH_2 ||
+           op == TM_COUNTED_FLASH_2_PACKED || op == TM_COUNTED_FLASH_3;
 }
 
 static bool is_in_backward(const finding *f, uint32_t call) {

@@ -131,7 +131,8 @@ static bool int_matrices(const call *c, tm_work *out) {
     return true;
 }
 
-/* A linear layer. x has any number of dimensions, of which the last is K; the weight is [N,] K. */
+/* A linear layer. x has any number of dimensions, of which the last is K; the weight is [N,] K. The
+ * products of aiter and vLLM have the same first inputs. */
 static bool linear(const call *c, tm_work *out) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     if (x->n < 1 || weight->n < 1 || weight->n > 2 || x->at[x->n - 1] != weight->at[weight->n - 1])
@@ -210,11 +211,13 @@ static bool convolution_backward(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Index of the `is_causal` input in `Concrete Inputs`, by PyTorch's signatures. */
+/* Index of the `causal` input in `Concrete Inputs`, by the signatures of PyTorch and flash_attn. */
 static int causal_at(tm_counted op) {
     switch (op) {
     case TM_COUNTED_FLASH:
         return 4;
+    case TM_COUNTED_FLASH_2:
+        return 5;
     case TM_COUNTED_EFFICIENT:
     case TM_COUNTED_CUDNN:
         return 6;
@@ -226,17 +229,20 @@ static int causal_at(tm_counted op) {
 }
 
 /* Two matrix products forward (q k and scores v), five backward, as the scores are recomputed. q, k
- * and v are consecutive inputs of shape [batch, heads, length, head size]. */
+ * and v are consecutive inputs of shape [batch, heads, length, head size]; of flash_attn [batch,
+ * length, heads, head size]. */
 static bool attention(const call *c, tm_counted op, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
+    int length = op == TM_COUNTED_FLASH_2 || op == TM_COUNTED_FLASH_2_BACKWARD ? 1 : 2;
     const tm_dims *q = &c->d[first], *k = q + 1, *v = q + 2;
     if (q->n != 4 || k->n != 4 || v->n != 4)
         return false;
-    int64_t square = times(times(q->at[0], q->at[1]), times(q->at[2], k->at[2]));
+    int64_t square = times(times(q->at[0], q->at[1]), times(q->at[2], k->at[length]));
     int64_t e = q->at[3], e_v = v->at[3];
     int64_t width = backward ? plus(times(3, e), times(2, e_v)) : plus(e, e_v);
     out->flop = out->causal_flop = times(times(2, square), width);
-    if (q->at[2] == k->at[2] && tm_inputs_true(tm_inputs_item(c->concrete, causal_at(op))))
+    if (q->at[length] == k->at[length] &&
+        tm_inputs_true(tm_inputs_item(c->concrete, causal_at(op))))
         out->causal_flop /= 2;
     out->number = number_of(c, first);
     int64_t output = times(product(q, 0) > 0 ? product(q, 0) / e : 0, e_v);
@@ -247,15 +253,16 @@ static bool attention(const call *c, tm_counted op, bool backward, tm_work *out)
     return is_known(out);
 }
 
-/* The scalar inputs of attention on concatenated sequences, in the order of its signature. All its
- * other inputs are tensors. */
-enum { LONGEST_Q, LONGEST_K, SCALE, CAUSAL, BACK, AHEAD, N_VALUES };
+/* The scalar inputs of a packed attention in the order of its signature; all others are tensors.
+ * Only version 2 has a dropout. */
+enum { LONGEST_Q, LONGEST_K, DROPOUT, SCALE, CAUSAL, BACK, AHEAD, N_VALUES };
 
-static bool packed_values(tm_text list, tm_text out[N_VALUES]) {
+static bool packed_values(tm_text list, bool dropout, tm_text out[N_VALUES]) {
     enum { LIST_MAX = 40 };
     int n = 0;
     for (int i = 0; i < LIST_MAX && n < N_VALUES; i++) {
         tm_text item = tm_inputs_item(list, i);
+        n += n == DROPOUT && !dropout;
         if (item.size > 0)
             out[n++] = item;
     }
@@ -274,13 +281,15 @@ static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     return window < 0 || window > longest.at[0] ? longest.at[0] : window;
 }
 
-/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. Of the lengths
- * only the maximum is recorded, so the result is an upper bound. */
-static bool packed_attention(const call *c, bool backward, tm_work *out) {
+/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. Only the maximum
+ * length is recorded, so the result is an upper bound. */
+static bool packed_attention(const call *c, tm_counted op, tm_work *out) {
+    bool backward = op == TM_COUNTED_FLASH_3_BACKWARD || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;
+    bool dropout = op == TM_COUNTED_FLASH_2_PACKED || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;
     int first = backward ? 1 : 0;
     const tm_dims *q = &c->d[first], *k = q + 1;
     tm_text values[N_VALUES];
-    if (q->n != 3 || k->n != 3 || !packed_values(c->concrete, values))
+    if (q->n != 3 || k->n != 3 || !packed_values(c->concrete, dropout, values))
         return false;
     out->flop = out->causal_flop =
         times(times(backward ? 10 : 4, product(q, 0)), seen_tokens(values));
@@ -308,6 +317,8 @@ static bool count(tm_counted op, const call *c, tm_work *out) {
     case TM_COUNTED_BADDBMM:
         return matrices(c, 1, 3, out);
     case TM_COUNTED_LINEAR:
+    case TM_COUNTED_AITER_GEMM:
+    case TM_COUNTED_VLLM_GEMM:
         return linear(c, out);
     case TM_COUNTED_CONVOLUTION:
     case TM_COUNTED_INNER_CONVOLUTION:
@@ -315,15 +326,17 @@ static bool count(tm_counted op, const call *c, tm_work *out) {
     case TM_COUNTED_CONVOLUTION_BACKWARD:
         return convolution_backward(c, out);
     case TM_COUNTED_FLASH:
+    case TM_COUNTED_FLASH_2:
     case TM_COUNTED_EFFICIENT:
     case TM_COUNTED_CUDNN:
         return attention(c, op, false, out);
     case TM_COUNTED_FLASH_BACKWARD:
+    case TM_COUNTED_FLASH_2_BACKWARD:
     case TM_COUNTED_EFFICIENT_BACKWARD:
     case TM_COUNTED_CUDNN_BACKWARD:
         return attention(c, op, true, out);
-    default: /* the operators TM_COUNTED_FLASH_3 and its backward pass */
-        return packed_attention(c, op == TM_COUNTED_FLASH_3_BACKWARD, out);
+    default: /* TM_COUNTED_FLASH_3, TM_COUNTED_FLASH_2_PACKED, and their backward passes */
+        return packed_attention(c, op, out);
     }
 }
 

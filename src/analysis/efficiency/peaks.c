@@ -20,7 +20,8 @@
  *  [Ada]  NVIDIA Ada GPU Architecture whitepaper, appendix A: GeForce RTX 4090, FP32 accumulate
  *  [MI250X], [MI300X], [MI325X] amd.com/en/products/accelerators/instinct: mi200/mi250x.html (one
  *         card is two devices), mi300/mi300x.html, mi300/mi325x.html
- *  [MI210] AMD Instinct MI210 data sheet
+ *  [MI100], [MI210], [MI250] AMD Instinct MI100, MI210 and MI250 data sheets (an MI250, too, is two
+ *         devices)
  *  [MI350X], [MI355X] amd.com as above, mi350/mi350x.html and mi355x.html: 256 compute units at 2.2
  *         and 2.4 GHz do 4096 FP16 operations per clock, twice as many in FP8, four times in FP4
  *
@@ -50,7 +51,9 @@ static const struct {
     {"MI210", 104, 181, 181, 0, 0, 0, 181, 45.3F, 45.3F},                           /* [MI210] */
     {"MI350X", 256, 2306.9F, 2306.9F, 0, 4613.7F, 9227.5F, 0, 144.2F, 72.1F},       /* [MI350X] */
     {"MI355X", 256, 2516.6F, 2516.6F, 0, 5033.2F, 10066.3F, 0, 157.3F, 78.6F},      /* [MI355X] */
+    {"MI100", 120, 184.6F, 92.3F, 0, 0, 0, 184.6F, 46.1F, 11.5F},                   /* [MI100] */
     {"MI250X", 110, 191.5F, 191.5F, 0, 0, 0, 0, 47.9F, 47.9F},                      /* [MI250X] */
+    {"MI250", 104, 181, 181, 0, 0, 0, 181, 45.3F, 45.3F},                           /* [MI250] */
     {"MI300X", 304, 1307.4F, 1307.4F, 653.7F, 2614.9F, 0, 2614.9F, 163.4F, 163.4F}, /* [MI300X] */
     {"MI325X", 304, 1307.4F, 1307.4F, 653.7F, 2614.9F, 0, 2614.9F, 163.4F, 163.4F}, /* [MI325X] */
 };

@@ -6,6 +6,7 @@
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/rank_sums.h"
 #include "analysis/shared/xla.h"
+#include "base/intervals.h"
 #include "base/median.h"
 #include "base/sums.h"
 
@@ -19,7 +20,7 @@ static const char *const kind_words[N_KINDS] = {
     [ENQUEUE] = "enqueue",
 };
 
-enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, N_COLUMNS };
+enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, WAIT, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [HOST] = {"host", TM_TEXT, "", "Host according to the profile."},
@@ -42,6 +43,10 @@ static const tm_column columns[N_COLUMNS] = {
     [MEAN_SELF] = {"mean_self_ns", TM_INT, "ns", "self_ns / calls."},
     [SHARE] = {"share_pct", TM_REAL, "%",
                "100 self_ns / the sum of self_ns over all stages of the host."},
+    [WAIT] =
+        {"wait_ns", TM_INT, "ns",
+         "Part of self_ns in which an iterator that feeds this one ran on another thread: this "
+         "one waited for it."},
 };
 
 static const tm_table_def stage_def = {
@@ -68,8 +73,9 @@ static const tm_column host_columns[N_HOST_COLUMNS] = {
      "Sum of self_ns in pipeline.stage over the stages that transfer data to devices."},
     {"self_ns", TM_INT, "ns", "preprocessing_ns + reading_ns + advanced_reading_ns + enqueue_ns."},
     {"slowest_stage", TM_TEXT, "",
-     "Stage with the largest self_ns; the first if there are several."},
-    {"slowest_pct", TM_REAL, "%", "100 self_ns of slowest_stage / self_ns of all stages."},
+     "Stage with the largest self_ns - wait_ns; the first if there are several."},
+    {"slowest_pct", TM_REAL, "%",
+     "100 (self_ns - wait_ns) of slowest_stage / the same of all stages; null if that is 0."},
 };
 
 static const tm_table_def host_def = {
@@ -82,7 +88,7 @@ static const tm_table_def host_def = {
     .top = H_TOTAL,
 };
 
-enum { P_HOST, P_STAGE, P_RANK, P_KIND, P_CALLS, P_TOTAL, P_SELF, N_PART_COLUMNS };
+enum { P_HOST, P_STAGE, P_RANK, P_KIND, P_CALLS, P_TOTAL, P_SELF, P_WAIT, N_PART_COLUMNS };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
     {"host", TM_INT, "", "Id of the host's name."},
@@ -92,6 +98,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"calls", TM_INT, "", "Number of runs."},
     {"total_ns", TM_INT, "ns", "Sum of the durations of the runs."},
     {"self_ns", TM_INT, "ns", "Sum of the runs' self times."},
+    {"wait_ns", TM_INT, "ns", "Sum of the runs' waits for other threads."},
 };
 
 static const tm_table_def part_def =
@@ -151,26 +158,74 @@ static bool is_stage(void *context, const tm_timeline *timeline, uint32_t row) {
 }
 
 typedef struct sums {
-    int64_t calls, total_ns, self_ns;
+    int64_t calls, total_ns, self_ns, wait_ns;
 } sums;
 
 typedef struct stage_key {
     uint32_t host, name, kind;
 } stage_key;
 
+static sums *sums_of(const tm_timeline *timeline, const stages *s, uint32_t name,
+                     tm_rank_sums *all) {
+    return tm_rank_sums_at(all, &(stage_key){timeline->host, name, s->kinds[name] - 1u});
+}
+
 static bool add_calls(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
                       tm_rank_sums *all) {
     for (size_t i = 0; i < calls->n; i++) {
         const tm_call *call = &calls->calls[i];
-        uint32_t name = timeline->name[call->row];
-        const stage_key key = {timeline->host, name, s->kinds[name] - 1u};
-        sums *sum = tm_rank_sums_at(all, &key);
+        sums *sum = sums_of(timeline, s, timeline->name[call->row], all);
         if (!sum)
             return false;
-        *sum = (sums){sum->calls + 1, tm_sum(sum->total_ns, timeline->duration_ns[call->row]),
-                      tm_sum(sum->self_ns, call->self_ns)};
+        sum->calls++;
+        sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[call->row]);
+        sum->self_ns = tm_sum(sum->self_ns, call->self_ns);
     }
     return true;
+}
+
+/* Whether a stage feeds another one, directly or not: Iterator::Prefetch::Range feeds
+ * Iterator::Prefetch. */
+static bool feeds(tm_text inner, tm_text outer) {
+    return inner.size > outer.size + 2 && memcmp(inner.bytes, outer.bytes, outer.size) == 0 &&
+           memcmp(inner.bytes + outer.size, "::", 2) == 0;
+}
+
+/* Adds the waits of a stage's calls: what the runs of its feeders leave of a call, and less than
+ * what nested calls leave. */
+static bool add_waits_of(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
+                         uint32_t name, tm_rank_sums *all) {
+    tm_intervals runs = TM_INTERVALS();
+    tm_text outer = tm_names_text(s->names, name);
+    bool ok = true;
+    for (size_t i = 0; i < calls->n && ok; i++) {
+        uint32_t row = calls->calls[i].row;
+        if (feeds(tm_names_text(s->names, timeline->name[row]), outer))
+            ok = tm_intervals_add(&runs, timeline->begin_ns[row],
+                                  timeline->begin_ns[row] + timeline->duration_ns[row]);
+    }
+    tm_intervals_normalise(&runs);
+    sums *sum = ok && runs.n > 0 ? sums_of(timeline, s, name, all) : NULL;
+    ok = ok && (runs.n == 0 || sum);
+    for (size_t i = 0; sum && i < calls->n; i++) {
+        const tm_call *call = &calls->calls[i];
+        int64_t begin = timeline->begin_ns[call->row], duration = timeline->duration_ns[call->row];
+        if (timeline->name[call->row] != name)
+            continue;
+        int64_t alone = duration - tm_intervals_length_in(&runs, begin, begin + duration);
+        sum->wait_ns = tm_sum(sum->wait_ns, alone < call->self_ns ? call->self_ns - alone : 0);
+    }
+    tm_vec_free(&runs);
+    return ok;
+}
+
+static bool add_waits(const tm_timeline *timeline, const stages *s, size_t n_names,
+                      const tm_calls *calls, tm_rank_sums *all) {
+    bool ok = true;
+    for (uint32_t name = 0; name < n_names && ok; name++)
+        if (s->kinds[name] > 1 + NO_STAGE)
+            ok = add_waits_of(timeline, s, calls, name, all);
+    return ok;
 }
 
 static void set_cells(const void *of, const void *value, int64_t *cells) {
@@ -182,6 +237,7 @@ static void set_cells(const void *of, const void *value, int64_t *cells) {
     cells[P_CALLS] = sum->calls;
     cells[P_TOTAL] = sum->total_ns;
     cells[P_SELF] = sum->self_ns;
+    cells[P_WAIT] = sum->wait_ns;
 }
 
 static tm_status pipeline_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
@@ -196,7 +252,8 @@ static tm_status pipeline_rank(const tm_rank_view *view, tm_tables *out, tm_erro
         s.kinds ? tm_calls_find(view->timeline, class, &calls, err) : tm_fail_memory(err);
     if (status == TM_OK) {
         tm_rank_sums all = TM_RANK_SUMS(stage_key, sums);
-        bool ok = add_calls(view->timeline, &s, &calls, &all);
+        bool ok = add_calls(view->timeline, &s, &calls, &all) &&
+                  add_waits(view->timeline, &s, view->n_names, &calls, &all);
         status = tm_rank_sums_put(&all, ok, view->timeline->rank, set_cells,
                                   tm_tables_find(out, part_def.name), err);
     }
@@ -213,6 +270,7 @@ static tm_status set_stage(const tm_names *names, const tm_rank_rows *rows, tm_t
     tm_cell_set_int(&row[TOTAL], tm_over_ranks_sum(rows, P_TOTAL));
     tm_cell_set_int(&row[SELF], self);
     tm_cell_set_int(&row[MEAN_SELF], tm_round_ratio(self, calls));
+    tm_cell_set_int(&row[WAIT], tm_over_ranks_sum(rows, P_WAIT));
     TM_TRY(tm_set_named(names, key[P_HOST].value.i, shown, &row[HOST], err));
     TM_TRY(tm_set_named(names, key[P_STAGE].value.i, shown, &row[STAGE], err));
     return tm_table_set_text(shown, &row[KIND], kind_words[key[P_KIND].value.i], err);
@@ -226,10 +284,15 @@ static bool same_host(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
+static int64_t own_ns(const tm_table *stages_of, size_t row) {
+    const tm_cell *stage = tm_table_row(stages_of, row);
+    return stage[SELF].value.i - stage[WAIT].value.i;
+}
+
 /* Adds the row of a host, whose stages are rows [first, end). */
 static tm_status add_host(const tm_table *stages_of, size_t first, size_t end, tm_table *hosts,
                           tm_error *err) {
-    int64_t of_kind[N_KINDS] = {0}, total = 0;
+    int64_t of_kind[N_KINDS] = {0}, total = 0, own = 0;
     size_t slowest = first;
     for (size_t i = first; i < end; i++) {
         const tm_cell *stage = tm_table_row(stages_of, i);
@@ -238,7 +301,8 @@ static tm_status add_host(const tm_table *stages_of, size_t first, size_t end, t
             kind++;
         of_kind[kind] = tm_sum(of_kind[kind], stage[SELF].value.i);
         total = tm_sum(total, stage[SELF].value.i);
-        if (stage[SELF].value.i > tm_table_row(stages_of, slowest)[SELF].value.i)
+        own = tm_sum(own, own_ns(stages_of, i));
+        if (own_ns(stages_of, i) > own_ns(stages_of, slowest))
             slowest = i;
     }
     for (size_t i = first; i < end; i++) {
@@ -252,7 +316,7 @@ static tm_status add_host(const tm_table *stages_of, size_t first, size_t end, t
     for (int kind = PREPROCESSING; kind < N_KINDS; kind++)
         tm_cell_set_int(&row[H_KINDS + kind - PREPROCESSING], of_kind[kind]);
     tm_cell_set_int(&row[H_TOTAL], total);
-    tm_cell_set_ratio(&row[H_STAGE_PCT], 100, stage[SELF].value.i, total);
+    tm_cell_set_ratio(&row[H_STAGE_PCT], 100, own_ns(stages_of, slowest), own);
     TM_TRY(tm_table_set_text(hosts, &row[H_HOST], stage[HOST].null ? NULL : stage[HOST].value.text,
                              err));
     return tm_table_set_text(hosts, &row[H_STAGE], stage[STAGE].value.text, err);

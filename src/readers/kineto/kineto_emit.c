@@ -187,7 +187,7 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
         memcpy(shape.grid, event->fields[F_GRID].triple, sizeof shape.grid);
     if (tm_kineto_has(event, F_BLOCK))
         memcpy(shape.block, event->fields[F_BLOCK].triple, sizeof shape.block);
-    return tm_trace_add_kernel(emitter->trace, row, tm_kineto_int(event, F_CORRELATION, 0), &shape);
+    return tm_trace_add_kernel(emitter->trace, row, tm_kineto_correlation(event), &shape);
 }
 
 /* In MTIA's events "size" is the size of a copy; in other events it means other things. */
@@ -205,7 +205,7 @@ static bool emit_copy(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
         return false;
     *attr = (tm_copy_attr){
         .event = row,
-        .correlation = tm_kineto_int(event, F_CORRELATION, 0),
+        .correlation = tm_kineto_correlation(event),
         .bytes = copied_bytes(event),
         .bandwidth_gbps = real_field(event, F_BANDWIDTH),
     };
@@ -213,7 +213,7 @@ static bool emit_copy(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
 }
 
 static bool emit_launch(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
-    int64_t correlation = tm_kineto_int(event, F_CORRELATION, 0);
+    int64_t correlation = tm_kineto_correlation(event);
     if (correlation == 0) /* none, in ROCm */
         return true;
     tm_launch_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_LAUNCH]);

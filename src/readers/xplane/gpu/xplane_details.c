@@ -9,8 +9,8 @@
 static const char *value_of(tm_text text, const char *key) {
     size_t size = strlen(key);
     for (size_t i = 0; i + size < text.size; i++)
-        if ((i == 0 || text.bytes[i - 1] == ' ') && memcmp(text.bytes + i, key, size) == 0 &&
-            text.bytes[i + size] == ':')
+        if ((i == 0 || text.bytes[i - 1] == ' ' || text.bytes[i - 1] == '\n') &&
+            memcmp(text.bytes + i, key, size) == 0 && text.bytes[i + size] == ':')
             return text.bytes + i + size + 1;
     return NULL;
 }
