@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "rpd_launches.h"
 #include "timeline/trace.h"
 
 /* The kinds of operations, which follow from opType. */
@@ -23,7 +24,7 @@ static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
 
 /* A GPU that calls of a process used. If operations have no call, pid is INT64_MIN. */
 typedef struct use {
-    int64_t pid, gpu;
+    int64_t pid, gpu, type; /* type: id of its string */
     operation what;
 } use;
 
@@ -47,9 +48,8 @@ typedef struct document {
     bool has_shapes, in_blocks;
     int64_t mark;           /* number of the string that names markers without duration */
     tm_vec uses, processes; /* uses: of use; processes: of process */
+    tm_rpd_launches launches;
     const process *process; /* the current one */
-    /* id of the last operation; an operation with several calls has several rows */
-    int64_t last_op;
     int64_t n_rows, n_done; /* approximate numbers, to report progress */
 } document;
 
@@ -113,12 +113,29 @@ static int by_gpu(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->pid, y->pid);
 }
 
+static bool add_use(document *d, int64_t pid, int64_t gpu, int64_t type) {
+    const use *v = d->uses.data;
+    for (size_t i = 0; i < d->uses.n; i++)
+        if (v[i].pid == pid && v[i].gpu == gpu && v[i].type == type)
+            return true;
+    const use added = {pid, gpu, type, operation_of(d, tm_rocpd_string(&d->strings, type))};
+    return tm_vec_append(&d->uses, &added, 1) != NULL;
+}
+
+static int64_t pid_of(const document *d, int64_t call) {
+    const tm_rpd_call *found = tm_rpd_call_of(&d->launches, call);
+    return found ? found->pid : INT64_MIN;
+}
+
 static tm_status each_use(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
-    int64_t type = tm_rocpd_string(&d->strings, tm_db_int(values, 2, -1));
-    const use found = {tm_db_int(values, 0, INT64_MIN), tm_db_int(values, 1, 0),
-                       operation_of(d, type)};
-    return tm_vec_append(&d->uses, &found, 1) ? TM_OK : tm_fail_memory(err);
+    int64_t gpu = tm_db_int(values, 1, 0), type = tm_db_int(values, 2, -1);
+    size_t n;
+    const tm_rpd_launch *v = tm_rpd_launches_of(&d->launches, tm_db_int(values, 0, -1), &n);
+    bool ok = n > 0 || add_use(d, INT64_MIN, gpu, type);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = add_use(d, pid_of(d, v[i].call), gpu, type);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 static tm_status each_process(void *context, sqlite3_value **values, tm_error *err) {
@@ -140,12 +157,7 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
 static tm_status read_processes(document *d, tm_error *err) {
     const process nobody = {.pid = INT64_MIN, .first_gpu = INT64_MAX, .one_gpu = false};
     TM_TRY(tm_db_select(
-        &d->db,
-        &(tm_db_statement){"SELECT take_row(pid, gpu, type) FROM (SELECT DISTINCT A.pid AS pid, "
-                           "O.gpuId AS gpu, O.opType_id AS type FROM rocpd_op O LEFT JOIN "
-                           "rocpd_api_ops L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = "
-                           "L.api_id)",
-                           3, 0},
+        &d->db, &(tm_db_statement){"SELECT take_row(id, gpuId, opType_id) FROM rocpd_op", 3, 0},
         each_use, d, err));
     TM_TRY(tm_db_select(
         &d->db,
@@ -270,36 +282,37 @@ static void put_shape(const document *d, int64_t call, tm_rocprof_record *record
     }
 }
 
-enum { ID, PID, GPU, TYPE, DESCRIPTION, CALL, SHARING };
+enum { ID, GPU, TYPE, DESCRIPTION };
 static const uint8_t operation_fields[] = {
-    TM_ROCPD_EXTRA, TM_ROCPD_EXTRA, TM_ROCPD_EXTRA,  TM_ROCPD_NAME, TM_ROCPD_EXTRA,
-    TM_ROCPD_EXTRA, TM_ROCPD_EXTRA, R_QUEUE,         R_BEGIN,       R_END,
-    R_CORRELATION,  R_BYTES,        R_GROUP_SEGMENT, R_GRID_X,      R_GRID_Y,
-    R_GRID_Z,       R_BLOCK_X,      R_BLOCK_Y,       R_BLOCK_Z};
+    TM_ROCPD_EXTRA, TM_ROCPD_EXTRA, TM_ROCPD_NAME, TM_ROCPD_EXTRA, R_QUEUE, R_BEGIN, R_END};
 
-/* Removes the size and shape of a call that launched several operations, because they are those of
- * only one. */
-static void drop_shared(tm_rocprof_record *record) {
-    static const tm_rocprof_field fields[] = {R_BYTES,  R_GROUP_SEGMENT, R_GRID_X,  R_GRID_Y,
-                                              R_GRID_Z, R_BLOCK_X,       R_BLOCK_Y, R_BLOCK_Z};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        record->present &= ~(UINT32_C(1) << fields[i]);
+/* Whether an operation belongs to the current process. @param call  set to its call, or NULL */
+static bool is_own(const document *d, int64_t id, int64_t gpu, const tm_rpd_call **call) {
+    size_t n;
+    const tm_rpd_launch *v = tm_rpd_launches_of(&d->launches, id, &n);
+    *call = NULL;
+    for (size_t i = 0; i < n; i++) {
+        *call = tm_rpd_call_of(&d->launches, v[i].call);
+        int64_t pid = *call ? (*call)->pid : INT64_MIN;
+        if (pid == d->process->pid || (pid == INT64_MIN && owner_of(d, gpu) == d->process))
+            return true;
+    }
+    return n == 0 && owner_of(d, gpu) == d->process;
 }
 
 static tm_status each_operation(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     tm_rocprof_record record;
+    const tm_rpd_call *call;
     int64_t id = tm_db_int(values, ID, -1), gpu = tm_db_int(values, GPU, 0);
-    bool has_call = sqlite3_value_type(values[PID]) == SQLITE_INTEGER;
-    if (id == d->last_op || (!has_call && owner_of(d, gpu) != d->process))
+    if (!is_own(d, id, gpu, &call))
         return TM_OK;
-    d->last_op = id;
     tm_rocpd_record(&d->strings, operation_fields, sizeof operation_fields, values, &record);
+    if (call)
+        tm_rpd_describe(&d->launches, call, &record);
     int64_t type = tm_rocprof_int(&record, R_OPERATION, -1);
     int64_t name = tm_rocpd_string(&d->strings, tm_db_int(values, DESCRIPTION, -1));
     operation what = operation_of(d, type);
-    if (tm_db_int(values, SHARING, 1) > 1)
-        drop_shared(&record);
     if (what == COPY || what == COPY_NOWHERE) {
         put_ends(d, type, what, (uint64_t)gpu, &record);
         return give(d, L_COPY, &record, err);
@@ -315,7 +328,7 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     tm_rocpd_put(&record, R_AGENT, (uint64_t)gpu);
     if (name >= 0)
         tm_rocpd_put(&record, R_KERNEL, (uint64_t)name);
-    put_shape(d, tm_rocpd_string(&d->strings, tm_db_int(values, CALL, -1)), &record);
+    put_shape(d, tm_rocpd_string(&d->strings, call ? call->name : -1), &record);
     return give(d, L_DISPATCH, &record, err);
 }
 
@@ -373,24 +386,11 @@ static tm_status read_calls(document *d, tm_error *err) {
 }
 
 static tm_status read_operations(document *d, tm_error *err) {
-    d->last_op = INT64_MIN;
     return tm_db_select(
         &d->db,
-        &(tm_db_statement){
-            "SELECT take_row(O.id, A.pid, O.gpuId, O.opType_id, O.description_id, A.apiName_id, "
-            "N.n, "
-            "O.queueId, O.start, O.\"end\", L.api_id, nullif(C.size, ''), "
-            "nullif(K.groupSegmentSize, "
-            "''), nullif(K.gridX, ''), nullif(K.gridY, ''), nullif(K.gridZ, ''), "
-            "nullif(K.workgroupX, ''), nullif(K.workgroupY, ''), nullif(K.workgroupZ, '')) FROM "
-            "rocpd_op O LEFT JOIN rocpd_api_ops L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id "
-            "= "
-            "L.api_id LEFT JOIN (SELECT api_id, count(*) AS n FROM rocpd_api_ops GROUP BY api_id) "
-            "N "
-            "ON N.api_id = L.api_id LEFT JOIN rocpd_kernelapi K ON K.api_ptr_id = L.api_id LEFT "
-            "JOIN "
-            "rocpd_copyapi C ON C.api_ptr_id = L.api_id WHERE A.pid = ?1 OR A.pid IS NULL",
-            sizeof operation_fields, d->process->pid},
+        &(tm_db_statement){"SELECT take_row(id, gpuId, opType_id, description_id, queueId, start, "
+                           "\"end\") FROM rocpd_op",
+                           sizeof operation_fields, 0},
         each_operation, d, err);
 }
 
@@ -443,7 +443,10 @@ static tm_status read_all(document *d, tm_error *err) {
             &d->db, &(tm_db_statement){"SELECT take_row(tag, value) FROM rocpd_metadata", 2, 0},
             each_metadata, d, err));
     TM_TRY(read_tables(d, err));
+    TM_TRY(tm_rpd_launches_read(&d->launches, &d->db, err));
     TM_TRY(read_processes(d, err));
+    if (!d->sink->devices_alone)
+        TM_TRY(tm_rpd_descriptions_read(&d->launches, &d->db, err));
     d->n_rows = tm_db_last_row(&d->db, "rocpd_api_ops") * 2;
     const process *v = d->processes.data;
     for (size_t i = 0; i < d->processes.n; i++) {
@@ -466,6 +469,7 @@ tm_status tm_rpd_document_read(tm_source *source, const tm_rocprof_sink *sink, b
     d->uses = TM_VEC(use);
     d->processes = TM_VEC(process);
     d->strings.ids = TM_VEC(int64_t);
+    tm_rpd_launches_init(&d->launches);
     tm_rocprof_tables_init(&d->tables);
     tm_status status = tm_db_open(tm_source_path(source), &d->db, err);
     if (status == TM_OK)
@@ -473,6 +477,7 @@ tm_status tm_rpd_document_read(tm_source *source, const tm_rocprof_sink *sink, b
     tm_db_close(&d->db);
     tm_rocpd_strings_free(&d->strings);
     tm_rocprof_tables_free(&d->tables);
+    tm_rpd_launches_free(&d->launches);
     tm_vec_free(&d->uses);
     tm_vec_free(&d->processes);
     free(d);
