@@ -229,6 +229,10 @@ test("a bar's value is in the unit of its heading, also where values are far apa
   assert.deepEqual(live.map((row) => row.bytes), [3.75 * 2 ** 30, 2 ** 20], "the fixture");
   const [unit, ...values] = await page.$eval('[data-of="memory.live"] table', (e) => [...e.querySelectorAll('[data-name="bytes"] .unit, td[data-column="bytes"] .inline-value')].map((each) => each.textContent.trim().replaceAll("\u202f", "")));
   assert.deepEqual(values.map((value) => Number(value) * { MiB: 2 ** 20, GiB: 2 ** 30 }[unit]), live.map((row) => row.bytes), `${values} ${unit}`);
+  await visit(page, "#timeline/mark=12000-25000/sums=memory"); // 10 us is the trace's begin plus 9 us
+  await page.waitForSelector(".tl-sums tbody");
+  const held = await page.$$eval(".tl-sums td", (all) => all.map((e) => e.textContent.replace(/[\u00a0\u202f]/g, " ")));
+  assert.deepEqual(held.slice(0, 6), ["0, cuda:0", "3.75 GiB", "3.75 GiB", "+1.00 MiB", "3.75 GiB", "19.0 µs"]);
 });
 
 seldom("memory over time: a line by device to twelve, a band beyond, and the capacity when asked", async () => {
