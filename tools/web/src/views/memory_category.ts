@@ -151,7 +151,7 @@ function categories(job: Job, of: Of): HTMLElement {
   );
 }
 
-/** Returns the sections on what fills a device; empty if the trace's records have no addresses. */
+/** Sections on what fills a device, if that is known, and on what is alive at its peak. */
 export function byCategory(job: Job, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
@@ -169,8 +169,8 @@ export function byCategory(job: Job, of: Of): Child[] {
       note(
         `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
       ),
-      categories(job, of),
       stacked(job, of),
+      categories(job, of),
     ),
     section(
       "What is alive at the peak",
