@@ -128,7 +128,7 @@ function inSight() {
   while (texts.nextNode()) {
     range.selectNodeContents(texts.currentNode);
     const { width, top } = range.getBoundingClientRect();
-    if (width > 0 && top < innerHeight) seen.push(texts.currentNode.textContent);
+    if (width > 0 && top < innerHeight && texts.currentNode.parentElement.checkVisibility()) seen.push(texts.currentNode.textContent);
   }
   return [seen.join(" ").match(/\p{L}[^\s]*/gu).length, seen.join(" ").match(/\d[\d\u202f.]*/g).length];
 }

@@ -50,8 +50,9 @@ export const sql: View = {
   title: "SQL",
   needs: [],
   shown: isServed,
-  render(root, { job, params, set }) {
-    const box = h("div"),
+  render(root, context) {
+    const { job, params } = context,
+      box = h("div"),
       text = h("textarea.statement", { "aria-label": "Statement", spellcheck: false, on: { keydown: onKey } });
     let turn = 0;
     function onKey(e: KeyboardEvent): void {
@@ -61,7 +62,7 @@ export const sql: View = {
     }
     function run(): void {
       const own = ++turn;
-      set({ text: text.value || null });
+      context.set({ text: text.value || null });
       fill(box, empty("Reading …"));
       ask("sql", { text: encodeURIComponent(text.value) }).then(
         (bytes) => own === turn && draw(box, job, tableFrom(new TextDecoder().decode(bytes))),
