@@ -502,9 +502,10 @@ export class Page {
   /* Keeps the list of the events in view in step with the window. */
   #relist(): void {
     const { state, chart, data } = this.controller,
-      { begin, end } = state.span,
-      view = [begin, end, state.scroll, chart.height, data.lanes?.events.n, ...state.open].join();
-    if (!state.listed || state.found || state.mark || view === this.#listedView) return;
+      { begin, end } = state.span;
+    if (!state.listed || state.found || state.mark) return;
+    const view = [begin, end, state.scroll, chart.height, data.lanes?.events.n, ...state.open].join();
+    if (view === this.#listedView) return;
     this.#listedView = view;
     clearTimeout(this.#relisting);
     this.#relisting = setTimeout(() => !this.#gone && writeDetails(this.details, this.controller, this.#worst.places), RELIST_MS);
