@@ -17,6 +17,7 @@ static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_SAME] = "same",
     [TM_SERVE_SLOW] = "slow",
     [TM_SERVE_COUNTER] = "counter",
+    [TM_SERVE_SQL] = "sql",
 };
 
 /* Compares in constant time, so that timing does not reveal how many characters were right. */

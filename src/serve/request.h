@@ -32,6 +32,7 @@ typedef enum tm_serve_route {
     TM_SERVE_SAME,
     TM_SERVE_SLOW,
     TM_SERVE_COUNTER,
+    TM_SERVE_SQL,
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 

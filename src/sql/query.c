@@ -114,11 +114,12 @@ static tm_status fail_query(const tm_sql_query *q, int code, const char *text, t
     if (code == SQLITE_INTERRUPT)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "the query takes more than %" PRId64
-                       " s of processor time; --timeout allows more",
+                       " s of processor time; tmerge query --timeout allows more",
                        q->limits.seconds);
     if (code == SQLITE_NOMEM)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "the query needs more than %" PRId64 " MiB of memory; --memory allows more",
+                       "the query needs more than %" PRId64
+                       " MiB of memory; tmerge query --memory allows more",
                        q->limits.memory_bytes >> 20);
     return fail_statement(q, text, err);
 }

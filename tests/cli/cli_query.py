@@ -219,9 +219,9 @@ def test_it_refuses_to_write_to_read_other_files_and_to_take_all_there_is():
     for text, message in REFUSED:
         tmerge('query', path, text).fails(2, message)
     tmerge('query', path, ENDLESS + 'SELECT count(*) FROM c', '--timeout=1').fails(
-        2, 'the query takes more than 1 s of processor time; --timeout allows more')
+        2, 'the query takes more than 1 s of processor time; tmerge query --timeout allows more')
     tmerge('query', path, ENDLESS + 'SELECT hex(randomblob(9999)) r FROM c ORDER BY r',
-           '--memory=40').fails(2, 'the query needs more than 40 MiB of memory; --memory allows more')
+           '--memory=40').fails(2, 'the query needs more than 40 MiB of memory; tmerge query --memory allows more')
     equal(files(), ['other'], 'files')
     holds(content(path) == before, 'the store has changed')
     tmerge('query', 'missing.h5', 'SELECT 1').expect(3)

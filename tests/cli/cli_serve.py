@@ -9,6 +9,7 @@ import socket
 import statistics
 import subprocess
 import time
+from urllib.parse import quote
 
 import jobs
 from common import (command, contains, content, equal, files, holds, kernel, lacks, main, merged,
@@ -252,6 +253,24 @@ def test_rows_of_a_table_are_those_that_show_prints():
                       f'{name} from {first}')
 
 
+def test_a_statement_is_answered_as_tmerge_query_does():
+    store, *_ = made()
+    with served(store) as s:
+        for text in ('SELECT rank, count(*) AS n, avg(duration_ns) FROM events GROUP BY rank',
+                     "SELECT 'a''%/\u00e9' AS x, NULL AS y FROM job.rank", 'SELECT 1 AS x WHERE 0'):
+            status, headers, found = s.get('sql?text=' + quote(text))
+            equal((status, headers['Content-Type']), (200, 'application/json'))
+            found = json.loads(found)
+            expected = json.loads(tmerge('query', store, text, '--json').expect(0).out)
+            equal([list(row) for row in zip(*found['cells'])],
+                  [list(row.values()) for row in expected['tables']['query']['rows']], text)
+            lacks(found, 'more')
+        # More cells than a query keeps: the first 4,096 rows.
+        text = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c LIMIT 300000) SELECT x FROM c'
+        found = json.loads(s.get('sql?text=' + quote(text))[2])
+        equal((found['cells'], found['more']), ([[*range(1, 4097)]], True))
+
+
 # Each query is answered with 400 and one line. The unit test covers invalid values.
 REFUSED = {
     'tile': ('', 'to=9&ranks=0&hosts=', 'from=0&ranks=0&hosts=', 'from=0&to=9&hosts=',
@@ -272,6 +291,8 @@ REFUSED = {
     'area': ('', 'from=1&to=1&ranks=', 'from=0&to=9&ranks=x', 'from=0&to=9&ranks=&at=-1'),
     'same': ('', 'rank=0&begin=0', 'rank=9&begin=0&duration=0', 'rank=0&begin=-1&duration=0'),
     'slow': ('', 'from=2&to=1&ranks=', 'from=0&to=9&ranks=2,1'),
+    'sql': ('', 'text=', 'text=SELECT%201%', 'text=SELECT%201%0', 'text=%+1', 'text=SELECT%201%00',
+            'text=DELETE%20FROM%20job_job', 'text=SELECT%20*%20FROM%20none'),
     'counter': ('', 'what=memory&from=0&to=9&n=9&ranks=', 'what=queue&from=0&to=9&n=16385&ranks='),
 }
 

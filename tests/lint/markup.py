@@ -18,6 +18,8 @@ FORBIDDEN = {
 }
 # Requests to the page's own server; the content security policy allows them only in a served page.
 ALLOWED = {('tools/web/src/served.ts', 'a request'),
+           # reads the page's own markup, to save it
+           ('tools/web/src/timeline/flags.ts', 'markup from text'),
            # a click opens a tab, and the page itself hands it the visible window
            ('tools/web/src/timeline/perfetto.ts', 'an address of the web')}
 

@@ -229,6 +229,10 @@ test("a bar's value is in the unit of its heading, also where values are far apa
   assert.deepEqual(live.map((row) => row.bytes), [3.75 * 2 ** 30, 2 ** 20], "the fixture");
   const [unit, ...values] = await page.$eval('[data-of="memory.live"] table', (e) => [...e.querySelectorAll('[data-name="bytes"] .unit, td[data-column="bytes"] .inline-value')].map((each) => each.textContent.trim().replaceAll("\u202f", "")));
   assert.deepEqual(values.map((value) => Number(value) * { MiB: 2 ** 20, GiB: 2 ** 30 }[unit]), live.map((row) => row.bytes), `${values} ${unit}`);
+  await visit(page, "#timeline/mark=12000-25000/sums=memory"); // 10 us is the trace's begin plus 9 us
+  await page.waitForSelector(".tl-sums tbody");
+  const held = await page.$$eval(".tl-sums td", (all) => all.map((e) => e.textContent.replace(/[\u00a0\u202f]/g, " ")));
+  assert.deepEqual(held.slice(0, 6), ["0, cuda:0", "3.75 GiB", "3.75 GiB", "+1.00 MiB", "3.75 GiB", "19.0 µs"]);
 });
 
 seldom("memory over time: a line by device to twelve, a band beyond, and the capacity when asked", async () => {
@@ -309,7 +313,7 @@ seldom("operators lie in one another as in the trace, and are a tree over all ra
   assert.match(await page.textContent(".flame-readout"), /^aten::addmm80\.0\sµs of GPU time/);
 });
 
-seldom("call stacks of several ranks are one flame graph, coloured by the slowest, which opens and closes", async () => {
+seldom("call stacks of several ranks are one flame graph, coloured by the slowest, or by their own time, which opens and closes", async () => {
   // on ranks 0 and 1: main takes 1 000 us each and calls f (200 and 400) and g (400 and 350); g takes 750 of 2 000 us
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
   const files = [[[100, 200], [400, 400]], [[100, 400], [550, 350]]].map(([f, g], rank) => trace(`stacks_rank_${rank}.json`,
@@ -320,13 +324,20 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
   const { x, y, width } = await (await page.$(".flame")).boundingBox();
   // f's maximum is 400 against a median of 300, g's 400 against 375: f stands out more, main not at all
   // longer calls come first: g up to 0.375 of the width, then f
-  const [main, f, g, beside] = await page.$eval(".flame", (canvas) => {
+  const colours = () => page.$eval(".flame", (canvas) => {
     const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return [[0.5, 0], [0.5, 1], [0.2, 1], [0.99, 1]].map(([x, depth]) => data.slice(4 * ((depth * 19 + 3) * width + Math.floor(x * width))).slice(0, 4).join());
   });
+  const [main, f, g, beside] = await colours();
   const level = (color) => color.split(",").slice(0, 3).reduce((a, b) => a + Number(b), 0);
   assert.ok(level(f) < level(g) && level(g) < level(main), `${main} ${f} ${g}`);
   assert.equal(beside, "0,0,0,0", "beside what main itself does nothing lies");
+  await visit(page, "#stacks/color=self"); // g takes 750 us itself, main 650, f 600
+  await page.waitForSelector('.flame[data-boxes="3"]');
+  const [ownMain, ownF, ownG] = (await colours()).map(level);
+  assert.ok(ownG < ownMain && ownMain < ownF, `${ownMain} ${ownF} ${ownG}`);
+  await visit(page, "#stacks");
+  await page.waitForSelector('.flame[data-boxes="3"]');
   await page.mouse.move(x + 0.5 * width, y + 25);
   assert.match((await page.textContent(".tip")).replaceAll("\u00a0", " "), /a\.py\(2\): f600\.0 µs on the host, 30\.0 % of all; itself 600\.0 µs; 2 callson 2 ranks: median 300\.0 µs, most 400\.0 µs on rank 1/);
   await page.mouse.click(x + 0.5 * width, y + 25);

@@ -1,8 +1,9 @@
 // The timeline's map of ranks over time, and the arrangement of lanes: by pointer, by keys, in the address.
 import assert from "node:assert/strict";
+import { copyFileSync } from "node:fs";
 import { before } from "node:test";
 import { kernel, merge, seldom, synth, test, trace } from "./page.mjs";
-import { address, box, colours, custom, details, hovered, LANES_TOP, mark, params, placeOf, press, reload, timeline as opened } from "./timeline.mjs";
+import { address, box, colours, custom, details, hovered, LANES_TOP, mark, params, placeOf, plain, press, reload, timeline as opened } from "./timeline.mjs";
 
 const jobs = {};
 
@@ -58,6 +59,56 @@ seldom("a rank that works on the CPU has its operators and what gloo does in its
   const { page } = await timeline(jobs.cpus, "");
   for (const [us, y, words] of [[20, 10, /aten::mm/], [60, 42, /AllReduce, step 1 · gloo:all_reduce \(communication\) · 50\.0 µs/], [60, 64 + 10, /aten::mm/]])
     assert.match(await hovered(page, await placeOf(page, us * 1000, 100_000), LANES_TOP + y), words, `${us} us`);
+});
+
+test("flags keep their notes: in the address, in other views and in a saved copy of the page", async () => {
+  const { page } = await timeline(jobs.stairs, "/t=100000-300000"), evil = "why, 100 %? </script><script>window.evil=1</script><!--";
+  const notes = (of) => of.$$eval(".tl-flags li", (all) => all.map((e) => [e.querySelector("button").textContent, e.querySelector("input").value]));
+  const flag = async (note, ...keys) => {
+    await press(page, ...keys, "g");
+    await page.keyboard.type(note);
+    await page.keyboard.press("Enter");
+  };
+  await flag(evil); // in the middle of the window
+  await flag("range", "0", "m"); // the whole job
+  await page.focus("canvas");
+  await page.keyboard.press("Escape");
+  const both = [["1.00 ms from 0 ns", "range"], ["200.0 µs", evil]];
+  await reload(page);
+  assert.deepEqual((await notes(page)).map((each) => each.map((text) => text.replace(/[\u00a0\u202f]/g, " "))), both, "the address");
+  const [line, blue] = [await placeOf(page, 0.2 * MS, MS), await custom(page, "link")];
+  assert.deepEqual(await colours(page, [[line + 1, LANES_TOP - 20], [line, LANES_TOP + 30]]), [blue, blue], "it is drawn");
+  await page.click('nav.rail a[href="#summary"]');
+  await page.click('nav.rail a[href="#timeline"]');
+  await page.waitForSelector(".tl-flags li + li");
+  const saved = page.waitForEvent("download");
+  await page.click("text=Save a copy");
+  copyFileSync(await (await saved).path(), "saved.html");
+  const { page: copy } = await timeline({ page: "saved.html" }, "");
+  assert.deepEqual([(await notes(copy)).map(([, note]) => note), await copy.evaluate(() => [window.evil ?? null, document.querySelectorAll("main").length])], [["range", evil], [null, 1]]);
+  for (const n of [1, 0]) {
+    await copy.click('[aria-label^="Remove the flag"]');
+    assert.equal(await copy.locator(".tl-flags li").count(), n);
+  }
+  await reload(copy);
+  assert.deepEqual([await notes(copy), (await params(copy)).flags], [[], "none"], "an address without any");
+});
+
+test("the list of events is that of the window, in step with it, and of a mark", async () => {
+  const { page } = await timeline(jobs.stairs, "/t=980000-1000000/list=1", { height: 1100 });
+  const said = (text) => page.waitForSelector(`.tl-found h2:text-is("${text}, in order of time")`);
+  await said("18 events in view"); // the last 10 us of each rank
+  assert.match(plain(await page.textContent(".tl-results")), /^rank 0, 10\.0 µs at 990\.0 µs endrank 1, /);
+  await press(page, "0");
+  await said("36 events in view");
+  await press(page, "Shift+W"); // 375 to 625 us: rank r computes until 50 (r + 1) us
+  await said("11 events in view");
+  await press(page, "m", "0");
+  await said("11 events in the mark");
+  await page.click(".tl-results button");
+  assert.equal((await params(page)).event, "0.0.0.400000"); // of rank 7
+  await press(page, "e");
+  assert.equal(await page.$(".tl-found"), null);
 });
 
 // Marked areas --------------------------------------------------------------------------------------

@@ -297,6 +297,26 @@ test("a window is asked for with its surroundings", async () => {
   }
 });
 
+test("a query runs, its rows lead to the timeline, and what is wrong with it is said", async () => {
+  const text = "SELECT rank, begin_ns, duration_ns, name FROM events WHERE role = 'compute' ORDER BY duration_ns DESC, begin_ns LIMIT 3 -- 100 %/é";
+  const rows = JSON.parse(tmerge("query", job.store, text.replace("begin_ns,", "begin_ns - (SELECT begin_ns FROM job.job) AS begin_ns,"), "--json")).tables.query.rows;
+  const { page } = await open(served, { hash: "#sql", width: 800, loud: true }); // loud because an answer is an error
+  await page.fill("textarea", "SELECT * FROM events_");
+  await page.press("textarea", "Control+Enter");
+  await page.waitForSelector("text=tmerge serve says: no such table: events_.");
+  await page.fill("textarea", text);
+  await page.click('button:text-is("Run")');
+  await page.waitForSelector("tbody tr:nth-child(3)");
+  assert.deepEqual(await page.$$eval("tbody tr", (all) => all.map(({ cells }) => [cells[0].textContent, Number(cells[2].title.replace(/\D/g, "")), cells[3].textContent.slice(0, 40)])), rows.map((row) => [String(row.rank), row.duration_ns, row.name.slice(0, 40)]));
+  assert.deepEqual(await grave(page), []);
+  await page.click("tbody tr a");
+  await page.waitForSelector('body[data-timeline="complete"]');
+  assert.deepEqual([(await params(page)).mark, (await params(page)).lanes], [`${rows[0].begin_ns}-${rows[0].begin_ns + rows[0].duration_ns}`, String(rows[0].rank)]);
+  await page.goBack();
+  await page.waitForSelector("tbody tr:nth-child(3)");
+  assert.equal(await page.inputValue("textarea"), text, "the address keeps it");
+});
+
 // Perfetto -----------------------------------------------------------------------------------------
 
 /* Replaces ui.perfetto.dev: answers PING and keeps the trace handed to it. */

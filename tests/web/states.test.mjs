@@ -39,7 +39,7 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   await visit(page, "#steps");
   assert.ok(!/How even|Who made|made others wait/.test(await main(page)), "a comparison of one rank");
   await visit(page, "#ranks");
-  assert.deepEqual(await page.$$eval(".legend li", (all) => all.map((e) => e.textContent).filter((text) => /wait|transfer|split/i.test(text))), ["Exposed, not split"], "no rank waits for another");
+  assert.deepEqual(await page.$$eval(".legend li", (all) => all.map((e) => e.textContent).filter((text) => /wait|transfer|split/i.test(text))), ["Not split"], "no rank waits for another");
   await visit(page, "#timeline");
   assert.doesNotMatch(await page.textContent("main"), /releases all|Wait\b(?! and transfer)/);
   if (!(await listed(page)).includes("whatif")) return;

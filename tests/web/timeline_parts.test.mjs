@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { moduleOf, test } from "./page.mjs";
 
 const MODULES = ["bytes", "pyramid", "arrange", "area", "same", "curves", "counters", "keys", "lanes", "layout", "paint_lane", "rects", "paint_join",
-  "operations", "arrival_words", "scale", "paint_head", "path", "names", "sums", "hash", "../dom"];
+  "operations", "arrival_words", "scale", "paint_head", "path", "names", "memory_range", "sums", "hash", "../dom"];
 const { acrossRanks, addressOfFar, areaOf, Bytes, clocksArePoor, commandOf, csvOfArea, curveOf, Curves, detailedParts, EventList, find, findEvent,
-  HostPyramid, hostsOf, labelled, Lanes, lastWords, layout, membersOutside, missingParts, OperationIndex, paintArrivals, paintEvents, paintShares,
+  HostPyramid, hostsOf, labelled, Lanes, lastWords, layout, membersOutside, missingParts, OperationIndex, overSpan, paintArrivals, paintEvents, paintShares,
   parseRanges, Path, plain, Pyramid, queryOf, Rects, rowAt, rowsIn, sameAs, Scale, shortName, sorted, sumsOf, valuesOf, writeRanges } =
   Object.assign({}, ...(await Promise.all(MODULES.map((name) => moduleOf(`timeline/${name}.ts`)))));
 const span = await moduleOf("timeline/span.ts");
@@ -81,6 +81,12 @@ test("memory in a stretch of time is the most of it, a value holding until the n
   const memory = new Curves([[curve([[10, 40], [25, 80], [30, 20]])], [curve([[0, 100]])], []]);
   const of = (ranks) => { const out = new Float32Array(4); memory.fill(ranks, 0, 10, out); return [...out].map((v) => Math.round(100 * v)); };
   assert.deepEqual([memory.most, of([0]), of([0, 1]), of([2])], [100, [0, 40, 80, 20], [100, 100, 100, 100], [0, 0, 0, 0]]);
+});
+
+test("memory over a span is what held at its begin and its end, and the most in between", () => {
+  const curve = { times: [10, 25, 30], values: [40, 80, 20] };
+  const of = (begin, end) => { const found = overSpan(curve, { begin, end }); return found && [found.begin, found.end, found.most, found.time]; };
+  assert.deepEqual([[12, 28], [5, 12], [26, 40], [26, 29], [0, 9]].map((each) => of(...each)), [[40, 80, 80, 25], [null, 40, 40, 10], [80, 20, 80, 26], [80, 80, 80, 26], null]);
 });
 
 test("what rises and falls is summed, and is 0 where all has fallen", () => {

@@ -10,6 +10,7 @@
 #include "serve/find.h"
 #include "serve/inside.h"
 #include "serve/operation.h"
+#include "serve/statement.h"
 #include "serve/tile.h"
 #include "serve/window_trace.h"
 #include "tmerge/analysis.h"
@@ -341,6 +342,9 @@ void tm_handler_answer(void *context, tm_serve_route route, tm_http_look *look, 
         return;
     case TM_SERVE_COUNTER:
         tm_inside_counter(&inside, look, query, out);
+        return;
+    case TM_SERVE_SQL:
+        tm_statement_answer(handler->store, look, query, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(handler, look, query, out);

@@ -109,7 +109,7 @@ export class App {
       if (own !== group) list.append(h("div.rail-group", own));
       group = own;
       const [first, ...more] = tab.views,
-        title = [first!.title, ...more.map((view) => view.title.replace(/^./, (letter) => letter.toLowerCase()))].join(", ");
+        title = [first!.title, ...more.map((view) => view.title.replace(/^.(?=[a-z])/, (letter) => letter.toLowerCase()))].join(", ");
       const anchor = h(
         "a",
         { class: blank ? "blank" : "", href: href(first!.id), "data-views": tab.views.map((view) => view.id).join(" ") },
@@ -275,7 +275,7 @@ export class App {
 /* Copies a whole name when the key y is pressed: that under the pointer, else that in the focused element, else that of the timeline's
  * selection. */
 function copyName(event: KeyboardEvent): void {
-  const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  const typing = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
   if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
   const found =
     document.querySelector<HTMLElement>(".name:hover") ??

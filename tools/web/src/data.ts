@@ -266,6 +266,12 @@ export function rowsOf(columns: readonly Cell[][]): Cell[][] {
   return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
 }
 
+/** The table in a server's answer to a query, whose names the build does not know; `more`: whether these are only its first rows. */
+export function tableFrom(text: string) {
+  const raw = JSON.parse(text) as RawTable<TableName> & { cells: Cell[][]; more?: boolean };
+  return { table: new Table<TableName>("query" as TableName, raw, rowsOf(raw.cells)), more: raw.more ?? false };
+}
+
 /** Returns the bytes of an embedded data block; throws if it is missing or damaged. */
 export async function block(id: string): Promise<Uint8Array> {
   await parsed();

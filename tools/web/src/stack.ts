@@ -8,16 +8,18 @@ import { legend, tip, lines } from "./ui";
 export interface Part {
   readonly key: string;
   readonly label: string;
+  /** Label in a legend. */
+  readonly short?: string;
 }
 
 /** The parts of a rank's GPU time, in the order used everywhere. */
 export const PARTS: readonly Part[] = [
   { key: "compute", label: "Compute" },
-  { key: "overlap", label: "Compute over communication (overlap)" },
-  { key: "transfer", label: "Exposed transfer" },
-  { key: "wait", label: "Exposed wait" },
-  { key: "unmatched", label: "Exposed, not split" },
-  { key: "copies", label: "Exposed copies" },
+  { key: "overlap", label: "Compute over communication (overlap)", short: "Overlap" },
+  { key: "transfer", label: "Exposed transfer", short: "Transfer" },
+  { key: "wait", label: "Exposed wait", short: "Wait" },
+  { key: "unmatched", label: "Exposed, not split", short: "Not split" },
+  { key: "copies", label: "Exposed copies", short: "Copies" },
   { key: "idle", label: "Idle" },
 ];
 
@@ -58,7 +60,7 @@ export interface StackOptions {
 }
 
 export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
-  return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
+  return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.short ?? part.label]));
 }
 
 /** Makes the bar of a rank, with a link to its lanes in the timeline. */

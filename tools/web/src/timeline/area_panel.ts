@@ -7,17 +7,19 @@ import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type A
 import type { Controller } from "./controller";
 import { areaOfParts } from "./far_area";
 import { trackKey, type Lanes } from "./lanes";
+import { memoryPart } from "./memory_range";
 import { THREAD, type JobBlock, type Span } from "./model";
 
 type Classes = Parameters<typeof areaOf>[4];
 
-export type AreaTab = "ranks" | "kernels" | "operators" | "classes";
+export type AreaTab = "ranks" | "kernels" | "operators" | "classes" | "memory";
 
 export const AREA_TABS: readonly (readonly [AreaTab, string])[] = [
   ["ranks", "by rank"],
   ["kernels", "kernels"],
   ["operators", "operators"],
   ["classes", "classes"],
+  ["memory", "memory"],
 ];
 
 const NO_AREA: Area = { kernels: [], classes: [], operators: [], lacking: 0, lackingHost: 0 };
@@ -106,7 +108,8 @@ export function areaTab({ state: { tab, markedTracks }, data }: Controller): Are
 
 export function areaTabs(controller: Controller): HTMLElement {
   const { markedTracks } = controller.state,
-    tabs = AREA_TABS.filter(([tab]) => tab !== "ranks" || !markedTracks);
+    { memory } = controller.listener.recorded,
+    tabs = AREA_TABS.filter(([tab]) => (tab !== "ranks" || !markedTracks) && (tab !== "memory" || memory));
   return segmented("Show", tabs, areaTab(controller), (tab) => controller.setTab(tab));
 }
 
@@ -145,6 +148,7 @@ export function areaPart(controller: Controller, places: readonly number[]): Chi
     { mark, markedTracks: tracks } = controller.state,
     tab = areaTab(controller);
   if (!lanes || !mark || tab === "ranks") return null;
+  if (tab === "memory") return memoryPart(controller, places, mark);
   const own = keptArea(job, lanes, mark, { places, tracks }, classes),
     lacks = !tracks && (tab === "operators" ? own.lackingHost : own.lacking) > 0,
     far = lacks && controller.farArea ? farArea(controller, places) : null,

@@ -7,6 +7,7 @@ import { visible } from "../dom";
 import { layout, rowAt, rowsIn, type Box, type CounterRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { paletteOf, type Coloring, type Palette } from "./coloring";
 import { fillCounter, isKnown, isLeast, topOf, unknownParts, type Counter, type Values } from "./counters";
+import type { Flag } from "./flags";
 import type { FarCounters } from "./far_counter";
 import type { Curves } from "./curves";
 import { lowest, trackKey, type Lanes } from "./lanes";
@@ -14,7 +15,17 @@ import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
 import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
-import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
+import {
+  RULER_HEIGHT,
+  STEPS_HEIGHT,
+  STRIP_HEIGHT,
+  StripImage,
+  jobSteps,
+  paintFlags,
+  paintRuler,
+  paintSteps,
+  paintStrip,
+} from "./paint_head";
 import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
 import { counterBox, paintCounter, paintCounterLabel, paintUnknown } from "./paint_counter";
 import { paintArrows, type Arrow } from "./paint_launch";
@@ -52,7 +63,7 @@ const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** From this width of a bucket [px] on, a reader sees that detail is missing. */
 const COARSE = 3;
-/** The pointer is on the line of the critical path if it is within this distance [px]. */
+/** The pointer is on the line of the critical path or on a flag if it is within this distance [px]. */
 const NEAR = 5;
 /** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
@@ -131,6 +142,7 @@ export class ChartState {
   /** Tab shown for the marked area. */
   tab: AreaTab = "ranks";
   path = false;
+  flags: Flag[] = [];
   readonly arrangement: Arrangement = plain();
 
   constructor(public span: Span) {}
@@ -258,6 +270,12 @@ export class Chart {
     return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
+  /** Place of the flag that begins at a position on the ruler, or -1. */
+  flagAt(x: number): number {
+    const near = (flag: Flag) => Math.abs(this.scale.x(flag.begin) - x);
+    return this.state.flags.findIndex((flag) => near(flag) <= NEAR && this.state.flags.every((other) => near(flag) <= near(other)));
+  }
+
   offsetOf(row: { readonly y: number }): number {
     return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
@@ -342,6 +360,9 @@ export class Chart {
     const canvas: Canvas = { ctx, theme, scale: this.scale, ratio, strength: this.state.found ? 0.25 : 1 };
     this.#head(canvas);
     this.#lanes({ ...canvas, theme: this.palette?.theme ?? theme });
+    clipped(ctx, { x: this.gutter - 1, width: canvas.scale.width + 2, y: HEAD - RULER_HEIGHT, height: this.height }, () =>
+      paintFlags(canvas, this.state.flags, HEAD - RULER_HEIGHT, this.height),
+    );
     this.cost = performance.now() - started;
   }
 

@@ -3,6 +3,7 @@ import type { Page } from ".";
 import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from "./chart";
 import type { AreaTab } from "./area_panel";
 import type { Arrangement, Measure } from "./arrange";
+import { addFlag } from "./flags";
 import type { FarArea } from "./far_area";
 import type { askSame } from "./far_same";
 import { launchesOf } from "./launches";
@@ -286,6 +287,31 @@ export class Controller {
     this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
     this.state.markedTracks = this.state.marked ? tracks : null;
     this.draw();
+  }
+
+  /** Puts a flag on the mark, or else where the pointer is, at the selection or in the middle of the view. */
+  putFlag(): void {
+    const { mark, span } = this.state,
+      time = this.pointer && this.pointer.x >= this.chart.gutter ? this.chart.scale.time(this.pointer.x) : null,
+      begin = Math.round(Math.max(0, time ?? this.#selectedSpan()?.begin ?? (span.begin + span.end) / 2)),
+      at = addFlag(this.state.flags, mark ?? { begin, end: begin });
+    this.#changed();
+    this.listener.asked("flag", at);
+  }
+
+  writeFlag(at: number, text: string): void {
+    this.state.flags[at] = { ...this.state.flags[at]!, text };
+    this.listener.moved();
+    this.draw();
+  }
+
+  removeFlag(at: number): void {
+    this.state.flags.splice(at, 1);
+    this.#changed();
+  }
+
+  showFlag(at: number): void {
+    this.setSpan(reveal(this.state.span, this.state.flags[at]!, this.duration));
   }
 
   setTab(tab: AreaTab): void {

@@ -23,6 +23,7 @@ import type { Placed } from "./path";
 import { inOrder, lastWords, rankNumber } from "./arrival_words";
 import type { Controller } from "./controller";
 import { areaPart, areaTab, areaTabs } from "./area_panel";
+import { flagList } from "./flags";
 import { foundList } from "./found_list";
 import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
@@ -33,6 +34,7 @@ const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;
 const SUM_ROWS = 256;
+const NOTHING = "Nothing selected";
 
 export interface Words {
   readonly element: HTMLElement;
@@ -311,7 +313,7 @@ function nothing({ data }: Controller): Words {
         " all keys",
       ),
     ),
-    spoken: "Nothing selected",
+    spoken: NOTHING,
   };
 }
 
@@ -379,6 +381,7 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
             : controller.state.arrangement.map !== null
               ? aboutMap()
               : nothing(controller);
-  keepFocus(box, () => fill(box, words.element, foundList(controller)), box);
+  const only = controller.state.listed && words.spoken === NOTHING; // the list then needs the room
+  keepFocus(box, () => fill(box, !only && words.element, foundList(controller), flagList(controller)), box);
   return words.spoken;
 }

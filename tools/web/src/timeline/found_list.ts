@@ -1,20 +1,21 @@
-/** The matches of a search as a list to step through, with sums by kind. */
+/** Events as a list to step through, with sums by kind: the matches of a search, or what is in view. */
 import { plainTable } from "../ui";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
+import { HEAD } from "./chart";
 import type { Controller } from "./controller";
-import { KIND_WORDS } from "./model";
-import type { Found } from "./names";
+import { KIND_WORDS, STREAM } from "./model";
 import type { KindSum } from "./search";
+import { missingParts } from "./sums";
 
 /** LISTED: number of matches in the list; BEFORE: number of them before the current match. */
 const LISTED = 200,
   BEFORE = 20;
 
-function sumsOf(found: Found, controller: Controller): Map<number, KindSum> {
+function sumsOf(rows: Iterable<number>, controller: Controller): Map<number, KindSum> {
   const { duration, kind } = controller.data.lanes!.events,
     sums = new Map<number, KindSum>();
-  for (const row of found.rows) {
+  for (const row of rows) {
     const own = sums.get(kind[row]!) ?? { count: 0, sum: 0, most: 0 };
     sums.set(kind[row]!, { count: own.count + 1, sum: own.sum + duration[row]!, most: Math.max(own.most, duration[row]!) });
   }
@@ -36,41 +37,125 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return table;
 }
 
-function titleOf(count: number, listed: number): string {
-  return `${f.grouped(count)} found${listed < count ? `; the ${f.grouped(listed)} longest` : ""}, in order of time`;
+/* Rows of the events in view, or in the mark: of visible ranks, also of the threads of opened ones; whether some are not in the page. */
+function inView({ state, chart, data }: Controller): { rows: number[]; lacking: boolean } {
+  const { begin, end } = state.mark ?? state.span,
+    places = state.marked ?? chart.drawnBetween(HEAD, chart.height).lanes,
+    lanes = data.lanes!,
+    { events } = lanes,
+    rows: number[] = [];
+  for (const at of places)
+    for (const track of lanes.of(at).tracks.filter(({ kind }) => kind === STREAM || state.open.has(at)))
+      for (let row = track.first; row < track.first + track.n && events.begin[row]! < end; row++)
+        if (events.begin[row]! + events.duration[row]! > begin || events.begin[row]! >= begin) rows.push(row);
+  const lacks = (at: number): boolean => missingParts(data.job, data.job.ranks[at]!, { begin, end }, state.open.has(at)).length > 0;
+  return { rows, lacking: [...places].some(lacks) };
 }
 
-/** The list; null if there is no search or the list is hidden. */
-export function foundList(controller: Controller): Child {
-  const { found, everywhere, listed } = controller.state,
-    { job, lanes } = controller.data;
-  if (!found || !listed || !lanes) return null;
-  const { events } = lanes,
+/* The longest events, in order of time. */
+function longestOf(rows: readonly number[], { data }: Controller): number[] {
+  const { begin, duration } = data.lanes!.events;
+  return [...rows]
+    .sort((a, b) => duration[b]! - duration[a]!)
+    .slice(0, LISTED)
+    .sort((a, b) => begin[a]! - begin[b]! || a - b);
+}
+
+interface Item {
+  readonly rank: number;
+  readonly begin: number;
+  readonly duration: number;
+  readonly title: string;
+  readonly current: boolean;
+  readonly choose: () => void;
+}
+
+interface Listing {
+  readonly title: string;
+  /** Number of events that can be listed, and those listed from the first on. */
+  readonly n: number;
+  readonly first: number;
+  readonly items: readonly Item[];
+  readonly kinds: ReadonlyMap<number, KindSum>;
+}
+
+function titleOf(what: string, count: number, listed: number): string {
+  return `${f.grouped(count)} ${what}${listed < count ? `; the ${f.grouped(listed)} longest` : ""}, in order of time`;
+}
+
+function rowItem(controller: Controller, row: number, current: boolean, choose: () => void): Item {
+  const { job, lanes } = controller.data,
+    { begin, duration, name: names } = lanes!.events;
+  return {
+    rank: job.ranks[lanes!.trackOf(row)!.at]!.rank,
+    begin: begin[row]!,
+    duration: duration[row]!,
+    title: job.names[names[row]!] ?? "",
+    current,
+    choose,
+  };
+}
+
+function viewListing(controller: Controller): Listing {
+  const { rows, lacking } = inView(controller),
+    shown = longestOf(rows, controller),
+    { selected, mark } = controller.state;
+  return {
+    title: `${titleOf(mark ? "events in the mark" : "events in view", rows.length, shown.length)}${lacking ? "; others are not in this page: zoom in" : ""}`,
+    n: shown.length,
+    first: 0,
+    items: shown.map((row) => rowItem(controller, row, row === selected.event, () => controller.selectEvent(row))),
+    kinds: sumsOf(rows, controller),
+  };
+}
+
+function foundListing(controller: Controller): Listing {
+  const { found, everywhere } = controller.state,
+    { ranks } = controller.data.job,
     far = everywhere?.done && !everywhere.failed ? everywhere : null,
-    n = far ? far.events.length : found.count,
+    rows = found!.rows,
+    n = far ? far.events.length : rows.length,
     at = controller.foundAt,
-    first = Math.max(0, Math.min(at - BEFORE, n - LISTED));
-  const item = (rank: number, begin: number, duration: number, title: string, i: number): HTMLElement =>
-    h(
-      "li",
-      { class: first + i === at ? "tl-last" : "" },
-      h(
-        "button",
-        { "aria-current": first + i === at ? "true" : undefined, on: { click: () => controller.selectFound(first + i) } },
-        `rank ${rank}, ${f.time(duration)} at ${f.time(begin)} `,
-        h("span", name(title, 90)),
-      ),
-    );
-  const items = far
-    ? far.events.slice(first, first + LISTED).map((event, i) => item(job.ranks[event.at]!.rank, event.begin, event.duration, event.name, i))
-    : [...found.rows.subarray(first, first + LISTED)].map((row, i) =>
-        item(job.ranks[lanes.trackOf(row)!.at]!.rank, events.begin[row]!, events.duration[row]!, job.names[events.name[row]!] ?? "", i),
-      );
+    first = Math.max(0, Math.min(at - BEFORE, n - LISTED)),
+    choose = (i: number) => () => controller.selectFound(first + i);
+  return {
+    title: titleOf("found", far ? far.count : rows.length, n),
+    n,
+    first,
+    items: far
+      ? far.events.slice(first, first + LISTED).map(({ name: title, begin, duration, at: place }, i) => {
+          return { rank: ranks[place]!.rank, begin, duration, title, current: first + i === at, choose: choose(i) };
+        })
+      : Array.from(rows.subarray(first, first + LISTED), (row, i) => rowItem(controller, row, first + i === at, choose(i))),
+    kinds: far ? far.kinds : sumsOf(rows, controller),
+  };
+}
+
+/** The list; null if it is hidden. */
+export function foundList(controller: Controller): Child {
+  const { found, listed, arrangement } = controller.state;
+  if (!listed || !controller.data.lanes || (!found && arrangement.map !== null)) return null;
+  const { title, n, first, items, kinds } = found ? foundListing(controller) : viewListing(controller);
   return h(
     "div.tl-found",
-    h("h2", titleOf(far ? far.count : found.count, n)),
-    n > 0 && byKind(far ? far.kinds : sumsOf(found, controller)),
+    h("h2", title),
+    n > 0 && byKind(kinds),
     n > LISTED && h("p.tl-exact", `No. ${f.grouped(first + 1)} to ${f.grouped(first + LISTED)}; Enter in the search continues.`),
-    h("ol.tl-results", { start: first + 1 }, items),
+    h(
+      "ol.tl-results",
+      { start: first + 1 },
+      items.map(({ rank, begin, duration, title, current, choose }) =>
+        h(
+          "li",
+          { class: current ? "tl-last" : "" },
+          h(
+            "button",
+            { "aria-current": current ? "true" : undefined, on: { click: choose } },
+            `rank ${rank}, ${f.time(duration)} at ${f.time(begin)} `,
+            h("span", name(title, 90)),
+          ),
+        ),
+      ),
+    ),
   );
 }

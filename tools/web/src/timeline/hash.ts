@@ -7,6 +7,7 @@ import type { Measure, Order } from "./arrange";
 import { NOWHERE } from "./chart";
 import { COLORINGS } from "./coloring";
 import type { Controller } from "./controller";
+import { flagsOf, flagsParam } from "./flags";
 import type { Lanes } from "./lanes";
 import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
@@ -148,8 +149,9 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     open: isUsual(controller) ? null : open || "none",
     path: state.path && !piece ? "1" : null,
     piece: piece ? addressOf(piece.piece) : null,
+    flags: flagsParam(state.flags),
     find: state.found ? state.found.text : null,
-    list: state.found && state.listed ? "1" : null,
+    list: state.listed ? "1" : null,
   };
 }
 
@@ -166,6 +168,7 @@ export function applyFirst(controller: Controller, params: Params): void {
   const marked = new Set(namedBy(params, "lanes", data.job));
   state.marked = state.mark && marked.size > 0 ? marked : null;
   state.markedTracks = state.marked && params.has("tracks") ? new Set(params.get("tracks")!.split(";")) : null;
+  state.flags = flagsOf(params.get("flags"), data.job.duration);
   state.listed = params.has("list");
   state.tab = AREA_TABS.find(([tab]) => tab === params.get("sums"))?.[0] ?? "ranks";
   state.path = data.path.list.length > 0 && (params.has("path") || params.has("piece"));

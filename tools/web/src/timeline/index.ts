@@ -35,7 +35,8 @@ import { Tray } from "./tray";
 const LEAST_HEIGHT = 200,
   BELOW = 8, // free space below the tray [px]
   PHONE = 600,
-  PRINT_RATIO = 2;
+  PRINT_RATIO = 2,
+  RELIST_MS = 120; // without a change of the window
 /* By kind number. */
 const LEGEND = [
   ["compute", "Compute"],
@@ -72,9 +73,8 @@ export class Page {
   readonly list = h(
     "button",
     {
-      hidden: true,
       "aria-pressed": "false",
-      title: "List what was found, with sums by kind",
+      title: "List what was found, or what is in view, with sums by kind (e)",
       on: { click: () => this.controller.setListed(!this.controller.state.listed) },
     },
     "List",
@@ -106,6 +106,8 @@ export class Page {
   #finer: Finer | null = null;
   #farSlow: FarSlowness | null = null;
   #leftOutText = "";
+  #listedView = "";
+  #relisting = 0;
   #tipped = false;
   #ready = false;
   #gone = false;
@@ -190,6 +192,7 @@ export class Page {
         button("Whole job", "Show the whole job (0)", () => controller.showAll()),
         button("[", "Previous collective ([)", () => controller.nextOperation(false, false)),
         button("]", "Next collective (])", () => controller.nextOperation(true, false)),
+        button("Flag", "Put a flag with a note (g)", () => controller.putFlag()),
         this.loaded.data.path.list.length > 0 && this.path,
         isServed(this.context.job) && this.#perfetto,
         button("?", "Keys and gestures (?)", () => this.asked("help")),
@@ -403,7 +406,7 @@ export class Page {
     if (coloring === "slowness") this.#fetchSlowness();
     this.#fetchCounters(counters);
     this.#told();
-    if (map === "memory") this.#fetchMemory();
+    if (map === "memory") this.fetchMemory();
     this.resize();
   }
 
@@ -420,7 +423,7 @@ export class Page {
     for (const key of data.lanes ? keys : []) {
       if (this.#counting.has(key)) continue;
       this.#counting.add(key);
-      if (key === "memory") this.#fetchMemory();
+      if (key === "memory") this.fetchMemory();
       void (key === "memory" ? this.#memory! : Promise.resolve())
         .then(() => inSlices(valuesOf(key, data)))
         .then((values) => {
@@ -442,10 +445,10 @@ export class Page {
     });
   }
 
-  #fetchMemory(): void {
+  fetchMemory(): void {
     this.#memory ??= memoryOf(this.context.job, this.loaded.data.job.ranks).then((memory) => {
       this.loaded.data.memory = memory;
-      if (!this.#gone) this.controller.draw();
+      this.#counted();
     });
   }
 
@@ -453,7 +456,6 @@ export class Page {
     const { found, everywhere } = this.controller.state,
       { searcher, foundAt: at } = this.controller,
       whole = this.loaded.data.job.complete;
-    this.list.hidden = !found || (found.count === 0 && !everywhere?.count);
     this.list.setAttribute("aria-pressed", String(this.controller.state.listed));
     const sought = searcher !== null && found !== null && !found.wrong;
     document.body.dataset["search"] = !sought || everywhere?.done ? "complete" : everywhere?.failed ? "failed" : "loading";
@@ -474,6 +476,7 @@ export class Page {
   /** Called after a frame was drawn. */
   drawn(): void {
     this.#writeHover();
+    this.#relist();
     const { chart } = this.controller,
       left = chart.leftOut;
     if (this.#finer) return this.#writeFiner(this.#finer);
@@ -494,6 +497,18 @@ export class Page {
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
     document.body.dataset["frame"] = chart.cost.toFixed(2);
+  }
+
+  /* Keeps the list of the events in view in step with the window. */
+  #relist(): void {
+    const { state, chart, data } = this.controller,
+      { begin, end } = state.span;
+    if (!state.listed || state.found || state.mark) return;
+    const view = [begin, end, state.scroll, chart.height, data.lanes?.events.n, ...state.open].join();
+    if (view === this.#listedView) return;
+    this.#listedView = view;
+    clearTimeout(this.#relisting);
+    this.#relisting = setTimeout(() => !this.#gone && writeDetails(this.details, this.controller, this.#worst.places), RELIST_MS);
   }
 
   /* For a served page: shows whether more detail is loading. */
@@ -592,8 +607,8 @@ export class Page {
     );
   }
 
-  /** Called after a key was pressed that the view handles. */
-  asked(what: "find" | "help" | "details"): void {
+  /** Called after a key was pressed that the view handles. @param at  the place of a flag */
+  asked(what: "find" | "help" | "details" | "flag", at = 0): void {
     if (what === "find") {
       this.find.focus();
       this.find.select();
@@ -601,7 +616,8 @@ export class Page {
       fill(this.details, help());
       this.details.scrollTop = 0;
       this.spoken.textContent = "Keys and gestures";
-    } else this.details.focus();
+    } else if (what === "flag") this.details.querySelectorAll<HTMLElement>(".tl-flags input")[at]?.focus();
+    else this.details.focus();
   }
 }
 

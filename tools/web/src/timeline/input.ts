@@ -166,6 +166,8 @@ export class Input {
     }
     if (press.zone === "lanes" && press.mark && press.moved)
       return controller.setMark(mark, controller.state.marked, controller.state.markedTracks);
+    if (press.zone === "ruler" && !press.moved && controller.chart.flagAt(press.x) >= 0)
+      return controller.listener.asked("flag", controller.chart.flagAt(press.x));
     if (!press.moved) this.#click(press);
   }
 

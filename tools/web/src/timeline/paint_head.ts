@@ -1,5 +1,7 @@
 /** Paints the part above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
+import { fitting, visible } from "../dom";
 import * as f from "../format";
+import type { Flag } from "./flags";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
 import { Scale } from "./scale";
@@ -11,6 +13,8 @@ export const STEPS_HEIGHT = 18;
 export const RULER_HEIGHT = 22;
 /* Minimum distance between the labels of two steps. */
 const GAP = 8;
+/* Maximum width of a note [px]. */
+const NOTE_WIDEST = 160;
 
 /** Order of the kinds in the strip, from the bottom up. */
 const STRIP_ORDER = [COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES];
@@ -123,6 +127,26 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
   places.forEach(({ x0, x1 }, i) => {
     ctx.fillRect(Math.round(x0), y, 1, 5);
     if (shown[i]) ctx.fillText(`step ${steps[i]!.number}`, (x0 + x1) / 2, y + 10);
+  });
+}
+
+/** Paints flags: a line through the lanes, and the note in the ruler; a bar shows a range. */
+export function paintFlags(canvas: Canvas, flags: readonly Flag[], y: number, bottom: number): void {
+  const { ctx, theme, scale } = canvas;
+  ctx.font = `11px ${theme.font}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  flags.forEach(({ begin, end, text }, i) => {
+    const x = Math.round(scale.x(begin)) + 0.5,
+      next = scale.x(flags[i + 1]?.begin ?? Infinity),
+      words = fitting(ctx, visible(text), Math.min(NOTE_WIDEST, next - x - 2 * GAP)),
+      width = Math.min(next - x - 1, words === "" ? GAP : ctx.measureText(words).width + GAP);
+    strokeLine(ctx, theme.link, 1, [x, y], [x, bottom]);
+    ctx.fillStyle = theme.link;
+    ctx.fillRect(x, y, Math.max(2, scale.x(end) - x), 2);
+    ctx.fillRect(x, y, Math.max(2, width), RULER_HEIGHT - 6);
+    ctx.fillStyle = theme.page;
+    ctx.fillText(words, x + GAP / 2, y + (RULER_HEIGHT - 6) / 2 + 0.5);
   });
 }
 

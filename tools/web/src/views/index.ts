@@ -12,6 +12,7 @@ import { memory } from "./memory";
 import { operators } from "./operators";
 import { pipelines } from "./pipelines";
 import { ranks } from "./ranks";
+import { sql } from "./sql";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { stragglers } from "./stragglers";
@@ -41,7 +42,7 @@ export const reportTabs: readonly Tab[] = [
   { group: WHAT, views: [kernels, efficiency] },
   { group: WHAT, views: [xla] },
   { group: HOW, views: [about, clocks] },
-  { group: HOW, views: [tables] },
+  { group: HOW, views: [tables, sql] },
 ];
 
 /** Views of a job without traces. */

@@ -110,7 +110,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 
 /* Returns the device that the address names; if it names none, the fullest. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
-  const named = devices.find((device) => `${device.rank} ${device.device}` === params.get("device"));
+  const named = devices.find((device) => keyOf(device) === params.get("device"));
   return (
     named ??
     devices.find(
@@ -124,6 +124,14 @@ function chosenOf({ job, params }: Context, devices: readonly Device[]): Device 
   );
 }
 
+function label(device: Device): string {
+  return `rank ${device.rank}, ${visible(device.device)}`;
+}
+
+function keyOf(device: Device): string {
+  return `${device.rank} ${device.device}`;
+}
+
 function curves(context: Context, devices: readonly Device[], chosen: Device): HTMLElement {
   const { job, params } = context,
     table = job.table("memory.device");
@@ -134,9 +142,6 @@ function curves(context: Context, devices: readonly Device[], chosen: Device): H
   );
   const wanted = params.get("to") === "capacity" || (params.get("to") !== "used" && capacity !== null && top >= NEAR * capacity);
   const limit = capacity !== null && wanted ? { value: capacity, label: `capacity ${f.bytes(capacity, true)}` } : undefined;
-  const label = (device: Device) => `rank ${device.rank}, ${visible(device.device)}`,
-    keyOf = (device: Device) => `${device.rank} ${device.device}`,
-    byKey = new Map(devices.map((device) => [keyOf(device), device]));
   const lines: Line[] = [
     ...(many ? [] : devices.filter((device) => device !== chosen).map((device) => ({ name: label(device), points: device.allocated }))),
     { name: "allocated", points: chosen.allocated, strong: true },
@@ -145,11 +150,8 @@ function curves(context: Context, devices: readonly Device[], chosen: Device): H
   const unit = f.byteUnit([limit?.value ?? top], true);
   return section(
     "Memory over time",
-    controls(
-      pick(context, "Device", "device", [...byKey.keys()], (key) => label(byKey.get(key)!), keyOf(chosen)),
-      capacity !== null &&
-        setting(context, "Scale", "to", { used: "to what was used", capacity: "to the capacity" }, limit ? "capacity" : "used"),
-    ),
+    capacity !== null &&
+      controls(setting(context, "Scale", "to", { used: "to what was used", capacity: "to the capacity" }, limit ? "capacity" : "used")),
     note(
       `Thick: ${label(chosen)}, allocated`,
       chosen.reserved.length > 0 ? "; dashed: held by its allocator (reserved)" : "",
@@ -248,12 +250,23 @@ export const memory: View = {
     const type = types.find((each) => each === params.get("of")) ?? types[0]!;
     const devices = devicesOf(job, type),
       rows = devices.map((device) => device.row),
-      chosen = chosenOf(context, devices);
+      chosen = chosenOf(context, devices),
+      byKey = new Map(devices.map((device) => [keyOf(device), device])),
+      lined = curves(context, devices, chosen),
+      [fills, alive] = byCategory(job, chosen);
     root.append(
       heading(...finding(job, rows)),
-      controls(setting(context, "Memory of", "of", Object.fromEntries(types.map((each) => [each, each])), type, "device", "to")),
-      curves(context, devices, chosen),
+      controls(
+        setting(context, "Memory of", "of", Object.fromEntries(types.map((each) => [each, each])), type, "device", "to"),
+        pick(context, "Device", "device", [...byKey.keys()], (key) => label(byKey.get(key)!), keyOf(chosen)),
+      ),
     );
-    append(root, [byCategory(job, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);
+    append(root, [
+      ...(alive ? [fills, lined, alive] : [lined, fills]),
+      deviceTable(job, rows),
+      stepTable(job, devices),
+      operatorTable(job, type),
+      byModule(job, type),
+    ]);
   },
 };

@@ -52,6 +52,25 @@ function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]
   return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}` as const }));
 }
 
+/** The categories of a device's memory, the largest first, where a span has the most of it. */
+export function categoriesAt(
+  job: Job,
+  of: Of,
+  { begin, end }: { readonly begin: number; readonly end: number },
+): [word: string, bytes: number][] {
+  const curve = job.table("memory.category_curve"),
+    [time, bytes] = (["time_ns", "allocated_bytes"] as const).map((column) => (row: number) => curve.amount(row, column)) as [
+      (row: number) => number,
+      (row: number) => number,
+    ];
+  const rows = rowsOf(curve, of).filter((row) => time(row) >= begin && time(row) <= end);
+  if (rows.length === 0) return [];
+  const most = rows.reduce((a, b) => (bytes(b) > bytes(a) ? b : a));
+  return layersOf(curve, [most])
+    .map(({ label, values }): [string, number] => [label, values[0]!])
+    .sort((a, b) => b[1] - a[1]);
+}
+
 /* Time of a device's memory peak, and its size [ns, bytes]. */
 function peakOf(job: Job, of: Of): readonly [number, number] | null {
   const table = job.table("memory.device"),
@@ -132,7 +151,7 @@ function categories(job: Job, of: Of): HTMLElement {
   );
 }
 
-/** Returns the sections on what fills a device; empty if the trace's records have no addresses. */
+/** Sections on what fills a device, if that is known, and on what is alive at its peak. */
 export function byCategory(job: Job, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
@@ -150,8 +169,8 @@ export function byCategory(job: Job, of: Of): Child[] {
       note(
         `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
       ),
-      categories(job, of),
       stacked(job, of),
+      categories(job, of),
     ),
     section(
       "What is alive at the peak",

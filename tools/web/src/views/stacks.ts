@@ -4,7 +4,7 @@ import { cut, h, type Child } from "../dom";
 import * as f from "../format";
 import { callName, findCalls, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
-import { controls, empty, heading, note, section, lines, setting } from "../ui";
+import { chooser, controls, empty, heading, note, section, lines, setting } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { COMMUNICATES } from "./operators";
@@ -25,9 +25,13 @@ const CALLERS_MOST = 64,
   CALLERS_LENGTH = 90;
 const TELLING = 5; // minimum percentage for a title
 
-function treeOf(table: Table<"calls.tree">, side: Side): Tree {
+/** What the colour of a call shows. */
+const COLOURS = { ranks: "slowest rank", self: "time itself" } as const;
+
+function treeOf(table: Table<"calls.tree">, side: Side, colour: keyof typeof COLOURS): Tree {
   const rows = new Map(table.rows.map((_, row) => [table.num(row, "node"), row]));
-  const all = table.all;
+  const all = table.all,
+    longest = f.most([1, ...all.map((row) => table.amount(row, `${side}_self_ns`))]);
   return {
     n: table.n,
     parent: all.map((row) => {
@@ -37,6 +41,7 @@ function treeOf(table: Table<"calls.tree">, side: Side): Tree {
     name: all.map((row) => callName(table.text(row, "name") ?? "")),
     time: all.map((row) => table.amount(row, `${side}_total_ns`)),
     heat: all.map((row) => {
+      if (colour === "self") return table.amount(row, `${side}_self_ns`) / longest;
       const most = table.num(row, `${side}_max_ns`),
         middle = table.num(row, `${side}_median_ns`);
       if (table.amount(row, "ranks") < 2 || most === null || middle === null) return null;
@@ -235,7 +240,8 @@ export const stacks: View = {
     const sides = (["device", "host"] as const).filter((side) => callsOf(table).some((row) => table.amount(row, `${side}_total_ns`) > 0)),
       side = sides.find((each) => each === params.get("time")) ?? sides[0];
     if (!side) return void root.append(heading("Call trees"), empty("The recorded calls took no time."));
-    const tree = treeOf(table, side),
+    const colour = severalRanks(job) && params.get("color") !== "self" ? "ranks" : "self",
+      tree = treeOf(table, side, colour),
       whole = sums(side),
       wanted = Number(params.get("node") ?? -1);
     const chosen = table.rows.findIndex((_, row) => table.num(row, "node") === wanted);
@@ -250,10 +256,11 @@ export const stacks: View = {
       controls(
         setting(context, "Calls of", "of", there, kind.key, "node", "sort"),
         sides.length > 1 && setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "node", "sort"),
+        severalRanks(job) && chooser(context, "Colour", "color", COLOURS, colour),
         finder(context, flame, tree, whole),
       ),
       note(
-        `A call is as wide as its time, above what it calls. ${severalRanks(job) ? `The more it stands out, the longer the slowest rank takes compared with the median one: up to ${HOTTEST} times as long. Grey: only one rank made the call.` : ""}`,
+        `A call is as wide as its time, above what it calls. The more it stands out, ${colour === "ranks" ? `the longer the slowest rank takes compared with the median one: up to ${HOTTEST} times as long. Grey: only one rank made the call.` : "the longer it takes itself, without what it calls."}`,
       ),
       trail(table, tree, chosen, choose),
       flame.element,

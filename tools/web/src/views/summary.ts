@@ -34,9 +34,9 @@ const FIRST_MAX = 160; // characters; a longer first advice is shown without its
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
-  const whole = adviceItem(job, 0).text,
+  const whole = adviceItem(job, 0).text.replace(/ \(tmerge show [\w.]+\)/g, ""), // the page has views for these
     text = whole.length > FIRST_MAX ? whole.split(": ")[0]! : whole;
-  return text === "" || whole === evidence ? null : text;
+  return text === "" || adviceItem(job, 0).text === evidence ? null : text;
 }
 
 /* Makes the title: the finding, the first advice and its saving. The evidence is folded. */
@@ -58,7 +58,9 @@ function title(job: Job): HTMLElement {
       !leads && saved,
       h(
         "ul.checks",
-        checked.map(({ state, title, link: [, view] }) => h("li", sign(state), h("a", { href: href(view) }, title))),
+        checked.map(({ state, title, link: [, view] }, i) =>
+          h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title)),
+        ),
       ),
       h(
         "details.why",
@@ -250,6 +252,9 @@ export function clockFinding(job: Job): Finding {
     link: to,
   };
 }
+
+/** What checks() are about, which says enough of what is fine. */
+const CHECKED = ["Overlap", "Load", "Clocks"] as const;
 
 function checks(job: Job): Finding[] {
   const doubted = job.table("job.job").text(0, "integrity") !== null;
@@ -550,7 +555,7 @@ function amount(job: Job, row: number): Child {
     );
   return (
     cost !== null &&
-    figure(job, `${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank in all`, {
+    figure(job, `${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank`, {
       table: "advice.item",
       row,
       column: "cost_ns",
@@ -674,7 +679,7 @@ export const summary: View = {
       h(
         "details.more",
         { open: incomplete(job) },
-        h("summary", "Figures, steps, and what they rest on"),
+        h("summary", "More figures"),
         figureBand(job),
         h("div.columns.even", stepBars(job), basis(job)),
       ),

@@ -1,0 +1,81 @@
+#include "serve/statement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page_json.h"
+#include "serve/answer.h"
+#include "sql/sql.h"
+
+/* Other requests wait meanwhile. */
+static const tm_sql_limits limits = {.memory_bytes = INT64_C(256) << 20, .seconds = 10};
+
+/* Decodes %41 and the like in place. Returns false if an escape is invalid or encodes a NUL. */
+static bool decode(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++, to++) {
+        *to = *from;
+        if (*from != '%')
+            continue;
+        if (strspn(from + 1, "0123456789abcdefABCDEF") < 2)
+            return false;
+        const char digits[] = {from[1], from[2], '\0'};
+        *to = (char)strtoul(digits, NULL, 16);
+        if (*to == '\0')
+            return false;
+        from += 2;
+    }
+    *to = '\0';
+    return true;
+}
+
+typedef struct answer {
+    tm_out json;
+    bool begun;
+} answer;
+
+/* Writes the first slice, which is the whole answer unless it has very many cells. */
+static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) {
+    answer *a = context;
+    if (a->begun)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more rows than an answer has");
+    a->begun = true;
+    tm_report_json_def(&a->json, slice);
+    tm_out_string(&a->json, ",\"cells\":");
+    tm_report_json_columns(&a->json, slice, 0);
+    return TM_OK;
+}
+
+static tm_status put_rows(const tm_sql_query *query, answer *a, tm_error *err) {
+    const tm_rows rows = tm_sql_rows(query);
+    tm_status status = rows.each(&rows, put_slice, a, err);
+    bool more = status != TM_OK && a->begun;
+    tm_out_string(&a->json, more ? ",\"more\":true}" : "}");
+    return more ? TM_OK : status;
+}
+
+static tm_status run(const tm_store *store, const char *text, answer *a, tm_error *err) {
+    tm_sql *sql = NULL;
+    tm_sql_query *query = NULL;
+    TM_TRY(tm_sql_open(store, &sql, err));
+    tm_status status = tm_sql_prepare(sql, text, &limits, &query, err);
+    if (status == TM_OK)
+        status = put_rows(query, a, err);
+    tm_sql_free(query);
+    tm_sql_close(sql);
+    return status;
+}
+
+void tm_statement_answer(const tm_store *store, tm_http_look *look, const void *query,
+                         tm_http_answer *out) {
+    tm_error err = {.status = TM_OK};
+    answer a = {.json = TM_OUT()};
+    const char *escaped = look(query, "text");
+    char *text = strdup(escaped ? escaped : "");
+    tm_status status = !text          ? tm_fail_memory(&err)
+                       : decode(text) ? run(store, text, &a, &err)
+                                      : tm_fail(&err, TM_ERR_USAGE, NULL, -1,
+                                                "a statement is text=STATEMENT, percent-encoded");
+    tm_answer_json(status, &a.json, &err, out);
+    free(text);
+}

@@ -1,0 +1,13 @@
+/* Answers of tmerge serve to queries in SQL. */
+#ifndef TMERGE_SERVE_STATEMENT_H
+#define TMERGE_SERVE_STATEMENT_H
+
+#include "serve/http.h"
+#include "tmerge/store.h"
+
+/** Answers text=STATEMENT, percent-encoded, with {definition as in the page, "cells": by column};
+ * "more": true if these are only the first rows. */
+void tm_statement_answer(const tm_store *store, tm_http_look *look, const void *query,
+                         tm_http_answer *out);
+
+#endif

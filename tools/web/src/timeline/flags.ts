@@ -1,0 +1,112 @@
+/** Flags: notes at times of the timeline. The address keeps them, and so does a saved copy of the page. */
+import { h, type Child } from "../dom";
+import * as f from "../format";
+import { download } from "../grid";
+import { isServed } from "../served";
+import type { Controller } from "./controller";
+import type { Span } from "./model";
+
+/** A note on a moment or on a range of the job's time. */
+export type Flag = Span & { readonly text: string };
+
+const MOST = 50,
+  LONGEST = 200, // characters of a note
+  NOTES = "notes", // element of a saved copy
+  NONE = "none",
+  CUT_SHORT = "This report was cut short: its program is missing."; // as in build.mjs
+
+/* Flags of the page while it is open, because other views do not keep the timeline's address. */
+let kept: string | undefined;
+
+function saved(): string {
+  return document.getElementById(NOTES)?.textContent ?? "";
+}
+
+/** "150370000-150370000:a%20note", separated by commas; without characters that end an element. */
+function write(flags: readonly Flag[]): string {
+  return flags.map(({ begin, end, text }) => `${Math.round(begin)}-${Math.round(end)}:${encodeURIComponent(text)}`).join(",");
+}
+
+function read(text: string, duration: number): Flag[] {
+  return text.split(",").flatMap((part) => {
+    const [, begin = "", end = "", escaped = ""] = /^(\d{1,16})-(\d{1,16}):([^:]*)$/.exec(part) ?? [];
+    try {
+      const flag = { begin: Number(begin), end: Number(end), text: decodeURIComponent(escaped).slice(0, LONGEST) };
+      return begin === "" || flag.begin > flag.end || flag.end > duration ? [] : [flag];
+    } catch {
+      return []; // not valid percent-encoding
+    }
+  });
+}
+
+/** The flags of the address, or else those that the page has. */
+export function flagsOf(address: string | undefined, duration: number): Flag[] {
+  kept = address ?? kept ?? saved();
+  return read(kept, duration).slice(0, MOST);
+}
+
+/** The flags for the address. */
+export function flagsParam(flags: readonly Flag[]): string | null {
+  kept = write(flags);
+  return kept || (saved() ? NONE : null);
+}
+
+/** Adds a flag, in order of time; returns its place. */
+export function addFlag(flags: Flag[], { begin, end }: Span): number {
+  const same = flags.findIndex((flag) => flag.begin === begin && flag.end === end);
+  if (same >= 0 || flags.length === MOST) return same;
+  const after = flags.findIndex((flag) => flag.begin > begin),
+    at = after < 0 ? flags.length : after;
+  flags.splice(at, 0, { begin, end, text: "" });
+  return at;
+}
+
+/* Saves this page with its flags: its own elements as they came, without what the program drew. */
+function saveCopy(flags: readonly Flag[], name: string): void {
+  const copy = document.documentElement.cloneNode(true) as HTMLElement,
+    body = copy.querySelector("body")!;
+  const own = [...body.children].filter((each) => each.matches("noscript, script") && each.id !== NOTES);
+  for (const each of [copy, body])
+    for (const attribute of each.getAttributeNames()) if (attribute !== "lang") each.removeAttribute(attribute);
+  body.replaceChildren(h("p.unopened", CUT_SHORT), ...own, h("script", { type: "text/plain", id: NOTES }, write(flags)));
+  download(`${name}.html`, "text/html", `<!doctype html>\n${copy.outerHTML}\n`);
+}
+
+/** The flags with their notes, to read, to change and to go to. */
+export function flagList(controller: Controller): Child {
+  const { flags } = controller.state,
+    { job } = controller.listener.context;
+  if (flags.length === 0) return null;
+  const item = ({ begin, end, text }: Flag, at: number): HTMLElement => {
+    const when = end > begin ? `${f.time(end - begin)} from ${f.time(begin)}` : f.time(begin);
+    const note = h("input", {
+      type: "text",
+      "aria-label": `Note at ${when}`,
+      placeholder: "note",
+      on: {
+        input: () => controller.writeFlag(at, note.value),
+        keydown: (e) => e.key === "Enter" && controller.chart.element.focus(),
+      },
+    });
+    note.value = text;
+    note.maxLength = LONGEST;
+    return h(
+      "li",
+      h("button", { title: "Show it", on: { click: () => controller.showFlag(at) } }, when),
+      note,
+      h("button", { "aria-label": `Remove the flag at ${when}`, on: { click: () => controller.removeFlag(at) } }, "×"),
+    );
+  };
+  return h(
+    "div.tl-found.tl-flags",
+    h("h2", "Flags"),
+    h("ol.tl-results", flags.map(item)),
+    isServed(job)
+      ? h("p.tl-exact", "The address keeps them.")
+      : h(
+          "p",
+          h("button", { on: { click: () => saveCopy(flags, job.name || "tmerge") } }, "Save a copy of this page with its flags"),
+          h("span.tl-exact", " The address keeps them, too."),
+        ),
+  );
+}
