@@ -9,7 +9,7 @@
  * Marks the edges that each part selects.
  *
  * Collective: over the ranks' comm.
- * @param scenario  the same on every process; its n_ranks is set
+ * @param scenario  the same on every process; sets its n_ranks
  * @return          TM_OK; TM_ERR_USAGE if a part selects nothing, with a list of the values that
  *                  exist; TM_ERR_FAULT; the same on every process
  */

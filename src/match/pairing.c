@@ -78,8 +78,8 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-/* Measures the distance of ends; at least half of @p whole pairs must exist. If the mean is at
- * least @p far [ns], the median is not computed but set to it. */
+/* Measures the distance of ends; -1 if under half of @p whole pairs exist. If the mean is at least
+ * @p far [ns], it also stands for the median. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);

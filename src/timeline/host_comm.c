@@ -191,8 +191,8 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* range of operations that started before an event: the first
-                                     that may not have ended, and the end */
+    size_t first = 0, behind = 0; /* operations [first, behind) started before an event; those
+                                     before `first` had ended */
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)

@@ -143,9 +143,10 @@ uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, 
 
 /**
  * Finds the call that launched each GPU event: the runtime or driver call with the same correlation
- * id, the earliest of several; likewise the calls of every wait. Ids are unique only within one
- * trace, so traces must be linked before they are joined. A call made for another thread is linked
- * to the call that enqueued it, a backward operator to its forward operator.
+ * id, the earliest of several. Likewise, for each wait, its call and the call that recorded its
+ * event. Ids are unique only within one trace, so traces must be linked before they are joined. A
+ * call made for another thread is linked to the call that enqueued it, a backward operator to its
+ * forward operator.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;

@@ -196,7 +196,7 @@ static const scene scenes[] = {
           "clear it",
           NULL, {0}),
     SCENE(NONE, 1.0, 10, 0, 0, "No rank holds the job up",
-          "Ranks wait 20 % of their windows (20.0 us of GPU time), but no rank by itself takes 1 % "
+          "Ranks wait 20 % of the time (20.0 us of GPU time), but no rank by itself takes 1 % "
           "longer than the others: different ranks are late at different times",
           {0}),
 };

@@ -83,8 +83,8 @@ typedef struct tm_advice {
     int64_t n_lost;  /* number of ranks that lose it; 0 for all ranks */
     bool exact; /* true: the time is lost only to this cause; false: the time is an upper bound */
     bool apart; /* the rule's row of whatif.item also removes other causes, so it gives no saving */
-    const char *item;  /* column what of the row of whatif.item with the saving; NULL: the rule's */
-    const char *limit; /* column name of that row, such as a kind of work; NULL: the rule's */
+    const char *item;    /* `what` of the row of whatif.item with the saving; NULL: the rule's */
+    const char *limit;   /* `name` of that row, such as a kind of work; NULL: the rule's */
     const char *look_at; /* tables with details; NULL: the rule's */
     int64_t at_most_ns;  /* bound of the saving of a step, computed without a replay; 0: use
                             whatif.item */

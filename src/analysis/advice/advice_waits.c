@@ -764,8 +764,8 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     if (out->apart)
         return;
     const char *before = ranks_first(f, out);
-    out->apart = kind && strcmp(kind, "recv") ==
-                             0; /* faster transfers, which the replay shows, remove no bubble */
+    /* the replay shows the saving of faster transfers, which remove no bubble */
+    out->apart = kind && strcmp(kind, "recv") == 0;
     if (out->apart) {
         snprintf(out->text, sizeof out->text,
                  "Make receives wait less for their senders: more micro-batches, interleaved "

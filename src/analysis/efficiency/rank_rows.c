@@ -132,7 +132,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"type", TM_TEXT, "", "Number type with the most FLOP."},
     {"peak_tflops", TM_REAL, "TFLOP/s",
      "Peak rate of one device for this number type, without sparsity: from --peak, or else from a "
-     "table by device name. For mixed it is the 16-bit peak in the trace. Null if unknown."},
+     "table by device name (for mixed, the 16-bit peak in the trace). Null if unknown."},
     FIGURE_COLUMNS,
     {"reason", TM_TEXT, "", "Why mfu_pct is null. Null if mfu_pct has a value."},
 };

@@ -79,8 +79,8 @@ static const tm_column kernel_columns[] = {
     {"median_rank_ns", TM_INT, "ns",
      "Median of the ranks' mean durations, over the ranks on which the kernel ran."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "Largest mean duration on a rank. For a communication kernel this is the rank that waits "
-     "longest."},
+     "Largest mean duration on a rank. For a communication kernel it is on the rank that "
+     "waits longest."},
     {"slowest_rank", TM_INT, "", "Rank with slowest_rank_ns; the lowest if there are several."},
     {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
     {"may_communicate", TM_BOOL, "",

@@ -12,8 +12,7 @@
 enum { OPEN_NS = 1000, SHOWN = 4, DEEP = 64, TEXT = 512, NOBODY = -1 };
 
 static const tm_column seen_columns[N_HS] = {
-    [HS_RANK] = {"rank", TM_INT, "",
-                 "Global rank; -1 in a row that only shows that the table is wanted."},
+    [HS_RANK] = {"rank", TM_INT, "", "Global rank; -1 in the row that only requests this table."},
     [HS_OFFSET] = {"offset_ns", TM_INT, "ns",
                    "Job clock minus the rank's clock at the end of its trace; null if unknown."},
     [HS_END] = {"end_ns", TM_INT, "ns", "End of the rank's last CPU call, on the job's clock."},

@@ -29,8 +29,8 @@ typedef struct lane {
     size_t from; /* index of the first call that counts; earlier ones are of a former group */
     bool cut;
     int64_t size; /* number of ranks of the group, from sizes of operations; 0: unknown */
-    size_t forms; /* index into tm_hang_notes.forms, which has one form per number from `first` on;
-                     form 0: no record */
+    size_t forms; /* index in tm_hang_notes.forms of number `first`; later numbers follow. An
+                     element is 1 + an index into form_texts; 0: no record */
 } lane;
 
 typedef struct kept {

@@ -86,8 +86,8 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_SPIKE_STEP] = {"spike_step", TM_INT, "",
                       "Step with the highest peak if the pattern is spike; otherwise null."},
     [D_FALLS] = {"reserve_falls", TM_INT, "",
-                 "Number of times that the allocator returned a twentieth of its maximum to the "
-                 "device. Null if reserved bytes are not recorded."},
+                 "Number of times that the allocator returned at least a twentieth of its peak of "
+                 "reserved bytes to the device. Null if reserved bytes are not recorded."},
     [D_STEPS_LEFT] =
         {"steps_left", TM_INT, "",
          "Approximate number of steps until a growing device is out of memory: (limit_bytes - "

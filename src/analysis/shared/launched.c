@@ -59,8 +59,8 @@ static const tm_column columns[N_SHOWN] = {
                     "was outside of any operator, or is not in the trace."},
     [S_INSIDE] = {"inside", TM_TEXT, "",
                   "Innermost of the program's own Python functions, modules and annotations "
-                  "(except steps) around the launch; null if none was recorded, and where level is "
-                  "operator, whose rows are sums over all places."},
+                  "(except steps) around the launch; null if none was recorded, and on the level "
+                  "operator, which is a sum over them."},
     [S_CALLS] = {"calls", TM_INT, "", "Number of GPU events of the row."},
     [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the GPU events."},
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},

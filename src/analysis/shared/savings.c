@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan that lists at most half of the ranks. A plan that lists more
- * does not single out any rank. Returns n_rows if there is no plan. */
+/* Returns the last row of the plan that lists one rank, or at most half of the ranks: longer lists
+ * single out no rank. Returns n_rows if there is none. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)

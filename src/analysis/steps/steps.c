@@ -103,7 +103,7 @@ static const tm_column kind_columns[N_KIND] = {
         {"cov_pct", TM_REAL, "%",
          "100 standard deviation of the durations / mean_ns; null for fewer than three steps."},
     [K_SHARE] = {"share_pct", TM_REAL, "%",
-                 "100 time of the kind's steps / the time of the steps of all kinds."},
+                 "Share of the time of all steps that the kind's steps take."},
     [K_PHASE] = {"phase", TM_TEXT, "",
                  "Phase of the kind's steps, as in steps.mark; null if they differ."},
     [K_BATCH] = {"mean_batch", TM_REAL, "",

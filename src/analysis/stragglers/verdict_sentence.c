@@ -693,28 +693,26 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
         char rest[32];
         share_text(1.0 - j->matched_share, rest, sizeof rest);
         snprintf(out, TM_SENTENCE_MAX,
-                 "In the part that could be compared, ranks wait %s of their windows (%s of GPU "
+                 "In the part that could be compared, ranks wait %s of the time (%s of GPU "
                  "time). %s of the communication is not matched between ranks, so it is unknown "
                  "who waits there",
                  share, time, rest);
     } else if (tm_waits_little(t->wait_ns, j->window_ns))
-        snprintf(out, TM_SENTENCE_MAX, "Ranks wait only %s of their windows (%s of GPU time)",
-                 share, time);
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait only %s of the time (%s of GPU time)", share,
+                 time);
     else if (j->found.spared) {
         char who[WHO_MAX], excess[448];
         who_text(tables, t, &j->found.spared_of, who);
         excess_text(t, &j->found.spared_of, &(tm_late_cause){0}, excess, sizeof excess);
-        snprintf(
-            out, TM_SENTENCE_MAX,
-            "Ranks wait %s of their windows (%s of GPU time). R%s stands out: %s. But fixing %s "
-            "saves under 1 %% of a step",
-            share, time, who + 1, excess,
-            j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
+        snprintf(out, TM_SENTENCE_MAX,
+                 "Ranks wait %s of the time (%s of GPU time). R%s stands out: %s. But fixing %s "
+                 "saves under 1 %% of a step",
+                 share, time, who + 1, excess,
+                 j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else
         /* If there is a replay, another sentence already says that fixing a single rank saves
          * nothing. */
-        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time)%s", share,
-                 time,
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s", share, time,
                  j->found.replayed ? ""
                                    : ", but no rank by itself takes 1 % longer than the others: "
                                      "different ranks are late at different times");

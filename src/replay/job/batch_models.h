@@ -24,10 +24,10 @@ typedef struct tm_model {
     size_t n_wide;
     tm_vec transfers;      /* of uint32_t: indices of loose edges that are transfers */
     tm_vec extra;          /* of extra_edge: edges from the root besides the loose ones */
-    uint64_t *has_extra;   /* owned; [n_ends] 1 if the part has such an edge, else 0 */
+    uint64_t *has_extra;   /* owned; [n_ends] 1 if that start or end has such an edge, else 0 */
     tm_batch_items *items; /* owned */
     size_t n_events;
-    size_t n_ends; /* number of parts: starts and ends of all items, and ends of steps */
+    size_t n_ends; /* number of starts and ends of all items, plus ends of steps */
     size_t batch;  /* index of its last batch, which may have free lanes; SIZE_MAX: none */
 } tm_model;
 

@@ -1,5 +1,5 @@
-/* Finds the most useful fixes: how much earlier the job would end if some ranks had other weights,
- * and which ranks to fix one after another.
+/* Finds the most useful fixes: how much earlier the job would end (its end is T) if some ranks had
+ * other weights, and which ranks to fix one after another.
  *
  * No fix saves more than it shortens the job's critical path, because T is at least the length of
  * that path. So a fix that does not shorten it need not be evaluated, and a fix that shortens it by
@@ -26,7 +26,7 @@ typedef struct tm_fix {
 typedef struct tm_saving {
     int64_t path_ns;       /* by how much it shortens the critical path: at least saved_ns */
     int64_t saved_ns;      /* T - T(fix) */
-    int64_t saved_most_ns; /* the same, with both T without unexplained time */
+    int64_t saved_most_ns; /* the same without unexplained time */
 } tm_saving;
 
 /** A job, and working memory to evaluate fixes. */
