@@ -6,8 +6,8 @@
 #include "base/sorted.h"
 
 enum {
-    LEAST_LOG2 = 12, /* log2 [ns] of the first class of durations: up to 4 us. The last class has
-                        all over 128 ms */
+    LEAST_LOG2 = 12, /* log2 [ns] of the end of the first class of durations: under 4.1 us. The last
+                        class has all from 67 ms */
     DURATIONS = 16,
     QUIET_ENDS = 64 /* minimum number of ends from which the noise of a class is estimated */
 };
