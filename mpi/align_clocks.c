@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "agree.h"
 #include "aligner.h"
-#include "backoff.h"
 #include "base/sums.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/backoff.h"
+#include "mpi/exchange/shuffle.h"
 
 static tm_status reduce_sum(void *context, int64_t *values, size_t n, tm_error *err) {
     (void)err;

@@ -1,8 +1,8 @@
 #include "assign_restarts.h"
 
-#include "agree.h"
 #include "base/vec.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 #include "timeline/restarts.h"
 
 /* A recording by a rank that has recordings of every run of the job. Sent as bytes. */

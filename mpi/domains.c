@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
 #include "aligner.h"
-#include "backoff.h"
 #include "base/median.h"
 #include "base/sorted.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/backoff.h"
+#include "mpi/exchange/shuffle.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
 #include "base/vec.h"
-#include "bytes.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
+#include "mpi/exchange/shuffle.h"
 
 enum { TAG_ROWS = 11 };
 

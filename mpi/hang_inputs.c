@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agree.h"
 #include "analysis/hang/fronts.h"
 #include "analysis/hang/last_events.h"
 #include "analysis/hang/notes.h"
 #include "analysis/hang/ras.h"
 #include "identity/rank_from_path.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 #include "mpi/load/share.h"
-#include "shuffle.h"
 #include "tmerge/flight.h"
 #include "tmerge/reader.h"
 

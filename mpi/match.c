@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
 #include "assign_restarts.h"
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "communicator_ranks.h"
 #include "match/infer.h"
 #include "match/instances.h"
 #include "match/loose.h"
 #include "match/records.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
+#include "mpi/load/communicator_ranks.h"
 #include "waits/stages.h"
 
 typedef struct matcher {

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "agree.h"
 #include "base/sorted.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 
 /* A recording of a rank, on the job's clock. Sent as bytes. */
 typedef struct recording {

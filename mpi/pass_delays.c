@@ -3,10 +3,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agree.h"
 #include "base/hash.h"
-#include "bytes.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
+#include "mpi/exchange/shuffle.h"
 #include "waits/delay.h"
 #include "waits/rank_waits.h"
 #include "waits/stages.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
-#include "backoff.h"
-#include "bytes.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/backoff.h"
+#include "mpi/exchange/bytes.h"
 #include "report/page_timeline.h"
 
 /* What process 0 asks of the other processes; NO_MORE ends their work. */

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "agree.h"
 #include "base/sorted.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 #include "waits/exposed.h"
 #include "waits/most_exposed.h"
 

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "agree.h"
 #include "base/sorted.h"
+#include "mpi/exchange/agree.h"
 
 /* What a process sends about each of its timelines: the rank, then its number of rows in each
  * table. */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "agree.h"
+#include "mpi/exchange/agree.h"
 #include "mpi/load/share.h"
 #include "store/reader.h"
 #include "timeline/build_timeline.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
-#include "backoff.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/backoff.h"
 #include "store/chunk_pack.h"
 #include "store_chunks.h"
 #include "store_layout.h"

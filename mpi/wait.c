@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
 #include "base/hash.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 #include "opening.h"
 #include "pass_delays.h"
 #include "set_exposed.h"
-#include "shuffle.h"
 #include "waits/answers.h"
 #include "waits/operations.h"
 

@@ -8,7 +8,7 @@
 #include "identity/rank_from_path.h"
 #include "inputs_merge.h"
 #include "loader.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 #include "readers/converter.h"
 #include "tmerge/store.h"
 #include "tmerge/timeline.h"

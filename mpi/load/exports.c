@@ -10,8 +10,8 @@
 
 #include "base/child.h"
 #include "entries.h"
-#include "mpi/agree.h"
-#include "mpi/bytes.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
 #include "readers/converter.h"
 
 enum { NAME_MAX_CHARS = 48 }; /* maximum length of an export's file name */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "loader.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 
 static tm_status list_own(tm_loader *l, tm_vec *found, tm_error *err) {
     for (size_t i = 0; i < l->n; i++)

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
+#include "communicator_ranks.h"
 #include "loader.h"
-#include "mpi/agree.h"
-#include "mpi/communicator_ranks.h"
+#include "mpi/exchange/agree.h"
 
 static tm_status prepare(tm_loader *l, tm_error *err) {
     l->out->names = tm_names_create();

@@ -5,8 +5,8 @@
 #include <mpi.h>
 
 #include "base/guard.h"
-#include "mpi/process_hosts.h"
-#include "mpi/progress.h"
+#include "mpi/exchange/process_hosts.h"
+#include "mpi/exchange/progress.h"
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 #include "tmerge/timeline.h"

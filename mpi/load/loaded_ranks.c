@@ -4,7 +4,7 @@
 #include "base/keys.h"
 #include "base/median.h"
 #include "loader.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 
 static bool may_claim(const tm_entry *e) {
     return e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;

@@ -4,8 +4,8 @@
 
 #include "base/limits.h"
 #include "loader.h"
-#include "mpi/agree.h"
-#include "mpi/backoff.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/backoff.h"
 #include "tmerge/reader.h"
 
 void tm_loader_drop_trace(tm_loader *l, size_t i) {

@@ -3,7 +3,7 @@
 
 #include "base/sorted.h"
 #include "loader.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 #include "timeline/regroup.h"
 
 /* Some truncated traces lack their base time. Sets it to that of the job's other traces; if these

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "mpi/agree.h"
-#include "mpi/bytes.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
 #include "tmerge/reader.h"
 
 enum { TAG_PARTS = 14, PIECE_BYTES = 4 << 20 };

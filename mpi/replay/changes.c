@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/agree.h"
-#include "mpi/shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 #include "replay/job/replay_job.h"
 
 /* Changes are evaluated in batches. A batch has at least LEAST changes, and more only as far as the

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
-#include "mpi/agree.h"
-#include "mpi/bytes.h"
-#include "mpi/shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
+#include "mpi/exchange/shuffle.h"
 #include "waits/stages.h"
 
 void tm_mpi_split_free(tm_split *split) {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
-#include "mpi/agree.h"
-#include "mpi/shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 #include "replay/job/extras_sum.h"
 #include "waits/stages.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/sorted.h"
-#include "mpi/agree.h"
-#include "mpi/shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 
 /* The edges that decide the times of boundaries, of one graph at a time. */
 typedef struct decided {

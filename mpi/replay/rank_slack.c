@@ -5,8 +5,8 @@
 
 #include "base/keys.h"
 #include "base/sorted.h"
-#include "mpi/agree.h"
-#include "mpi/shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 #include "replay/job/sets.h"
 
 enum {

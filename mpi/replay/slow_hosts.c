@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
-#include "mpi/agree.h"
-#include "mpi/bytes.h"
-#include "mpi/shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
+#include "mpi/exchange/shuffle.h"
 
 static bool is_below(const void *element, const void *key) {
     return ((const tm_replay_fact *)element)->rank < *(const int64_t *)key;

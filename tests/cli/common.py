@@ -137,7 +137,7 @@ def run(command, env=None, before=None, **more):
                err.decode('utf-8', 'replace'))
 
 
-with open(os.path.join(SOURCE, 'tools/tmerge/commands.def'), encoding='utf-8') as rows:
+with open(os.path.join(SOURCE, 'tools/tmerge/arguments/commands.def'), encoding='utf-8') as rows:
     COMMANDS = re.findall(r'^TM_COMMAND\((\w+)\)$', rows.read(), re.M)
 
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "command.h"
+#include "arguments/command.h"
 #include "identity/rank_from_path.h"
 #include "inputs/rank_map.h"
 #include "require.h"

@@ -1,8 +1,10 @@
-"""Checks the layers of the architecture: which folder may include which, and which may print.
+"""Checks the layers of the architecture: which folder may include which, that no folders include one
+another, and which may print.
 
 tools -> mpi -> src -> include; within src and tools/synth by the tables below. Runs in the root of
 the project.
 """
+import graphlib
 import os
 import re
 import tempfile
@@ -106,14 +108,14 @@ def reachable(room):
     return rooms | OF_FORMATS.get(room, set()) | {room}
 
 
-def target_room(root, folder, name):
-    """Returns the folder of the file that an include resolves to; None if outside the project."""
+def target_of(root, folder, name):
+    """Returns the file that an include resolves to; None if outside the project."""
     if name.startswith("tmerge/"):
-        return "include"
+        return Path("include", name)
     for start in (folder, Path("src"), Path(), Path("mpi"), Path("tools"), Path("tools/tmerge")):
         target = Path(os.path.normpath(start / name))
         if Path(root, target).is_file():
-            return room_of(target)
+            return target
     return None
 
 
@@ -142,14 +144,18 @@ def own_header_problem(root, path, includes):
     return None
 
 
-def problems_of(root, path):
+def problems_of(root, path, folders):
+    """Yields the problems of a file. Adds to @p folders the folders that its folder includes."""
     text = Path(root, path).read_text(encoding="utf-8")
     room = room_of(path)
     # Reads the original text, because code_of() blanks the literals of include lines.
     includes = [(m[1], m[2]) for m in INCLUDE.finditer(re.sub(r"/\*.*?\*/", "", text, flags=re.S))]
     for quote, name in includes:
         # The compiler searches for <x.h> in all folders except the file's own.
-        target = target_room(root, path.parent if quote == '"' else Path("src"), name)
+        file = target_of(root, path.parent if quote == '"' else Path("src"), name)
+        target = file and room_of(file)
+        if file and file.parent != path.parent:
+            folders.setdefault(str(path.parent), set()).add(str(file.parent))
         public = target == "include" and room not in ROOMS_OF_SYNTH
         problem = library_problem(room, name)
         if quote == '"' and target is None:
@@ -169,15 +175,25 @@ def problems_of(root, path):
         yield f"{path}: {room} is no room: add it to tests/lint/includes.py"
 
 
+def circle_problem(folders):
+    """Returns the folders that include one another, as a list of problems."""
+    try:
+        graphlib.TopologicalSorter(folders).prepare()
+    except graphlib.CycleError as error:
+        return ["folders include one another: " + " <- ".join(error.args[1])]
+    return []
+
+
 def check(root):
-    paths = files(root)
-    return [problem for path in paths for problem in problems_of(root, path)], len(paths)
+    paths, folders = files(root), {}
+    problems = [problem for path in paths for problem in problems_of(root, path, folders)]
+    return problems + circle_problem(folders), len(paths)
 
 
 def prove_that_it_fails():
     bad = {
         "include/tmerge/x.h": "#include <mpi.h>\n",
-        "src/table/t.h": "",
+        "src/table/t.h": '#include "base/a.h"\n',
         "src/base/a.c": '#include "table/t.h"\n/* printf( */ void f(void) { printf("exit"); }\n',
         "src/analysis/gpu/g.h": "",
         "src/analysis/steps/s.c": '#include "analysis/gpu/g.h"\n',
@@ -223,6 +239,7 @@ def prove_that_it_fails():
             "truth/t.c: mpi.h: only mpi and tools",
             "f.h:2: puts: only tools print",
             "o.h: synth/other is no room",
+            "folders include one another: ",
         ])
 
 

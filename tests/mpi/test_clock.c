@@ -1,7 +1,7 @@
 /* Clock fits with the events distributed to processes are bit-identical to those of one process
  * with all events. */
 #include "clock_jobs.h"
-#include "mpi/shuffle.h"
+#include "mpi/exchange/shuffle.h"
 #include "mpi_main.h"
 
 static tm_status sum_all(void *context, int64_t *values, size_t n, tm_error *err) {

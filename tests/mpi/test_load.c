@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "mpi/dictionary.h"
+#include "mpi/exchange/dictionary.h"
 #include "mpi/store_write.h"
 #include "mpi_main.h"
 #include "source_ways.h"

@@ -1,5 +1,5 @@
 /* Records sent to their owners. Run with 1, 2, 3 and 4 processes. */
-#include "mpi/shuffle.h"
+#include "mpi/exchange/shuffle.h"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/temp_file.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 #include "mpi_main.h"
 
 /* Very uneven, some ranks without events; with chunks of 64 rows, one chunk has many ranks and one

@@ -1,7 +1,7 @@
 /* XSpace events and the stats read from them, in all encodings. */
 #include <inttypes.h>
 
-#include "readers/xplane/xplane_read.h"
+#include "readers/xplane/plane/xplane_read.h"
 #include "timeline_fixture.h"
 
 #define B(text) (text), sizeof(text) - 1

@@ -1,5 +1,5 @@
 /* Wire format of protocol buffers, and XSpaces read with it. */
-#include "readers/xplane/space.h"
+#include "readers/xplane/plane/space.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>

@@ -9,12 +9,12 @@
 
 #include "about/about.h"
 #include "about/help.h"
+#include "arguments/command.h"
 #include "base/memory_pages.h"
-#include "command.h"
 #include "launch/launch.h"
 #include "launch/signals.h"
 #include "liveness/liveness.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 #include "output/console.h"
 #include "tmerge/store.h"
 

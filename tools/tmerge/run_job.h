@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "command.h"
+#include "arguments/command.h"
 #include "mpi/align_clocks.h"
 #include "mpi/load/load.h"
 #include "mpi/match.h"

@@ -5,6 +5,7 @@
 #include "readers/xplane/host/xplane_host.h"
 #include "readers/xplane/tpu/tpu.h"
 #include "xplane_facts.h"
+#include "xplane_units.h"
 
 /* Whether the plane that starts here has a name that planes are known to have. The name may come
  * after the plane's number. */

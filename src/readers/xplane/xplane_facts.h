@@ -2,7 +2,7 @@
 #ifndef TMERGE_XPLANE_FACTS_H
 #define TMERGE_XPLANE_FACTS_H
 
-#include "xplane_read.h"
+#include "readers/xplane/plane/xplane_read.h"
 
 /** Finds the start time of the profile. */
 void tm_xfacts_set_epoch(tm_xread *r);

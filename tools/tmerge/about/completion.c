@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "about/generate.h"
-#include "command.h"
+#include "arguments/command.h"
 #include "tmerge/analysis.h"
 
 enum { WORDS_MAX = 512 };

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "arguments/command.h"
 #include "replay/whatif/scenario.h"
 #include "tmerge/export.h"
 
 const tm_command *const *tm_generate_commands(size_t *n) {
     static const tm_command *const commands[] = {
 #define TM_COMMAND(name) &tm_command_##name,
-#include "commands.def"
+#include "arguments/commands.def"
 #undef TM_COMMAND
     };
     *n = sizeof commands / sizeof *commands;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "about/generate.h"
-#include "about/guess.h"
+#include "arguments/guess.h"
 #include "output/console.h"
 #include "tmerge/store.h"
 

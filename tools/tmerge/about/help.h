@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "command.h"
+#include "arguments/command.h"
 
 /** Returns the command of a name, or NULL. */
 const tm_command *tm_help_find(const char *name);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "about/generate.h"
-#include "command.h"
+#include "arguments/command.h"
 #include "tmerge/analysis.h"
 #include "tmerge/export.h"
 #include "tmerge/reader.h"

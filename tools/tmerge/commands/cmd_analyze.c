@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/agree.h"
-#include "mpi/process_hosts.h"
-#include "options.h"
+#include "arguments/options.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/process_hosts.h"
 #include "run_job.h"
 #include "tmerge/ncu.h"
 #include "tmerge/snapshot.h"

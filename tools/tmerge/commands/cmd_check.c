@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command.h"
+#include "arguments/command.h"
 #include "output/console.h"
 #include "tmerge/analysis.h"
 #include "tmerge/check.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "arguments/command.h"
+#include "arguments/options.h"
 #include "inputs/diff_inputs.h"
-#include "options.h"
 #include "output/console.h"
 #include "output/csv_folder.h"
 #include "output/output_file.h"

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arguments/command.h"
+#include "arguments/options.h"
 #include "base/temp_file.h"
-#include "command.h"
-#include "options.h"
 #include "output/console.h"
 #include "output/output_file.h"
 #include "show/show_options.h"

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "analysis/shared/doubt.h"
-#include "command.h"
+#include "arguments/command.h"
+#include "arguments/options.h"
 #include "inputs/diff_inputs.h"
-#include "options.h"
 #include "output/console.h"
 #include "tmerge/gate.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "about/guess.h"
+#include "arguments/command.h"
+#include "arguments/guess.h"
 #include "base/vec.h"
-#include "command.h"
 #include "output/console.h"
 #include "sql/sql.h"
 #include "tmerge/analysis.h"

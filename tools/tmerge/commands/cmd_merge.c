@@ -4,14 +4,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command.h"
+#include "arguments/command.h"
+#include "arguments/options.h"
 #include "inputs/duplicates.h"
 #include "inputs/inputs.h"
 #include "inputs/overlap_check.h"
 #include "launch/signals.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 #include "mpi/load/share.h"
-#include "options.h"
 #include "output/progress_line.h"
 #include "run_job.h"
 #include "tmerge/store.h"

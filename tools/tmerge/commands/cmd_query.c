@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "about/guess.h"
-#include "command.h"
+#include "arguments/command.h"
+#include "arguments/guess.h"
 #include "output/console.h"
 #include "sql/sql.h"
 #include "tmerge/analysis.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "arguments/command.h"
 #include "output/console.h"
 #include "output/output_file.h"
 #include "output/store_page.h"

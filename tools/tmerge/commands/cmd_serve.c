@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "arguments/command.h"
 #include "launch/launch.h"
 #include "output/console.h"
 #include "output/store_page.h"

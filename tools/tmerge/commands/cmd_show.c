@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "about/guess.h"
-#include "command.h"
-#include "options.h"
+#include "arguments/command.h"
+#include "arguments/guess.h"
+#include "arguments/options.h"
 #include "output/console.h"
 #include "output/csv_folder.h"
 #include "show/report_names.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "arguments/command.h"
 #include "inputs/diff_inputs.h"
 #include "output/console.h"
 #include "table/shown.h"

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/self_launch.h"
-#include "mpi/agree.h"
-#include "options.h"
+#include "arguments/options.h"
+#include "mpi/exchange/agree.h"
 #include "output/csv_folder.h"
 #include "replay/whatif/result.h"
 #include "run_job.h"
+#include "self_launch.h"
 #include "table/shown.h"
 #include "timeline/collectives.h"
 #include "tmerge/analysis.h"

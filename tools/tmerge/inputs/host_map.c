@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "identity/rank_from_path.h"
 #include "list_lines.h"
-#include "mpi/agree.h"
-#include "mpi/bytes.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
 
 enum { HOST_MAX = 256 };
 

@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
+#include "arguments/command.h"
 #include "base/vec.h"
-#include "command.h"
 #include "mpi/load/load.h"
 
 typedef struct tm_inputs {

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "inputs/list_lines.h"
-#include "mpi/agree.h"
-#include "mpi/bytes.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/bytes.h"
 
 /* Precedes the 0-terminated text of each operand in messages between processes. */
 typedef struct head {

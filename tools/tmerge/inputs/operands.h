@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
+#include "arguments/command.h"
 #include "base/vec.h"
-#include "command.h"
 
 /** A file, a folder or a pattern. */
 typedef struct tm_operand {

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/sorted.h"
-#include "mpi/agree.h"
+#include "mpi/exchange/agree.h"
 
 #define SECOND_NS INT64_C(1000000000)
 

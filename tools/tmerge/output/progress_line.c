@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "mpi/progress.h"
+#include "mpi/exchange/progress.h"
 #include "output/console.h"
 
 /* Seconds between redraws of the line; where it cannot be redrawn, seconds between two lines about

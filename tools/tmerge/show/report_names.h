@@ -3,7 +3,7 @@
 #ifndef TMERGE_SHOW_REPORT_NAMES_H
 #define TMERGE_SHOW_REPORT_NAMES_H
 
-#include "command.h"
+#include "arguments/command.h"
 
 /** Arguments of `tmerge show` in which the name of a report is replaced by a table and a selection
  * of its rows. */

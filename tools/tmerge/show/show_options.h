@@ -2,9 +2,9 @@
 #ifndef TMERGE_SHOW_SHOW_OPTIONS_H
 #define TMERGE_SHOW_SHOW_OPTIONS_H
 
+#include "arguments/command.h"
 #include "base/list.h"
 #include "base/vec.h"
-#include "command.h"
 #include "show/where.h"
 #include "tmerge/store.h"
 

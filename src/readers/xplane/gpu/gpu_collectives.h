@@ -4,7 +4,7 @@
 
 #include "readers/xplane/hlo/assignments.h"
 #include "readers/xplane/hlo/hlo_proto.h"
-#include "readers/xplane/xplane_read.h"
+#include "readers/xplane/plane/xplane_read.h"
 
 /** A collective of a program. */
 typedef struct tm_gpu_collective {

@@ -5,7 +5,7 @@
 
 #include "base/keys.h"
 #include "gpu_collectives.h"
-#include "readers/xplane/xplane_read.h"
+#include "readers/xplane/plane/xplane_read.h"
 
 typedef struct tm_gpu_programs {
     tm_keys operations; /* the operations that ran: program and name id */

@@ -1,6 +1,6 @@
 #include "gpu_work.h"
 
-#include "readers/xplane/space.h"
+#include "readers/xplane/plane/space.h"
 
 /* A computation, and the FLOP of the matrix products in it. */
 typedef struct called {

@@ -2,9 +2,9 @@
 #ifndef TMERGE_XPLANE_GPU_H
 #define TMERGE_XPLANE_GPU_H
 
-#include "readers/xplane/xplane_launches.h"
-#include "readers/xplane/xplane_read.h"
-#include "readers/xplane/xplane_steps.h"
+#include "readers/xplane/plane/xplane_launches.h"
+#include "readers/xplane/plane/xplane_read.h"
+#include "readers/xplane/plane/xplane_steps.h"
 
 /**
  * Reads all lines of the rank's device. Of the file's other devices, reads only correlation ids.

@@ -3,7 +3,7 @@
 #define TMERGE_XPLANE_ASSIGNMENTS_H
 
 #include "hlo_groups.h"
-#include "readers/xplane/space.h"
+#include "readers/xplane/plane/space.h"
 
 typedef struct tm_xassigned {
     tm_text name; /* name with its fingerprint, "jit_f(12190760917235803885)"; borrowed */

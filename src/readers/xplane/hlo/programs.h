@@ -2,7 +2,7 @@
 #ifndef TMERGE_XPLANE_PROGRAMS_H
 #define TMERGE_XPLANE_PROGRAMS_H
 
-#include "readers/xplane/space.h"
+#include "readers/xplane/plane/space.h"
 
 /**
  * Handles a field at the end of a path in a program. It may use the window; reading continues after

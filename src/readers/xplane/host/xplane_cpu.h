@@ -3,7 +3,7 @@
 #ifndef TMERGE_XPLANE_CPU_H
 #define TMERGE_XPLANE_CPU_H
 
-#include "readers/xplane/xplane_read.h"
+#include "readers/xplane/plane/xplane_read.h"
 
 /**
  * Appends the devices, of tm_xdevice, whose operations host threads ran; none if the profile does

@@ -2,9 +2,9 @@
 #ifndef TMERGE_XPLANE_HOST_H
 #define TMERGE_XPLANE_HOST_H
 
-#include "readers/xplane/xplane_launches.h"
-#include "readers/xplane/xplane_read.h"
-#include "readers/xplane/xplane_steps.h"
+#include "readers/xplane/plane/xplane_launches.h"
+#include "readers/xplane/plane/xplane_read.h"
+#include "readers/xplane/plane/xplane_steps.h"
 
 /**
  * Reads the threads. One process drives all devices of a file. Calls and allocations belong to the

@@ -3,9 +3,9 @@
 #ifndef TMERGE_XPLANE_TPU_H
 #define TMERGE_XPLANE_TPU_H
 
-#include "readers/xplane/xplane_launches.h"
-#include "readers/xplane/xplane_read.h"
-#include "readers/xplane/xplane_steps.h"
+#include "readers/xplane/plane/xplane_launches.h"
+#include "readers/xplane/plane/xplane_read.h"
+#include "readers/xplane/plane/xplane_steps.h"
 
 /** Returns the id of the flow that starts at a host event (@p host), or ends at an event of a core
  * of @p device. If there is no flow, returns an id made of the run's id in the device's queue; 0 if

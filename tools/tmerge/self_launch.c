@@ -13,7 +13,7 @@
 
 #include "base/limits.h"
 #include "inputs/inputs.h"
-#include "launch.h"
+#include "launch/launch.h"
 #include "output/console.h"
 
 /* Measured on traces of tmerge-synth: starting processes costs 0.1 s, plus 0.06 s of a core for

@@ -1,11 +1,11 @@
 #include "communicator_ranks.h"
 
-#include "agree.h"
 #include "base/hash.h"
 #include "match/communicators.h"
 #include "match/joined.h"
 #include "match/transfer_peers.h"
-#include "shuffle.h"
+#include "mpi/exchange/agree.h"
+#include "mpi/exchange/shuffle.h"
 
 static int owner_of(const void *record, int n_processes) {
     return (int)(((const tm_membership *)record)->communicator % (uint64_t)n_processes);

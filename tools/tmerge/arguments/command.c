@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "about/guess.h"
+#include "guess.h"
 
 static int find_long(const tm_command *command, const char *name, size_t size) {
     for (size_t i = 0; i < command->n_options; i++)

@@ -2,7 +2,7 @@
 #ifndef TMERGE_SELF_LAUNCH_H
 #define TMERGE_SELF_LAUNCH_H
 
-#include "command.h"
+#include "arguments/command.h"
 
 /**
  * Executes mpirun, which runs the same command in several processes on this machine, and does not

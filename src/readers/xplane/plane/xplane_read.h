@@ -2,10 +2,10 @@
 #ifndef TMERGE_XPLANE_READ_H
 #define TMERGE_XPLANE_READ_H
 
+#include "device_plane.h"
 #include "space.h"
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
-#include "xplane_units.h"
 
 /* The stats to read: id, name. Others are skipped. */
 #define TM_X_ROLES(X)                                                                              \
