@@ -174,6 +174,19 @@ def test_an_operation_ends_when_who_waits_for_it_goes_on():
     merged('job')
     # 3950 us twice; 4000 if it was cut.
     equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [11850000, 11900000])
+    # Both threads of rank 1 get their cores up to 0.6 ms late in 8 steps; in rank 0's, which continues 3 ms
+    # before or after the end, nothing shows that it waits.
+    for rank, late in enumerate((3000, 600)):
+        events = [note(f'ProfilerStep#{k + 2}', 20000 * k, 20000) for k in range(8)]
+        for k in range(8):
+            at = 20000 * k
+            events += [op('aten::mm', at, 900), asked('c10d::allreduce_', at + 990, [10]),
+                       gloo('all_reduce', at + 1000, at + 5000, [10]),
+                       op('aten::add', at + 5000 + late * (-1) ** k, 9000)]
+        write(rank, events)
+    merged('job', '--force')
+    # 8 times 4 ms; in four steps 0.6 ms less.
+    equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [32000000, 29600000])
 
 
 def test_what_ends_behind_the_recording_has_the_shapes_of_who_asked():

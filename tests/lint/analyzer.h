@@ -14,7 +14,7 @@
 #define tms_fail(err, status, ...) ((void)tms_fail(err, status, __VA_ARGS__), (status))
 
 #if __has_include(<mpi.h>)
-#include "mpi/exchange/agree.h"
+#include "../../mpi/exchange/agree.h"
 
 /* A function, because a macro would evaluate the status, and so the call that returns it, twice. */
 static inline tm_status tm_lint_agree(MPI_Comm comm, tm_status own, tm_error *err) {
