@@ -88,8 +88,8 @@ static tm_status tell(joiner *j, tm_error *err) {
     return TM_OK;
 }
 
-/* Decides whether the parts of a trace are joined, of which part `first` is number 0. The same on
- * all processes. */
+/* Decides whether the parts of a trace are joined. Its parts begin at index @p first. All processes
+ * decide the same. */
 static void decide(joiner *j, size_t first) {
     tm_mpi_part *parts = &j->parts[first];
     size_t n = (size_t)parts->part.n;

@@ -53,16 +53,7 @@ static int by_rank(const void *a, const void *b) {
 
 /* Returns the index of the first element of a rank, or of a higher one. */
 static size_t first_of(const tm_vec *all, int64_t rank) {
-    const tm_transfers *v = all->data;
-    size_t low = 0, high = all->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (v[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return tm_bisect(all->data, all->n, sizeof(tm_transfers), &rank, tm_is_less_i64);
 }
 
 /* Returns the bit of a rank among the possible peers; 0 if it is none. */

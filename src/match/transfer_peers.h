@@ -12,7 +12,8 @@
 
 /** The transfers of a rank in one direction that have the same possible peers. */
 typedef struct tm_transfers {
-    int64_t rank, n; /* n: number of transfers */
+    int64_t rank; /* first: bisected by it */
+    int64_t n;    /* number of transfers */
     int64_t peers[TM_PEERS_MAX];
     uint32_t alive; /* bit i: peers[i] is still possible */
     uint32_t sends; /* 0: receives */

@@ -51,10 +51,8 @@ void replay_free(replay_case *c) {
     *c = (replay_case){0};
 }
 
-void replay_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                  int64_t *ns) {
+void replay_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const replay_rank *rank = context;
-    (void)node;
     assert_ptr_equal(graph, &rank->graph);
     memcpy(ns, (int64_t *)rank->weights.data + (size_t)edge * REPLAY_SETS,
            REPLAY_SETS * sizeof *ns);

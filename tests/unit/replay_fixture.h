@@ -68,7 +68,6 @@ void replay_words(const replay_case *c, bool backward, tm_vec *words);
 void replay_reduced(const replay_case *c, bool backward, tm_replay *job);
 
 /** Weight callback for tm_reduce of one rank; the context is its replay_rank. */
-void replay_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                  int64_t *ns);
+void replay_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
 #endif

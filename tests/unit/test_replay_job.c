@@ -200,9 +200,8 @@ static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
 /* The same sets three times: more than are joined late. */
 enum { THRICE = 3 * REPLAY_SETS };
 
-static void weigh_thrice(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                         int64_t *ns) {
-    replay_weigh(context, graph, node, edge, ns);
+static void weigh_thrice(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
+    replay_weigh(context, graph, edge, ns);
     for (size_t i = REPLAY_SETS; i < THRICE; i++)
         ns[i] = ns[i - REPLAY_SETS];
 }

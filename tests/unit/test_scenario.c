@@ -290,8 +290,8 @@ TEST(an_edge_gets_what_its_part_says) {
                         .part = cases[i].part};
         const tm_graph graph = {.edges = &edge};
         int64_t ns[TM_LANES], of_ranks[TM_N_RANK_SETS];
-        tm_sets_weigh(NULL, &graph, 0, 0, of_ranks);
-        tm_sets_weigh_changes(&sets, &graph, 0, 0, ns);
+        tm_sets_weigh(NULL, &graph, 0, of_ranks);
+        tm_sets_weigh_changes(&sets, &graph, 0, ns);
         assert_int_equal(ns[0], cases[i].plain);
         assert_int_equal(ns[1], cases[i].explained);
         assert_int_equal(of_ranks[TM_SET_RECORDED], 10);

@@ -30,8 +30,8 @@ static const struct {
     {"c10::Half", TM_NUMBER_FP16, 2},
     {"c10::BFloat16", TM_NUMBER_BF16, 2},
     {"c10::Float8_*", TM_NUMBER_FP8, 1},
-    {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4,
-     1}, /* a byte has two numbers; dimensions count bytes */
+    /* a byte has two numbers; dimensions count bytes */
+    {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4, 1},
     {"signed char", TM_NUMBER_INT8, 1},
     {"unsigned char", TM_NUMBER_INT8, 1},
 };
@@ -131,7 +131,7 @@ static bool int_matrices(const call *c, tm_work *out) {
     return true;
 }
 
-/* A linear layer. x has any number of dimensions, of which the last is K; the weight is [N,] K. The
+/* A linear layer. x has any number of dimensions, and the last one is K; the weight is [N,] K. The
  * products of aiter and vLLM have the same first inputs. */
 static bool linear(const call *c, tm_work *out) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];

@@ -336,8 +336,8 @@ typedef struct figures {
     int64_t step_ns, window_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
     int64_t by_number[TM_N_NUMBERS];
     double peaks[TM_N_NUMBERS];
-    double ideal_ns, at_most_ns, causal_ns,
-        recomputed_ns;   /* times if all operations ran at the peak rates */
+    /* times if all operations ran at the peak rates */
+    double ideal_ns, at_most_ns, causal_ns, recomputed_ns;
     double without_peak; /* number of operations whose type has no known peak */
 } figures;
 
@@ -396,8 +396,8 @@ static bool is_ahead(const figures *f) {
 }
 
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
-    double all = (double)f->step_ns * (double)devices /
-                 100.0; /* divided by 100, so that ratios are in percent */
+    /* divided by 100, so that ratios are in percent */
+    double all = (double)f->step_ns * (double)devices / 100.0;
     tm_cell_set_int(&row[E_STEP], f->step_ns);
     tm_cell_set_int(&row[E_WINDOW], f->window_ns);
     tm_cell_set_int(&row[E_COMPUTE], f->compute_ns);

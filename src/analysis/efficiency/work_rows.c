@@ -250,9 +250,8 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     tm_cell_set_int(&row[S_TOTAL], total.sum);
     tm_cell_set_real(&row[S_FLOP], flop);
     tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
-    tm_cell_set_real(&row[S_RATE],
-                     flop / ns /
-                         1e3); /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
+    /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
+    tm_cell_set_real(&row[S_RATE], flop / ns / 1e3);
     if (known) {
         tm_cell_set_real(&row[S_BYTES], bytes);
         tm_cell_set_real(&row[S_INTENSITY], flop / bytes);

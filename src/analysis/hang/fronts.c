@@ -397,8 +397,8 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
         ok = fill_front(w, &f, m, r);
         if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
             f.seq < r->open) {
-            f.seq =
-                r->open; /* no rank waits in the first operation, e.g. that of a broadcast's root */
+            /* no rank waits in the first operation, e.g. that of a broadcast's root */
+            f.seq = r->open;
             ok = fill_front(w, &f, m, r);
         }
         f.problem = problem_of(&f, m, mismatch < INT64_MAX);

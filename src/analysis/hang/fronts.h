@@ -53,8 +53,8 @@ typedef struct tm_hang_world {
     bool told;          /* a dump or the user states n_ranks */
     size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW: no readable dump; owned */
     tm_hang_ras ras;
-    tm_hang_process
-        *processes; /* [n_ranks] from an answer of RAS; NULL: there is none on these ranks; owned */
+    /* [n_ranks] from an answer of RAS; NULL: there is none on these ranks; owned */
+    tm_hang_process *processes;
     tm_vec unreadable; /* of int64_t, ascending: ranks with an unreadable dump */
     tm_vec fronts;     /* of tm_hang_front */
 } tm_hang_world;

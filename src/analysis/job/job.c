@@ -435,8 +435,8 @@ static const char *device_kind(const tm_table *ranks) {
 /* Sets begin and duration of the job. Ranks whose times start at 0 cannot be related to those with
  * times since the epoch. */
 static void set_range(const tm_table *ranks, tm_cell *row) {
-    int64_t begin[2] = {INT64_MAX, INT64_MAX},
-            end = INT64_MIN; /* earliest time that counts from 0, and since the epoch */
+    /* earliest time that counts from 0, and since the epoch */
+    int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN;
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *rank = tm_table_row(ranks, i);
         if (rank[BEGIN].null)

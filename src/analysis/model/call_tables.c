@@ -226,8 +226,8 @@ static uint32_t add_key(grouping *g, const call_key *key) {
 /* Gives each call the key of its name. */
 static bool key_by_name(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
-    uint32_t *known =
-        calloc(s->view->n_names, sizeof *known); /* [names] 1 + number of the key; 0: none yet */
+    /* [names] 1 + number of the key; 0: none yet */
+    uint32_t *known = calloc(s->view->n_names, sizeof *known);
     bool ok = known != NULL;
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
@@ -328,8 +328,8 @@ static void find_device(summing *s) {
         if (call != TM_NO_CALL)
             add_event(s, call, row);
     }
-    for (size_t i = s->calls->n;
-         i-- > 0;) /* children come after their parents, so this goes backwards */
+    /* children come after their parents, so this goes backwards */
+    for (size_t i = s->calls->n; i-- > 0;)
         if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
 }
@@ -355,8 +355,8 @@ static void find_backward(summing *s) {
             s->backward[call].host_ns =
                 tm_sum(s->backward[call].host_ns, timeline->duration_ns[ops[i].row]);
     }
-    for (size_t i = s->calls->n;
-         i-- > 0;) { /* children come after their parents, so this goes backwards */
+    /* children come after their parents, so this goes backwards */
+    for (size_t i = s->calls->n; i-- > 0;) {
         backward_time *own = &s->backward[i];
         own->total_ns = tm_sum(own->total_ns, own->self_ns);
         if (calls[i].parent == TM_NO_CALL)

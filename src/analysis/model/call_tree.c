@@ -15,7 +15,7 @@ static const tm_column part_columns[TM_TREE_P_N] = {
     {"parent", TM_INT, "", "Hash of the parent; 0 for none."},
     {"depth", TM_INT, "", "Number of ancestors."},
     {"rank", TM_INT, "", "Global rank."},
-    {"name", TM_INT, "", "Name id, or a value that stands in its place (call_tree.h)."},
+    {"name", TM_INT, "", "Name id, or a special value of call_tree.h."},
     {"calls", TM_INT, "", "Number of calls."},
     {"host_total_ns", TM_INT, "ns", "Total duration of the calls."},
     {"host_self_ns", TM_INT, "ns", "Part of host_total_ns outside of child nodes."},

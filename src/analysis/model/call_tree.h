@@ -12,7 +12,7 @@ struct tm_passes;
 /* Maximum number of nodes shown for a job. */
 #define TM_TREE_NODES 10000
 
-/* Values that stand in place of a name id: work launched outside of all calls of the class; work
+/* Special values of a name id: work launched outside of all calls of the class; work
  * with an unrecorded launch; rows that a long table omits. A value v of at most TM_TREE_STACK is
  * the call stack with the id TM_TREE_STACK - v; the node is the function at the node's depth in
  * that stack. */

@@ -121,8 +121,8 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     char text[320], how[64] = "lasts longer than is possible", more[48] = "";
-    tm_shown_text
-        times[3]; /* durations as text: in doubt; compute time with these kernels; without them */
+    /* durations as text: in doubt; compute time with these kernels; without them */
+    tm_shown_text times[3];
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
     tm_shown_durations((const int64_t[]){count(table, row, "impossible_ns"),

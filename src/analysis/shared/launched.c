@@ -13,7 +13,7 @@
 /* Maximum number of rows that a level shows. The others are merged into one row. */
 enum { LISTED = 5000 };
 
-/* Values that stand in place of an operator's name id. */
+/* Special values of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
 /* Levels, in the order of their words, and the columns of a part row, keys first. */

@@ -210,8 +210,8 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
-            s->calls.n =
-                first; /* the capture began before the recording: these calls were captured */
+            /* the capture began before the recording: these calls were captured */
+            s->calls.n = first;
         if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
             capturing = kind == TM_CALL_KIND_CAPTURE;
         if (capturing ||

@@ -117,9 +117,8 @@ tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own, tm_err
         tm_cell *row = tm_table_add_row(members);
         if (!row)
             return tm_fail_memory(err);
-        tm_cell_set_int(&row[0],
-                        (int64_t)(member->group >>
-                                  1)); /* only an identity, so its sign and size mean nothing */
+        /* only an identity, so its sign and size mean nothing */
+        tm_cell_set_int(&row[0], (int64_t)(member->group >> 1));
         tm_cell_set_int(&row[1], member->rank);
     }
     return TM_OK;

@@ -91,8 +91,8 @@ typedef struct tm_findings_input {
     const tm_suspect *suspects;   /* [n_suspects], of all groups */
     const tm_standing *standings; /* [n_standings], of all groups */
     size_t n_suspects, n_standings;
-    const tm_heavy
-        *heavy; /* [n_heavy] the job's operations with the longest waits, longest first */
+    /* [n_heavy] the job's operations with the longest waits, longest first */
+    const tm_heavy *heavy;
     size_t n_heavy;
     int64_t n_waits; /* number of the job's operations with waits */
     tm_pipeline_use pipeline;

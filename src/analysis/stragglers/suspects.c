@@ -595,8 +595,8 @@ tm_status tm_suspects_find(const tm_compared *c, tm_vec *suspects, tm_vec *stand
                            tm_error *err) {
     if (!has_stages(c))
         return find_among(c, suspects, standings, err);
-    double n_tests =
-        2.0; /* one for stages, one for all ranks, and one for each stage with several members */
+    /* one for stages, one for all ranks, and one for each stage with several members */
+    double n_tests = 2.0;
     for (size_t i = 0; i < c->stretches->n; i++)
         n_tests += is_first_of_stage(c, i) && members_of(c, i) >= 2;
     n_tests *= c->n_tests;

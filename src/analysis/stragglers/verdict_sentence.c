@@ -670,8 +670,8 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
                  : j->found.replayed ? "does so by too little to be named"
                                      : "does so by under 1 % of the steps");
     } else {
-        const double hint =
-            0.1; /* with a p far above the limit, more of the same data would not help */
+        /* with a p far above the limit, more of the same data would not help */
+        const double hint = 0.1;
         snprintf(out, size,
                  "but no rank by itself takes longer than chance explains (smallest p %.2g): %s",
                  j->found.least_p,

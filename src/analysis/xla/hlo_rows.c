@@ -216,8 +216,8 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
-        if (attr->hlo ==
-            TM_NO_NAME) /* TensorFlow itself ran this operation; it is in no compiled program */
+        /* TensorFlow itself ran this operation; it is in no compiled program */
+        if (attr->hlo == TM_NO_NAME)
             continue;
         const hlo_key keys[N_LEVELS] = {
             {BY_CATEGORY, TM_NO_NAME, TM_NO_NAME, attr->category},
@@ -247,10 +247,8 @@ static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     tm_cell_set_real(&row[S_BYTES], bytes);
     tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
     if (!async)
-        tm_cell_set_real(
-            &row[S_RATE],
-            flop / self_ns /
-                1e3); /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
+        /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
+        tm_cell_set_real(&row[S_RATE], flop / self_ns / 1e3);
     tm_cell_set_real(&row[S_BANDWIDTH], bytes / (async ? (double)row[S_ASYNC].value.i : self_ns));
 }
 

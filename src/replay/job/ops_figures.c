@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                  int64_t *ns) {
+void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const tm_edge *e = &graph->edges[edge];
     const tm_weight weight = tm_graph_weight(graph, e);
     const bool lag = e->kind == TM_EDGE_GAP || e->kind == TM_EDGE_BEFORE;
     (void)context;
-    (void)node;
     ns[TM_OPS_SET_RECORDED] = lag ? 0 : weight.ns;
     ns[TM_OPS_SET_IDEAL] = lag ? 0 : weight.peer_ns;
 }

@@ -12,8 +12,7 @@
 enum { TM_OPS_SET_RECORDED, TM_OPS_SET_IDEAL, TM_N_OPS_SETS };
 
 /** The tm_weigh function for these sets; it needs no context. */
-void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                  int64_t *ns);
+void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
 /** The figures. The caller owns the arrays. */
 typedef struct tm_ops_figures {

@@ -195,18 +195,18 @@ static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
     return labels;
 }
 
-static inline void weigh(reduction *r, uint32_t node, uint32_t edge) {
+static inline void weigh(reduction *r, uint32_t edge) {
     if (r->batch)
         r->weigh_batch(r->context, r->batch, r->workspace, edge, (void *)r->weights, r->by);
     else
-        r->weigh(r->context, r->graph, node, edge, r->weights);
+        r->weigh(r->context, r->graph, edge, r->weights);
 }
 
 /* Returns the ways over an edge; NULL when out of memory. */
-static inline tm_labels *over_edge(reduction *r, uint32_t node, uint32_t edge) {
+static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
-    weigh(r, node, edge);
+    weigh(r, edge);
     if (!labels || !last)
         return labels ? tm_labels_longer(&r->pool, labels, r->by) : NULL;
     tm_labels_add(&r->pool, labels, r->by);
@@ -214,10 +214,10 @@ static inline tm_labels *over_edge(reduction *r, uint32_t node, uint32_t edge) {
 }
 
 /* Merges the ways over another edge into @p here; NULL when out of memory. */
-static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t node, uint32_t edge) {
+static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
-    weigh(r, node, edge);
+    weigh(r, edge);
     const bool ok = labels && tm_labels_merge(&r->pool, here, labels, r->by);
     if (labels && last)
         tm_labels_release(&r->pool, labels);
@@ -341,9 +341,9 @@ static tm_labels *gather(reduction *r, uint32_t node) {
     uint32_t best = first;
     for (uint32_t edge = first + 1; edge < behind; edge++)
         best = worth_of(r, edge) > worth_of(r, best) ? edge : best;
-    tm_labels *here = over_edge(r, node, best);
+    tm_labels *here = over_edge(r, best);
     for (uint32_t edge = first; edge < behind && here; edge++)
-        here = edge == best ? here : over_another(r, here, node, edge);
+        here = edge == best ? here : over_another(r, here, edge);
     return here && (here->ways->n == 1 || prune(r, here->ways)) ? here : NULL;
 }
 
@@ -351,7 +351,7 @@ static tm_labels *gather(reduction *r, uint32_t node) {
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
     if (behind - first == 1) /* redundant ways were removed at its source */
-        return over_edge(r, node, first);
+        return over_edge(r, first);
     /* a node without in-edges depends only on the root */
     return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
 }

@@ -14,8 +14,7 @@
 
 /** Writes the weight of an edge in each set.
  * @param ns  [n_sets] out; has room for whole rows (base/simd_lanes.h) */
-typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                      int64_t *ns);
+typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
 /** An operation that a rank takes part in, or a node in which its ways are joined. */
 typedef struct tm_boundary {

@@ -28,10 +28,8 @@ static void change_edge(const tm_change *change, double factor, const tm_edge *e
     }
 }
 
-void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                   int64_t *ns) {
+void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     (void)context;
-    (void)node;
     const tm_edge *e = &graph->edges[edge];
     const tm_weight w = tm_graph_weight(graph, e);
     const bool transfer = e->kind == TM_EDGE_TRANSFER;
@@ -100,13 +98,11 @@ double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, cons
     return factor_of(sets, i, graph, edge);
 }
 
-void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                           int64_t *ns) {
+void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const tm_sets *sets = context;
     const tm_edge *e = &graph->edges[edge];
     const tm_weight w = tm_graph_weight(graph, e);
     const int64_t without = explained(e, &w, w.ns);
-    (void)node;
     uint64_t meant = tm_sets_meant(sets, graph, e);
     /* computes whole rows, for which ns has room */
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES)

@@ -73,10 +73,8 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
 
 /** Implementations of tm_weigh: for the sets of ranks (no context), and for changes. @param context
  * tm_sets */
-void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                   int64_t *ns);
-void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
-                           int64_t *ns);
+void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
 /** Return the same two functions for a batch, compiled for this processor's instruction set. */
 tm_weigh_batch *tm_sets_weigh_batch(void);
