@@ -46,6 +46,10 @@ TEST(strings_cannot_end_their_element) {
         /* U+2028 and U+2029 are E2 80 A8 and E2 80 A9; U+2027, one before, stays. */
         ROW("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\"\\u2028\\u2029\xe2\x80\xa7\""),
         ROW("\xc3\xa4<", "\"\xc3\xa4\\u003c\""),
+        /* eight characters are looked at together */
+        ROW("01234567<1234\x7f"
+            "67012345\"70123456\\0123456\x1f",
+            "\"01234567\\u003c1234\\u007f67012345\\\"70123456\\\\0123456\\u001f\""),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         tm_out out = TM_OUT();
