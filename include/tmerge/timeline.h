@@ -90,6 +90,16 @@ typedef enum tm_collective_kind {
 
 const char *tm_collective_word(tm_collective_kind kind);
 
+/** Whether a tm_collective_kind is a send or a receive: an operation with one peer. */
+static inline bool tm_collective_is_one_way(uint8_t kind) {
+    return kind == TM_COLL_SEND || kind == TM_COLL_RECV;
+}
+
+/** Whether a tm_collective_kind is a send, a receive, or both in one kernel. */
+static inline bool tm_collective_is_transfer(uint8_t kind) {
+    return tm_collective_is_one_way(kind) || kind == TM_COLL_SENDRECV;
+}
+
 /* Kinds of recorded wait: value (stored; CUPTI's numbers), word, and Kineto's text. */
 #define TM_WAIT_LIST(X)                                                                            \
     X(TM_WAIT_OTHER, 0, "other", "Unknown Sync")                                                   \

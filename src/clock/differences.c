@@ -64,7 +64,7 @@ static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
                  : kind == TM_COLL_ALLGATHER                          ? 1
                  : kind == TM_COLL_REDUCESCATTER                      ? 2
                  : kind == TM_COLL_ALLTOALL                           ? 3
-                 : kind == TM_COLL_SEND || kind == TM_COLL_RECV       ? 4
+                 : tm_collective_is_one_way(kind)                     ? 4
                                                                       : 5;
     int log2 = 0;
     while (log2 < DURATIONS - 1 && shortest_ns >> (LEAST_LOG2 + log2) > 0)

@@ -168,7 +168,7 @@ static bool place_pair(collector *c, tm_comm_record *record, const tm_collective
 /* Decides how a kernel is matched; *matched is false if it cannot be. */
 static bool place_record(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
                          bool *matched) {
-    bool pair = record->kind == TM_COLL_SEND || record->kind == TM_COLL_RECV;
+    bool pair = tm_collective_is_one_way(record->kind);
     *matched = true;
     /* Transfers come first: torch derives their sequence numbers from counts per rank and group,
      * not per pair of ranks. */
@@ -194,7 +194,7 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
 static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     if (tm_classifier_kind(c->classifier, c->names, name).class == TM_KERNEL_ONE_SIDED)
         return TM_UNMATCHED_ONE_SIDED;
-    bool transfer = kind == TM_COLL_SEND || kind == TM_COLL_RECV;
+    bool transfer = tm_collective_is_one_way(kind);
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 

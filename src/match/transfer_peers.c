@@ -12,7 +12,7 @@
 static bool is_open(const tm_timeline *timeline, const tm_names *names,
                     const tm_collective_attr *row, tm_transfers *out) {
     *out = (tm_transfers){.rank = timeline->rank, .n = 1, .sends = row->kind == TM_COLL_SEND};
-    if ((row->kind != TM_COLL_SEND && row->kind != TM_COLL_RECV) || row->group == TM_NO_NAME ||
+    if (!tm_collective_is_one_way(row->kind) || row->group == TM_NO_NAME ||
         row->group_ranks != TM_NO_NAME)
         return false;
     const size_t n = tm_peers_read(tm_names_text(names, row->group).bytes, out->peers);

@@ -138,8 +138,7 @@ static bool is_fitted(const tm_meetings *m) {
 static tm_status find_all(search *s, tm_error *err) {
     static const int64_t reach_ns[] = {1000000, 64000000, INT64_MAX / 4};
     const kernel first = *(const kernel *)s->kernels.data;
-    const bool pair = first.attr.kind == TM_COLL_SEND || first.attr.kind == TM_COLL_RECV ||
-                      first.attr.kind == TM_COLL_SENDRECV;
+    const bool pair = tm_collective_is_transfer(first.attr.kind);
     const size_t told = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
     const size_t group = pair ? 2 : told; /* a send and its receive are two participations; their
                                              group_size is the size of the whole group */

@@ -256,7 +256,7 @@ tm_status tm_comm_calls_ask(const tm_timeline *timeline, const tm_names *names,
             continue;
         if (is_unsized(timeline, &rows[i]))
             rows[i].call_bytes = bytes_of(timeline, names, found);
-        if (found->kind != TM_COLL_SEND && found->kind != TM_COLL_RECV &&
+        if (!tm_collective_is_one_way(found->kind) &&
             is_open(timeline, names, classifier, &rows[i]))
             rows[i].kind = found->kind;
     }

@@ -40,7 +40,7 @@ static bool collect(const tm_timeline *timeline, tm_vec *out) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         const tm_collective_attr *a = &attrs[i];
-        const uint64_t pair = a->kind == TM_COLL_SEND || a->kind == TM_COLL_RECV;
+        const uint64_t pair = tm_collective_is_one_way(a->kind);
         const numbered kernel = {(uint64_t)a->group << 1 | pair, timeline->begin_ns[a->event],
                                  a->seq};
         if (a->seq >= 0 && timeline->role[a->event] == TM_ROLE_COMMUNICATION &&

@@ -32,17 +32,12 @@ typedef struct pass {
     bool apart; /* a transfer or a recorded pass separates it from the pass before it */
 } pass;
 
-static bool exchanges(const tm_collective_attr *attr) {
-    return attr->kind == TM_COLL_SEND || attr->kind == TM_COLL_RECV ||
-           attr->kind == TM_COLL_SENDRECV;
-}
-
 /* Returns whether a kernel is a transfer between stages, which separates passes. In context and
  * sequence rings, ranks also send within a pass. */
 static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     char dimension[TM_DIMENSION_MAX];
     const uint32_t texts[] = {attr->group_description, attr->group};
-    if (!exchanges(attr))
+    if (!tm_collective_is_transfer(attr->kind))
         return false;
     for (size_t i = 0; i < 2; i++)
         if (texts[i] != TM_NO_NAME &&

@@ -14,10 +14,6 @@ typedef struct operation {
     uint32_t name, communicator, description;
 } operation;
 
-static bool is_transfer(const operation *o) {
-    return o->kind == TM_COLL_SEND || o->kind == TM_COLL_RECV;
-}
-
 static bool is_text(const tm_json_text *text, const char *word) {
     return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
 }
@@ -48,7 +44,7 @@ static int64_t identity_of(const operation *o) {
     uint64_t hash = tm_hash_mixed(tm_hash_mixed(2, r->communicator.bytes, r->communicator.size),
                                   numbers, sizeof numbers);
     memcpy(&identity, &hash, sizeof identity);
-    return is_transfer(o) || r->sn < 0 ? 0 : identity | 1; /* 0 means none */
+    return tm_collective_is_one_way(o->kind) || r->sn < 0 ? 0 : identity | 1; /* 0 means none */
 }
 
 /* Returns the total size of all ranks' parts [bytes]; -1 if unknown or implausible. */
@@ -100,8 +96,9 @@ static uint32_t track_of(tm_inspector_emitter *e, const operation *o) {
     snprintf(text, sizeof text, "%" PRId64, o->record->pid);
     uint32_t pid = tm_names_intern_string(e->names, text);
     snprintf(text, sizeof text, "communicator %s%s%s",
-             tm_names_text(e->names, o->communicator).bytes, is_transfer(o) ? " " : "",
-             is_transfer(o) ? tm_collective_word(o->kind) : "");
+             tm_names_text(e->names, o->communicator).bytes,
+             tm_collective_is_one_way(o->kind) ? " " : "",
+             tm_collective_is_one_way(o->kind) ? tm_collective_word(o->kind) : "");
     uint32_t tid = tm_names_intern_string(e->names, text);
     if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED)
         return UINT32_MAX;

@@ -290,10 +290,6 @@ static int by_thread(const void *a, const void *b) {
     return tm_order_i64(((const worker *)a)->thread, ((const worker *)b)->thread);
 }
 
-static bool is_transfer(const tm_collective_attr *row) {
-    return row->kind == TM_COLL_SEND || row->kind == TM_COLL_RECV;
-}
-
 /* Lists the threads that run collectives. Transfers run on the requesting thread. */
 static bool list_workers(finisher *f) {
     const part *operations = f->operations.data;
@@ -303,7 +299,7 @@ static bool list_workers(finisher *f) {
         const tm_raw_event *event = event_of(f, operations[i].row);
         worker *workers = f->workers.data;
         size_t w = 0;
-        if (is_transfer(row))
+        if (tm_collective_is_one_way(row->kind))
             continue;
         while (w < f->workers.n && workers[w].track != event->track)
             w++;
@@ -426,9 +422,9 @@ static void set_group(const finisher *f, const group *g, tm_collective_attr *row
     const int32_t place = row->kind == TM_COLL_SEND ? row->dst_rank : row->src_rank;
     row->src_rank = member(g, row->src_rank);
     row->dst_rank = member(g, row->dst_rank);
-    row->group = g                  ? g->name
-                 : is_transfer(row) ? peers_of_place(f, place)
-                                    : threads_of_track(f, track);
+    row->group = g                                     ? g->name
+                 : tm_collective_is_one_way(row->kind) ? peers_of_place(f, place)
+                                                       : threads_of_track(f, track);
 }
 
 static bool set_groups(finisher *f) {
@@ -440,7 +436,7 @@ static bool set_groups(finisher *f) {
         set_group(f, g, row, event_of(f, operations[i].row)->track);
         if (row->group == TM_NAME_FAILED)
             return false;
-        if (row->out_elements < 0 && (g || is_transfer(row)))
+        if (row->out_elements < 0 && (g || tm_collective_is_one_way(row->kind)))
             set_elements(row, g ? (int64_t)g->list.ranks.n : 2);
         if (!g)
             continue;

@@ -183,7 +183,7 @@ static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint
         attr.group_ranks = tm_names_intern_string(e->names, "?");
     }
     attr.seq = row->seq;
-    if (f.kind == TM_COLL_SEND || f.kind == TM_COLL_RECV)
+    if (tm_collective_is_one_way(f.kind))
         set_peer(row, f.kind, &attr);
     return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
                    tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1)
@@ -289,8 +289,7 @@ static tm_status add_halves(mpi *m, const mpi_row *rows, size_t n, int64_t end, 
 
 /* Numbers the collectives of a communicator: all ranks call them in the same order. */
 static void number(mpi *m, mpi_row *row, const tm_mpi_function *f) {
-    const bool pair =
-        f->kind == TM_COLL_SEND || f->kind == TM_COLL_RECV || f->kind == TM_COLL_SENDRECV;
+    const bool pair = tm_collective_is_transfer(f->kind);
     tm_mpi_comm *comm = f->moves && !pair && m->from_start
                             ? tm_mpi_comm_find(&m->comms, row->comm, row->start)
                             : NULL;

@@ -253,7 +253,7 @@ typedef struct operation {
 static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *names) {
     tm_text text = tm_names_text(names, range->name);
     tm_collective_kind kind = tm_collective_kind_of_name(text.bytes, text.size);
-    bool transfer = kind == TM_COLL_SEND || kind == TM_COLL_RECV;
+    bool transfer = tm_collective_is_one_way(kind);
     int64_t bytes = range->payload.bytes;
     if (range->payload.communicator == 0 || bytes < 0 || bytes > INT64_MAX / 64 - o->sent_bytes ||
         bytes > INT64_MAX / 64 - o->received_bytes)
@@ -264,8 +264,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
         o->peer =
             range->payload.peer >= 0 && range->payload.peer <= INT32_MAX ? range->payload.peer : -1;
     } else if (!transfer || o->communicator != range->payload.communicator ||
-               (o->kind != TM_COLL_SEND && o->kind != TM_COLL_RECV &&
-                o->kind != TM_COLL_SENDRECV)) {
+               !tm_collective_is_transfer(o->kind)) {
         return false;
     } else { /* it has several peers, or sends and receives */
         o->kind = TM_COLL_SENDRECV;

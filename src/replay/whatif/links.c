@@ -40,7 +40,7 @@ static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *ho
 
 static tm_links_class class_of(const tm_comm_record *r, size_t n, size_t n_hosts) {
     /* Two ranks are one group, whichever of them sends. */
-    const bool pair = r->kind == TM_COLL_SEND || r->kind == TM_COLL_RECV;
+    const bool pair = tm_collective_is_one_way(r->kind);
     return (tm_links_class){pair ? TM_COLL_SENDRECV : r->kind, r->bytes, (int64_t)n,
                             (int64_t)n_hosts};
 }

@@ -68,8 +68,7 @@ static bool list_asked(const tm_timeline *t, const bool *counts, tm_vec *out) {
                           t->role[row] == TM_ROLE_COMPUTE ? t->name[row] : BORDER};
         const bool border = t->role[row] == TM_ROLE_COMMUNICATION &&
                             next < t->n_attrs[TM_ATTR_COLLECTIVE] && attrs[next].event == row &&
-                            (attrs[next].kind == TM_COLL_SEND || attrs[next].kind == TM_COLL_RECV ||
-                             attrs[next].kind == TM_COLL_SENDRECV);
+                            tm_collective_is_transfer(attrs[next].kind);
         if ((it.name != BORDER || border) && !tm_vec_append(out, &it, 1))
             return false;
     }

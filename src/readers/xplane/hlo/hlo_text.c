@@ -249,8 +249,8 @@ static const rule *rule_of(tm_text word) {
 
 /* A send starts the operation, and its send-done waits for it. */
 static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opcode) {
-    bool pair = found && (found->kind == TM_COLL_SEND || found->kind == TM_COLL_RECV ||
-                          begins(opcode, "send") || begins(opcode, "recv"));
+    bool pair = found && (tm_collective_is_one_way(found->kind) || begins(opcode, "send") ||
+                          begins(opcode, "recv"));
     return pair && part == TM_HLO_WHOLE ? TM_HLO_START : part;
 }
 
