@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits: values of 16 bytes fill half a gigabyte; there may be as many containers. */
+/* Limits of the values in containers (16 bytes each, so half a gigabyte), and of the containers. */
 enum { VALUES_MAX = 1 << 25, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
 enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an integer of 8 bytes */

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "tmerge/names.h"
 
-/** The caller assigns the numbers of stats. They are below this. */
+/** Limit of the numbers of stats, which the caller assigns. */
 enum { TM_VIEWER_STATS = 64 };
 
 /** A line: a thread or stream. Names are ids of `texts`. */

@@ -200,7 +200,8 @@ static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* Finds the group of this device; empty if it would differ by the process that this is. */
+/* Finds the group of this device; empty if the group depends on which of the job's processes this
+ * is. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                          members *found) {
     tm_vec *out = &found->of;
