@@ -146,7 +146,6 @@ static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_
         out->in_bytes = given <= INT64_MAX / 4 / size ? given * size : -1;
 }
 
-/* A group that was found before. */
 typedef struct known {
     uint64_t hash; /* hash of everything that the group depends on */
     uint32_t name;

@@ -51,7 +51,6 @@ void tm_xsteps_thread(tm_xsteps *s) {
     s->open = no_cause;
 }
 
-/* Closes the causes that ended before a time. */
 static void close_causes(tm_xsteps *s, int64_t time_ns) {
     const tm_xcause *causes = s->causes.data;
     while (s->open != no_cause && causes[s->open].end_ns <= time_ns)
