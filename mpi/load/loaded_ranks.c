@@ -11,31 +11,30 @@ static bool may_claim(const tm_entry *e) {
 }
 
 /* Returns what is known of an entry's rank. The rank of a unit is known before reading or never. */
-static tm_cost_share claim_of(const tm_loader *l, size_t i) {
+static tm_claim claim_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];
     const tm_format *format = tm_entry_format(e);
     bool of_communicator = format && format->of_communicator;
     bool is_copy = e->has_unit && format && format->units_are_copies;
-    tm_cost_share claim = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
-                           .told = is_copy       ? e->unit.told
-                                   : e->has_unit ? -1
-                                                 : e->told,
-                           .world_size = e->world_size,
-                           .begin_ns = e->begin_ns,
-                           .end_ns = e->end_ns,
-                           .label =
-                               tm_rank_label_of_path(e->has_unit ? "" : input->path, input->below),
-                           .is_bad = e->kind == TM_ENTRY_BAD,
-                           .is_copy = is_copy || of_communicator,
-                           .of_communicator = of_communicator,
-                           .has_device = e->has_device != 0};
+    tm_claim claim = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
+                      .told = is_copy       ? e->unit.told
+                              : e->has_unit ? -1
+                                            : e->told,
+                      .world_size = e->world_size,
+                      .begin_ns = e->begin_ns,
+                      .end_ns = e->end_ns,
+                      .label = tm_rank_label_of_path(e->has_unit ? "" : input->path, input->below),
+                      .is_bad = e->kind == TM_ENTRY_BAD,
+                      .is_copy = is_copy || of_communicator,
+                      .of_communicator = of_communicator,
+                      .has_device = e->has_device != 0};
     return claim;
 }
 
 /* Leaves out an entry that is not a rank's trace. A file with several such entries is reported
  * once. */
-static tm_status leave_out(tm_loader *l, size_t i, const tm_cost_share *claim, tm_error *err) {
+static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_error *err) {
     static const struct {
         const char *reason, *message;
     } why[] = {
@@ -75,7 +74,7 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_cost_share *claim, t
 }
 
 /* Applies the decision on an entry's rank, which is the same on all processes. */
-static tm_status take(tm_loader *l, size_t i, const tm_cost_share *claim, bool were_read,
+static tm_status take(tm_loader *l, size_t i, const tm_claim *claim, bool were_read,
                       tm_error *err) {
     tm_entry *e = &l->entries[i];
     if (claim->is_bad)
@@ -92,7 +91,7 @@ static tm_status take(tm_loader *l, size_t i, const tm_cost_share *claim, bool w
 }
 
 tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) {
-    tm_cost_share *claims = malloc((l->n + 1) * sizeof *claims);
+    tm_claim *claims = malloc((l->n + 1) * sizeof *claims);
     size_t n = 0;
     if (!claims)
         return tm_fail_memory(err);

@@ -8,7 +8,7 @@ enum { BLOCK_BYTES = 64 * 1024, ALIGNMENT = 16 };
 
 struct tm_arena_block {
     struct tm_arena_block *next;
-    size_t used; /* bytes used of room */
+    size_t used;
     size_t room;
 };
 
@@ -25,8 +25,8 @@ static struct tm_arena_block *add_block(tm_arena *arena, size_t size) {
         return NULL;
     block->used = 0;
     block->room = room;
-    if (arena->blocks && room == size) { /* a piece with a block of its own: the current block stays
-                                            first and is used further */
+    if (arena->blocks && room == size) { /* a piece with a block of its own goes second: the current
+                                            block still has room */
         block->next = arena->blocks->next;
         arena->blocks->next = block;
     } else {

@@ -67,8 +67,8 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     out[n - cut] = '\0';
 }
 
-/* How a process is started: descriptor for its input, or -1 for none; descriptor for its output, or
- * -1 to discard it; its process group, or 0 for a new one. */
+/* Descriptors of a process's input (-1: none) and output (-1: discarded), and its process group (0:
+ * a new one). */
 typedef struct place {
     int in, out;
     pid_t group;
@@ -180,7 +180,7 @@ static int close_both(const int ends[2], int failed) {
 
 int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
                  tm_child_end *out) {
-    int ends[2], alive[2]; /* pipes: for the child's output; to show that this process lives */
+    int ends[2], alive[2]; /* pipes: the child's output; one that closes when this process ends */
     pid_t child = 0, watcher = 0;
     tm_child_end end;
     if (!open_pipe(ends))

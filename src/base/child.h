@@ -6,7 +6,7 @@
 
 enum { TM_CHILD_SAID_MAX = 160 };
 
-/** Function that is called during a run. */
+/** Settings of tm_child_run. */
 typedef struct tm_child_watch {
     const tm_guard *guard;       /* NULL: none */
     void (*tick)(void *context); /* called several times a second while it runs; NULL: not called */
@@ -23,10 +23,9 @@ typedef struct tm_child_end {
 
 /**
  * Runs a program without a shell, in its own process group and without input, and waits for it
- * without a time limit. Afterwards it kills all processes of the group that still run. If this
- * process ends first, even by SIGKILL, a helper shell (/bin/sh) kills the group. Uses posix_spawn,
- * which shares this process's memory until the other program is loaded. Open MPI warns about fork,
- * which copies memory including registered network pages.
+ * without a time limit. Then kills all processes of the group that still run. If this process ends
+ * first, even by SIGKILL, a helper shell (/bin/sh) kills the group. Uses posix_spawn, because Open
+ * MPI warns about fork, which copies memory that is registered with the network.
  * @param program    its path
  * @param arguments  its name first, NULL last
  * @param out        set only if 0 is returned

@@ -1,5 +1,5 @@
-/* Markers by which Chrome JSON exports record their ranks, if there are several, and Perfetto
- * exports their original tracks. */
+/* Marks by which tmerge recognises its exports: Chrome JSON with several ranks, and Perfetto traces
+ * with their original tracks. */
 #ifndef TMERGE_BASE_EXPORT_MARK_H
 #define TMERGE_BASE_EXPORT_MARK_H
 
@@ -12,21 +12,21 @@
 /** Member after the events with an object per rank: the metadata of its trace. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** Prefix of the names of a rank's processes; maximum length [B] of the part of such a name that
- * comes from the rank's trace. */
+/** Prefix of the names of a rank's processes, and the maximum length [B] of the original name after
+ * it. */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 
-/** First packet of a Perfetto export: it only marks the first packet of its sequence. */
+/** First packet of a Perfetto export: sequence 1, first_packet_on_sequence, and nothing else. */
 #define TM_EXPORT_PACKET "\x0a\x05\x50\x01\xb8\x05\x01"
 
 /** Sequence of the packets without a rank. Each rank has its own sequence; its packets are
  * adjacent. */
 enum { TM_EXPORT_SEQUENCE = 1 };
 
-/** Fields of track descriptors that Perfetto does not know and skips. In the descriptor of a rank's
- * process they hold the rank and the members of TM_EXPORT_MEMBERS, without braces, each with a
- * comma after it. In those of sub-tracks and of counters they hold the track of the store. */
+/** Fields of track descriptors that Perfetto does not know and skips. A rank's process has its rank
+ * and the members of TM_EXPORT_MEMBERS, without braces, each with a comma after it. Sub-tracks and
+ * counters have the store's data about the track. */
 enum {
     TM_EXPORT_TRACK_RANK = 9001,
     TM_EXPORT_TRACK_MEMBERS,

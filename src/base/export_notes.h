@@ -1,5 +1,5 @@
-/* Details that exports give for an event besides its name, category and times: the words of
- * Perfetto annotations, which are those of the store, and the keys of Kineto's JSON. */
+/* Names of an event's details in exports, besides its name, category and times: in Perfetto
+ * annotations as in the store, in Chrome JSON as in Kineto. */
 #ifndef TMERGE_BASE_EXPORT_NOTES_H
 #define TMERGE_BASE_EXPORT_NOTES_H
 

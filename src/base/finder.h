@@ -22,8 +22,8 @@ void tm_finder_free(tm_finder *finder);
 /**
  * Adds the words of a list.
  * @param list   its number, below TM_FINDER_LISTS
- * @param words  separated by blanks, of two bytes or more each, case-sensitive; a word after a ^
- *               matches only at the start of a text. Borrowed.
+ * @param words  separated by blanks, of two bytes or more each, case-sensitive; ^WORD matches only
+ *               at the start of a text. Borrowed.
  * @return       false when out of memory
  */
 bool tm_finder_add(tm_finder *finder, int list, const char *words);

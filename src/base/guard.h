@@ -6,13 +6,13 @@
 
 /** All functions may be called at any time outside signal handlers. A NULL guard means none. */
 typedef struct tm_guard {
-    /** hold defers signals that would end the process, until release. Between the two, a file or
-     * child is made and registered, so that it never exists unregistered. */
+    /** hold defers signals that would end the process, until release. Make and register a file or
+     * child between the two, so that it never exists unregistered. */
     void (*hold)(void);
     void (*release)(void);
 
-    /** Registers a file, or a folder that will be empty by then. Removal is in reverse order of
-     * registration.
+    /** Registers a file, or a folder of registered files only, for removal. The last one registered
+     * is removed first.
      * @param path  copied; need not exist */
     void (*remove)(const char *path);
 

@@ -10,7 +10,7 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Returns the end of the run that starts at `at`: intervals that ascend by begin_ns. */
+/* Returns the end of the run that starts at index `at`: intervals that ascend by begin_ns. */
 static size_t run_end(const tm_interval *v, size_t at, size_t n) {
     while (at + 1 < n && v[at].begin_ns <= v[at + 1].begin_ns)
         at++;

@@ -18,7 +18,7 @@ static int by_real(const void *a, const void *b) {
 }
 
 /* Radix sort: FEW_BITS per pass for fewer than MANY values, else MANY_BITS. Fewer than DIGITS_LEAST
- * values are sorted otherwise. */
+ * values are sorted by comparison. */
 enum { FEW_BITS = 8, MANY_BITS = 11, MANY = 4096, DIGITS_MAX = 1 << MANY_BITS, DIGITS_LEAST = 64 };
 
 static unsigned bits_of(size_t n) {
@@ -93,7 +93,8 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
-/* For at least SAMPLED values, the pivot is chosen by SAMPLES samples; for fewer, by three. */
+/* The pivot is chosen from SAMPLES samples if there are at least SAMPLED values, else from
+ * three. */
 enum { SAMPLED = 256, SAMPLES = 16 };
 
 void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples) {
@@ -107,8 +108,8 @@ void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_
     }
 }
 
-/* Chooses a pivot that is probably near the k-th of [n] values, on the side that has more values,
- * so that most of these can be left out. */
+/* Chooses a pivot near the k-th of [n] values, probably just beyond it on the side that has more
+ * values, so that one round leaves out most of that side. */
 static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     int64_t sorted[SAMPLES];
     const size_t n_samples = n < SAMPLED ? 3 : SAMPLES;
@@ -121,8 +122,8 @@ static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     return sorted[place + 1 < n_samples ? place + 1 : place];
 }
 
-/* Maximum number of rounds of a selection, after which the remaining values are sorted; some orders
- * would need one round per value. */
+/* Maximum number of rounds of a selection: some orders need one round per value. The values left
+ * after that are sorted. */
 enum { ROUNDS = 128 };
 
 /* Moves values below a bound to the front and returns their number. Has no data-dependent branch,

@@ -18,7 +18,7 @@ typedef struct tm_pages {
 /** Returns @p bytes, or NULL when out of memory. */
 void *tm_pages_alloc(tm_pages *pages, size_t bytes);
 
-/** Frees the latest piece. */
+/** Frees the piece that was taken last. */
 void tm_pages_undo(tm_pages *pages, void *piece);
 
 /** Frees all pieces; the object is then empty and can be used again. */

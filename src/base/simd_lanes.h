@@ -24,16 +24,16 @@ typedef struct tm_lanes {
     /** ns[i] = b[i] + by[i]; least as for raise */
     void (*set)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool first,
                 size_t width);
-    /** out[i] = a[i] + by[i] - b[i]; returns whether any is above most[i] */
+    /** out[i] = a[i] + by[i] - b[i]; returns whether any out[i] > most[i] */
     bool (*apart)(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
                   const int64_t *most, size_t width);
     /** ns[i] = max(ns[i], a[i] + by[i]), for any [n]; @p a NULL: zeros */
     void (*reach)(int64_t *ns, const int64_t *a, const int64_t *by, size_t n);
-    /** Returns the largest sum of a column over @p size adjacent rows; 0 if all are negative. The
-     * rows at which sums start are in @p first, [n]. @p sums are the prefix sums of the columns,
-     * [rows + 1][width]; none is NaN */
+    /** Returns the largest sum of any column over @p size adjacent rows, starting at one of the [n]
+     * rows in @p first; 0 if all sums are negative. @p sums are the prefix sums of the columns,
+     * [rows + 1][width], none NaN */
     double (*largest)(const double *sums, size_t width, size_t size, const size_t *first, size_t n);
-    /** out[i] = a[i] + v[order[i]], for any [n] reals; out overlaps none */
+    /** out[i] = a[i] + v[order[i]], for any [n] reals; out overlaps no other array */
     void (*pick)(double *out, const double *a, const double *v, const uint32_t *order, size_t n);
     /** returns bit k: whether any ns[i] > a[i] + b[i] with i = k modulo TM_LANES */
     uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);

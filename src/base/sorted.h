@@ -90,8 +90,8 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
 
 /**
  * Returns the index of the first of [n] elements that is not before a key, by bisection; n if all
- * are. This function is inline so that the comparison is inlined, too.
- * @param array      elements before the key precede all others
+ * are before it. Inline, so that the comparison is inlined, too.
+ * @param array      first the elements before the key, then all others
  * @param size       bytes of an element
  * @param is_before  called for about log2(n) elements
  */
@@ -113,7 +113,7 @@ static inline bool tm_is_less_i64(const void *value, const void *key) {
 }
 
 /** Returns the index of the first of [n] ascending values that is not less than @p key; n if all
- * are. */
+ * are less. */
 static inline size_t tm_lower_bound(const int64_t *values, size_t n, int64_t key) {
     return tm_bisect(values, n, sizeof *values, &key, tm_is_less_i64);
 }

@@ -26,7 +26,8 @@ static int folder_size(const char *path) {
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* Returns a hash of the scope of process ids: this machine since boot, and the PID namespace. */
+/* Returns a hash of the scope in which process ids are unique: this machine since boot, and the PID
+ * namespace. */
 static unsigned machine(void) {
     char boot[40] = "", space[40] = "";
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -57,13 +58,13 @@ bool tm_draft_create(tm_draft *draft, const char *path) {
     return tm_draft_temporary_path(path, draft->temporary, size);
 }
 
-/* Opens a file without a name; returns -1 if that is not possible, whatever the reason. Such files
- * exist on Linux, not in POSIX (the build defines _GNU_SOURCE for this file); elsewhere all files
- * get the temporary name. */
+/* Opens a file without a name; returns -1 if that fails for any reason. Linux has such files (the
+ * build defines _GNU_SOURCE for them), POSIX does not: elsewhere all files get the temporary
+ * name. */
 static int open_nameless(const tm_draft *draft) {
     int fd = -1;
 #ifdef O_TMPFILE
-    /* The folder is "FOLDER/.", the temporary name cut after the leading dot of its last part. */
+    /* Cuts the temporary name "FOLDER/.NAME" to "FOLDER/.", which is a path of the folder. */
     char *slash = strrchr(draft->temporary, '/');
     char *behind_dot = slash ? slash + 2 : draft->temporary + 1, kept = *behind_dot;
     char link[LINK_MAX_CHARS];

@@ -32,7 +32,7 @@ static inline void *tm_vec_push(tm_vec *vec) {
     return (char *)vec->data + vec->size * vec->n++;
 }
 
-/** Does what tm_vec_append does, for all cases; called if its fast path does not apply. */
+/** The general case of tm_vec_append. */
 void *tm_vec_append_any(tm_vec *vec, const void *from, size_t n);
 
 /** Appends @p n elements copied from @p from (uninitialised if NULL); returns NULL when out of

@@ -7,7 +7,7 @@
 #include "tmerge/timeline.h"
 
 typedef struct decider {
-    tm_cost_share *v;
+    tm_claim *v;
     size_t n;
     int64_t *named;    /* [n] rank according to each trace's name; -1 if the name has none */
     bool names_decide; /* names take precedence over reported ranks */
@@ -15,8 +15,8 @@ typedef struct decider {
     int64_t limit;     /* largest world size of the traces that also report a rank, -1 unknown */
 } decider;
 
-/* A trace and two of its numbers. Serves to find traces with equal first and different second
- * numbers. */
+/* Two numbers of a trace. Serves to find traces that agree in the first and differ in the
+ * second. */
 typedef struct pair {
     int64_t first, second;
     size_t place;
@@ -102,7 +102,7 @@ static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_told = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
     for (size_t i = 0; i < d->n && ok; i++) {
-        const tm_cost_share *c = &d->v[i];
+        const tm_claim *c = &d->v[i];
         if (c->told < 0 || c->mapped >= 0 || c->is_copy || (any && !c->has_device))
             continue;
         named = named && d->named[i] >= 0;
@@ -116,7 +116,7 @@ static tm_status compare_names(decider *d, tm_error *err) {
 }
 
 static int64_t rank_of(const decider *d, size_t i) {
-    const tm_cost_share *c = &d->v[i];
+    const tm_claim *c = &d->v[i];
     bool has_number = tm_rank_of_label(&c->label) >= 0;
     return c->mapped >= 0                        ? c->mapped
            : d->names_decide && d->named[i] >= 0 ? d->named[i]
@@ -125,15 +125,15 @@ static int64_t rank_of(const decider *d, size_t i) {
                                                  : -1;
 }
 
-static bool overlap(const tm_cost_share *a, const tm_cost_share *b) {
+static bool overlap(const tm_claim *a, const tm_claim *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
 /* Returns whether another trace whose rank is certain has the rank of @p c, at an overlapping time
  * or, if @p at_any_time is set, at any time. */
-static bool has_other(const decider *d, const tm_cost_share *c, bool at_any_time) {
+static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
-        const tm_cost_share *other = &d->v[i];
+        const tm_claim *other = &d->v[i];
         if (other != c && !other->is_bad && !other->is_copy && other->has_device &&
             other->rank == c->rank && (at_any_time || overlap(other, c)))
             return true;
@@ -144,7 +144,7 @@ static bool has_other(const decider *d, const tm_cost_share *c, bool at_any_time
 /* Returns whether a trace has a rank only by a "worker" number in its name, and a trace with device
  * work is named in another way. It is then probably a data loader, which has a worker number,
  * too. */
-static bool is_only_worker(const decider *d, const tm_cost_share *c) {
+static bool is_only_worker(const decider *d, const tm_claim *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
         others = d->v[i].has_device && !d->v[i].is_bad && d->v[i].label.of[TM_WORD_WORKER] < 0;
@@ -157,7 +157,7 @@ static bool is_only_worker(const decider *d, const tm_cost_share *c) {
 static void find_helpers(decider *d) {
     bool any = any_device(d);
     for (size_t i = 0; i < d->n && any; i++) {
-        tm_cost_share *c = &d->v[i];
+        tm_claim *c = &d->v[i];
         if (c->is_bad || c->has_device || c->mapped >= 0)
             continue;
         bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->told < 0;
@@ -176,7 +176,7 @@ static void find_copies(decider *d) {
 /* A trace's rank in the job, the rank that it reports (told), and its replica. */
 typedef struct slot {
     int64_t rank, told, replica;
-    tm_cost_share *claim;
+    tm_claim *claim;
 } slot;
 
 static int by_slot(const void *a, const void *b) {
@@ -187,7 +187,7 @@ static int by_slot(const void *a, const void *b) {
 
 static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < d->n; i++) {
-        tm_cost_share *c = &d->v[i];
+        tm_claim *c = &d->v[i];
         c->replica = -1;
         if (c->is_bad || c->fate != TM_CLAIM_KEPT || c->told < 0)
             continue;
@@ -216,7 +216,7 @@ static void take_names(slot *v, size_t n) {
         v[i].replica = or_0(v[i].claim->label.of[TM_WORD_DP]);
 }
 
-/* Sets *sound to whether each (replica, reported rank) belongs to one job rank, and the reverse. */
+/* Sets *sound to whether pairs (replica, reported rank) and job ranks correspond one to one. */
 static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err) {
     tm_vec told = TM_VEC(pair), ranks = TM_VEC(pair);
     bool ok = true;
@@ -314,7 +314,7 @@ static tm_status find_places(decider *d, tm_error *err) {
         tm_sort_values(taken.data, taken.n);
     int64_t next = 0;
     for (size_t i = 0, k = 0; i < d->n && ok; i++) {
-        tm_cost_share *c = &d->v[i];
+        tm_claim *c = &d->v[i];
         if (c->fate != TM_CLAIM_KEPT || c->rank >= 0)
             continue;
         for (; k < taken.n && v[k] <= next; k++)
@@ -330,7 +330,7 @@ static tm_status find_places(decider *d, tm_error *err) {
 
 static void find_world(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
-        const tm_cost_share *c = &d->v[i];
+        const tm_claim *c = &d->v[i];
         d->world = c->world_size > d->world ? c->world_size : d->world;
         d->limit = c->told >= 0 && c->world_size > d->limit ? c->world_size : d->limit;
     }
@@ -338,13 +338,13 @@ static void find_world(decider *d) {
 
 /* Returns the reason why a trace's rank in its communicator may not be its rank in the job;
  * TM_CLAIM_KEPT if there is none. */
-static tm_cost_share_fate fate_of_some(const decider *d, const tm_cost_share *c) {
+static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     if (c->told < 0)
         return TM_CLAIM_NO_WORLD;
     if (c->world_size < d->world)
         return TM_CLAIM_SMALLER;
     for (size_t i = 0; i < d->n; i++) {
-        const tm_cost_share *other = &d->v[i];
+        const tm_claim *other = &d->v[i];
         if (other != c && other->of_communicator && other->told == c->told && other->mapped < 0 &&
             overlap(other, c))
             return TM_CLAIM_TWICE;
@@ -352,10 +352,10 @@ static tm_cost_share_fate fate_of_some(const decider *d, const tm_cost_share *c)
     return TM_CLAIM_KEPT;
 }
 
-/* Sets the fate of the traces that have events but no rank except that in a communicator. */
+/* Sets the fate of traces with events whose rank, if any, comes only from a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
-        tm_cost_share *c = &d->v[i];
+        tm_claim *c = &d->v[i];
         if (c->of_communicator && c->mapped < 0 && c->begin_ns < c->end_ns && !c->is_bad &&
             tm_rank_label_is_empty(&c->label))
             c->fate = fate_of_some(d, c);
@@ -378,7 +378,7 @@ static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
     return find_places(d, err);
 }
 
-tm_status tm_ranks_decide(tm_cost_share *claims, size_t n, tm_vec *moves, int64_t *world,
+tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *world,
                           tm_error *err) {
     decider d = {claims, n, malloc((n + 1) * sizeof *d.named), false, -1, -1};
     tm_status status = d.named ? run(&d, moves, err) : tm_fail_memory(err);

@@ -18,20 +18,19 @@
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) TM_MUST_CHECK;
 
-typedef enum tm_cost_share_fate {
+typedef enum tm_claim_fate {
     TM_CLAIM_KEPT,
     TM_CLAIM_HELPER,   /* left out: from a process that is not a rank, such as a server's front end
                           or a data loader */
     TM_CLAIM_COVERED,  /* left out: a copy of data that another trace of the rank contains */
     TM_CLAIM_NO_RANK,  /* left out: reports no rank, and other traces cover all ranks */
-    TM_CLAIM_NO_WORLD, /* left out: its rank is known only within a communicator, and there are
-                          several of these */
+    TM_CLAIM_NO_WORLD, /* left out: its communicators do not show its rank in the job */
     TM_CLAIM_SMALLER,  /* left out: its communicator has fewer ranks than that of another trace */
     TM_CLAIM_TWICE     /* left out: another trace reports the same rank at the same time */
-} tm_cost_share_fate;
+} tm_claim_fate;
 
 /** The facts about a trace from which its rank is decided, and the decision. */
-typedef struct tm_cost_share {
+typedef struct tm_claim {
     int64_t mapped;     /* rank by the user's map; -1: none */
     int64_t told;       /* rank that the trace reports, in the numbering of its process groups; -1:
                            none */
@@ -47,11 +46,11 @@ typedef struct tm_cost_share {
     bool has_device;          /* whether the trace contains, or may contain, device work */
     /* The decision: */
     bool by_place; /* whether the trace reports no rank and got a free rank by its position */
-    tm_cost_share_fate fate;
+    tm_claim_fate fate;
     int64_t rank;    /* rank in the job; set if the trace is kept */
-    int64_t replica; /* the replica in whose numbering its process groups give ranks, see
-                        tm_rank_moved; -1: they give ranks of the job */
-} tm_cost_share;
+    int64_t replica; /* replica whose own numbers (from 0) its process groups use, see
+                        tm_rank_moved; -1: they use the job's ranks */
+} tm_claim;
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */
 typedef struct tm_rank_move {
@@ -71,7 +70,7 @@ typedef struct tm_rank_move {
  * @param world   set to the world size of the job by what traces report, -1 unknown
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_ranks_decide(tm_cost_share *claims, size_t n, tm_vec *moves, int64_t *world,
+tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *world,
                           tm_error *err) TM_MUST_CHECK;
 
 /** Returns the job rank for a rank reported by a trace of a replica; -1 if unknown. */

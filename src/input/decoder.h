@@ -14,7 +14,7 @@ typedef struct tm_decoder {
     /**
      * Decodes directly into @p buffer until it is full or the content ends.
      *
-     * @param n    bytes decoded; also set on failure, because they are delivered before it
+     * @param n    bytes decoded; also set on failure: the reader gets them before the error
      * @param err  set without path and offset, which the source adds
      * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; not called again after a failure
      */

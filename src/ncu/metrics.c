@@ -7,7 +7,7 @@
 
 #define PER_SECOND ".avg.per_second"
 #define PCT ".avg.pct_of_peak_sustained_elapsed"
-/* Start of a section's title, which is "... Throughput" since 2021. */
+/* Start of a section's title. Since 2021 the title is "GPU Speed Of Light Throughput". */
 #define SOL "GPU Speed Of Light"
 
 /* The metrics that are read. They are found by name on any page, or by the label in a section of a
@@ -44,9 +44,9 @@ static const struct row {
     {"dram__cycles_elapsed" PER_SECOND, NULL, NULL, TM_SLOT_DRAM_CYCLES_PER_S, 1},
 };
 
-/* Operation counters, and the number of operations per count. Some tensor core counters include
- * others, so only those that name source and destination type are listed, and those without such
- * variants. */
+/* Operation counters, and the number of operations per count. Some tensor core counters are sums of
+ * others. The counters listed are those that name source and destination type, and those that have
+ * no such variants. */
 static const struct counter {
     const char *name;
     double operations;
@@ -71,7 +71,7 @@ static const struct counter {
 
 enum { FIRST_TENSOR = 9 };
 
-/* Finds an operation counter. A metric "derived__..._x2" is fused operations per cycle, times 2. */
+/* Finds an operation counter. "derived__..._x2" is twice the fused operations per cycle. */
 static tm_metric find_counter(const char *name) {
     static const char derived[] = "derived__";
     const bool doubled = strncmp(name, derived, sizeof derived - 1) == 0;
@@ -93,8 +93,8 @@ static tm_metric find_counter(const char *name) {
     return (tm_metric){-1, 0};
 }
 
-/* Returns whether a metric is above 0 if the tensor cores had floating-point work. Peaks and
- * counters of imma (integer) are not such metrics. */
+/* Returns whether a metric shows floating-point work of the tensor cores by being above 0. Peaks
+ * and counters of imma (integer) do not. */
 static bool is_tensor_use(const char *name) {
     return strstr(name, "pipe_tensor") && !strstr(name, "imma") &&
            (!strstr(name, "peak_sustained") || strstr(name, ".pct_of_peak_sustained"));

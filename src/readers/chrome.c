@@ -118,7 +118,7 @@ static inline bool is_between(const chrome_reader *reader, const char *p) {
 }
 
 /* Remembers the bytes between two events.
- * @param behind  offset of the end of the previous one, which may not be in the window any more */
+ * @param behind  offset of the end of the previous event, which may have left the window */
 static void learn_between(chrome_reader *reader, int64_t behind) {
     const tm_window *window = &reader->window;
     int64_t from = behind - window->buffer_offset;
@@ -212,8 +212,8 @@ static bool ends_member(const tm_window *window, const char *end) {
     return *next == ',' || *next == '}';
 }
 
-/* Reads a top-level value. Its text, from key->bytes on, stays in the window, and `key` is moved
- * when the window moves. A value longer than METADATA_VALUE_MAX is only checked. */
+/* Reads a top-level value. The window keeps its text from key->bytes on; `key` is moved when the
+ * window moves. A value longer than METADATA_VALUE_MAX is only checked. */
 static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_error *err) {
     tm_window *window = &reader->window;
     tm_json_skip_state state = {0};

@@ -120,8 +120,8 @@ static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
     return (int64_t)(fraction->value / unit + (fraction->value % unit * 2 >= unit));
 }
 
-/* Reads a number of microseconds as an integer with @p decimals decimals. The fast path takes what
- * profilers write: at most 16 digits before and after the point. */
+/* Reads a number of microseconds as an integer: the value times 10^@p decimals. The fast path takes
+ * what profilers write: at most 16 digits before and after the point. */
 static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
                                      int64_t *time, bool *valid) {
     const char *start = p;
@@ -404,8 +404,8 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    unsigned at; /* where the next expected gap is in the keys' gaps [bytes]; depends on the members
-                    so far */
+    unsigned at; /* offset in the keys' gaps [bytes] of the gap expected next, which depends on the
+                    members so far */
     int member;  /* member whose value comes next; M_END: none, p is at the closing brace */
 } walk;
 
@@ -428,12 +428,12 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* Updates the place of the next expected gap by a key, a phase or a category. */
+/* Updates the offset of the next expected gap when a key, a phase or a category was read. */
 static inline unsigned turn(unsigned at, unsigned by) {
     return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }
 
-/* Returns the place of a numbered gap [bytes]. */
+/* Returns the offset of a gap [bytes]; numbers beyond the last gap wrap around. */
 static inline unsigned met(unsigned number) {
     return number % TM_CHROME_GAPS * (unsigned)sizeof(tm_gap);
 }

@@ -50,8 +50,8 @@ typedef struct tm_chrome_event {
     bool has_name, has_category, has_ts, has_duration;
     bool quoted_ts; /* whether ts was in a string */
     int bad_values; /* number of args whose value does not have the field's type */
-    int64_t ts_ns;  /* relative to the trace's base time; in ps, like the duration, if keys
-                       say so */
+    int64_t ts_ns; /* relative to the trace's base time; in ps, like the duration, if keys->decimals
+                      is 6 */
     int64_t duration_ns;
     tm_json_text name, category;
     tm_json_text pid, tid;

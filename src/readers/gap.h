@@ -1,6 +1,6 @@
-/* Recognises the bytes between two values of an object (a gap). Profilers write members in few
- * different orders and always with the same white space, so after the same bytes nearly always
- * comes the same member. */
+/* Recognises the bytes between two values of an object (a gap). Profilers write members in a few
+ * orders, always with the same white space, so the same bytes nearly always lead to the same
+ * member. */
 #ifndef TMERGE_GAP_H
 #define TMERGE_GAP_H
 

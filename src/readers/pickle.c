@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits: values of 16 bytes fill half a gigabyte; there may be as many containers. */
+/* Limits of the values in containers (16 bytes each, so half a gigabyte), and of the containers. */
 enum { VALUES_MAX = 1 << 25, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
 enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an integer of 8 bytes */
@@ -67,7 +67,6 @@ static const unsigned char sizes[256] = {OPCODES(OPCODE_SIZE)};
     X(0x50, PERSID)                                                                                \
     X(0x51, BINPERSID)
 
-/* State of the pickle machine. */
 typedef struct machine {
     tm_source *source;
     tm_pickle *out;
@@ -197,7 +196,6 @@ static inline bool extend(tm_pickle *p, tm_pickle_run *run, const tm_pickle_valu
     return true;
 }
 
-/* Starts an empty container. */
 static inline tm_pickle_value new_container(machine *m, tm_pickle_type type) {
     tm_vec *containers = &m->out->containers;
     ((tm_pickle_run *)containers->data)[containers->n] = (tm_pickle_run){.n = 0};
@@ -349,7 +347,6 @@ static const char *push_row(machine *m) {
     return any ? NULL : "a memo index has no value";
 }
 
-/* Returns the number of values above the last mark. */
 static inline size_t above_mark(const machine *m) {
     return (size_t)(m->top - m->floor);
 }
@@ -364,7 +361,6 @@ static inline const char *push_tuple(machine *m, const tm_pickle_value *items, s
     return n == 0 || extend(m->out, run, items, n) ? push(m, made) : no_memory;
 }
 
-/* Makes a tuple of the top @p n values. */
 static inline const char *make_tuple(machine *m, size_t n) {
     if (above_mark(m) < n)
         return "a tuple has more values than the stack";

@@ -12,7 +12,7 @@ typedef struct fixer {
     const char *copied; /* the original was copied up to here */
     const char *comma;  /* position of the last comma between members */
     int state, depth;
-    bool objects[TM_JSON_DEPTH_MAX]; /* by depth: whether it is an object, else an array */
+    bool objects[TM_JSON_DEPTH_MAX]; /* by depth: true for an object, false for an array */
 } fixer;
 
 /* Replaces [from, to) of the original by `size` bytes. */

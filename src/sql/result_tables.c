@@ -126,7 +126,7 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-/* A position among the rows: before, or after, the rows whose keys are in the ranges. */
+/* A position among the rows: before or after (`behind`) those whose keys are in the ranges. */
 typedef struct border {
     const tm_sql_range *ranges;
     int n_keys;

@@ -23,8 +23,8 @@ bool tm_alike_add(tm_alike *alike, const char *text);
 /** Call after the last text. */
 void tm_alike_end(tm_alike *alike);
 
-/** Formats the text as shown. If it is cut and looks like another, the cut contains digits of its
- * hash, which are the same in every table with this number of digits. */
+/** Formats the text as shown. If another text looks the same after cutting, the cut contains digits
+ * of this text's hash, which are the same in every table with this number of digits. */
 void tm_alike_show(const tm_alike *alike, const char *text, char out[TM_SHOWN_MAX]);
 
 #endif

@@ -73,8 +73,8 @@ static bool reads_back(const decimal *d, uint64_t digits) {
     return apart < d->power || (apart == d->power && d->mantissa % 2 == 0);
 }
 
-/* Prints common reals quickly: ratios in tables need 16 or 17 digits, for which printf and strtod
- * took half the time of a document. */
+/* Prints common reals quickly: with printf and strtod, the 16 or 17 digits of ratios would take
+ * half the time of a document. */
 static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
     const double size = fabs(value);
     if (!(size >= 1e-3 && size < 1e15))

@@ -17,8 +17,8 @@
 /** Returns whether the table has levels. */
 bool tm_table_has_levels(const tm_table_def *def);
 
-/** Returns the first row of a level, whose rows are adjacent, and sets their end; both are the
- * number of rows if it has none. */
+/** Returns the first row of a level, and sets @p end to the row after its last one: the rows of a
+ * level are adjacent. Both are the table's number of rows if the level has none. */
 size_t tm_table_level(const tm_table *table, const char *level, size_t *end);
 
 /** Removes the rows of all other levels. */

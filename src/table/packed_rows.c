@@ -216,7 +216,6 @@ static tm_status take_header(reader *in, const tm_table_def *def, uint64_t *n_ro
     return TM_OK;
 }
 
-/* Unpacks the next pack. */
 static tm_status take_pack(reader *in, tm_table *table) {
     uint64_t n_rows = 0;
     TM_TRY(take_header(in, table->def, &n_rows));
@@ -270,7 +269,6 @@ tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error 
     return tm_table_unpack(into, table->compressed->data, table->compressed->n, err);
 }
 
-/* Visits the rows of the next pack. */
 static tm_status visit_pack(reader *in, tm_table *row, bool (*visit)(void *, const tm_cell *),
                             void *context) {
     uint64_t n_rows = 0;

@@ -9,9 +9,9 @@
 
 typedef struct tm_renamed {
     const char *was, *now; /* names of two tables or two analyses */
-    const char *level;     /* if the table `was` became part of `now`: its rows have this text in
-                              the column `level`; NULL: all rows are its */
-    const char *name_was;  /* name of the column `name` in `was`; NULL: the same */
+    const char *level; /* text in the column `level` of the rows of `now` that were the table `was`;
+                          NULL: all of its rows */
+    const char *name_was; /* name of the column `name` in `was`; NULL: the same */
 } tm_renamed;
 
 extern const tm_renamed tm_renames[];

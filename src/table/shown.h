@@ -43,8 +43,8 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
  * digit before the second decimal in that unit.
  *
  * @param ranges  [n] ranges of the columns' values
- * @param units   [n] set for columns that are not times, and for points in time; without a name for
- * the others, which this sets
+ * @param units   [n] set for columns that are not times, and for points in time; this function sets
+ *                the others, which have no name yet
  */
 void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          tm_shown_unit *units);

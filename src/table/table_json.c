@@ -61,7 +61,6 @@ static cJSON *row_item(const tm_table_def *def, const tm_cell *row) {
     return object;
 }
 
-/* Describes a column: name, type and unit. */
 static cJSON *column_item(const tm_column *column) {
     cJSON *object = cJSON_CreateObject();
     if (object && cJSON_AddStringToObject(object, "name", column->name) &&
@@ -72,7 +71,6 @@ static cJSON *column_item(const tm_column *column) {
     return NULL;
 }
 
-/* State of printing the rows of a table. */
 typedef struct rows_out {
     const tm_sink_out *sink;
     bool any;

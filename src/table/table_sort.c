@@ -143,8 +143,8 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
 /* A row during sorting. Its first key is copied here, because it usually decides, without access to
  * the row. */
 typedef struct entry {
-    int64_t first; /* the first key if it is an int or a bool, in ascending order, otherwise UNTOLD;
-                      while a counting sort goes through all keys, the current key */
+    int64_t first; /* the first key if it is an int or a bool (complemented to sort descending),
+                      else UNTOLD; during a counting sort by all keys, the current key */
     size_t row;
 } entry;
 

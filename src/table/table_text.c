@@ -70,7 +70,6 @@ static void show(const printer *p, int column, const tm_cell *row, char out[TM_S
     }
 }
 
-/* Widens a column to fit this cell. */
 static void widen(const printer *p, int column, const tm_cell *row) {
     char text[TM_SHOWN_MAX];
     show(p, column, row, text);
@@ -242,7 +241,6 @@ static int n_blocks(const printer *p) {
     return n;
 }
 
-/* Shortens texts until a block fits. */
 static void cut_texts(printer *p) {
     while (!fits(p, p->points))
         p->points--;

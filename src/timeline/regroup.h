@@ -10,7 +10,7 @@
  * it is treated as if it had not been recorded.
  *
  * @param moves    as in tm_ranks_decide
- * @param replica  of the trace, as in tm_cost_share
+ * @param replica  of the trace, as in tm_claim
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_regroup(tm_trace *trace, tm_names *names, const tm_vec *moves, int64_t replica,

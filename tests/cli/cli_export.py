@@ -411,7 +411,8 @@ def test_chrome_json_of_several_ranks_is_read_back_as_these_ranks():
     has_line(done.out, 'truncated', 'ranks? 1, 3')
     equal([row['rank'] for row in rows('tmerge.h5', 'job.rank')], [1, 3])
     put('odd.json', text.replace(b'[1, 3]', b'[1, x]', 1))
-    tmerge('odd.json').fails(3, 'odd.json: byte 41: a rank is expected here')
+    tmerge('odd.json').fails(
+        3, 'odd.json: byte 41: the list tmerge_ranks is damaged: a rank should be here')
 
 
 # CSV ------------------------------------------------------------------------------------------------

@@ -132,11 +132,10 @@ TEST(a_host_that_does_not_fit_is_not_cut) {
 
 /* Reads "NAME", "NAME=TOLD" or "NAME=TOLD/WORLD", then @N (mapped to rank N), - (no device work), !
  * (bad), * (a copy), + (a later span). */
-static tm_cost_share read_claim(const char *text, size_t size) {
+static tm_claim read_claim(const char *text, size_t size) {
     size_t name = strcspn(text, "=@-!*+ ");
     char *end;
-    tm_cost_share claim = {
-        .mapped = -1, .told = -1, .world_size = -1, .end_ns = 10, .has_device = true};
+    tm_claim claim = {.mapped = -1, .told = -1, .world_size = -1, .end_ns = 10, .has_device = true};
     claim.label = tm_rank_label_of(text, name);
     for (const char *p = text + name; p < text + size; p = end) {
         int64_t number = strtol(p + 1, &end, 10);
@@ -208,7 +207,7 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"tp0_dp0=0/4 tp1_dp0=1/4 tp2_dp1=2/4 tp3_dp1=3/4", "0 1 2 3", 4},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_cost_share claims[8];
+        tm_claim claims[8];
         tm_vec moves = TM_VEC(tm_rank_move);
         tm_error err;
         char found[128] = "";
@@ -221,7 +220,7 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         assert_ok(tm_ranks_decide(claims, n, &moves, &world, &err));
         for (size_t k = 0; k < n; k++) {
             size_t at = strlen(found);
-            const tm_cost_share *c = &claims[k];
+            const tm_claim *c = &claims[k];
             if (c->fate != TM_CLAIM_KEPT)
                 snprintf(found + at, 32, " %c", "khcn"[c->fate]);
             else if (c->replica < 0)

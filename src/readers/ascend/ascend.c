@@ -23,8 +23,7 @@ static bool names_ascend(const tm_chrome_event *event) {
     return false;
 }
 
-/* Whether a category is that of events that put an item into the queue between two threads, or take
- * it out. */
+/* Events of these categories put an item into the queue between two threads, or take it out. */
 static bool is_queued(const tm_json_text *category) {
     return category->size == 7 && (memcmp(category->bytes, "enqueue", 7) == 0 ||
                                    memcmp(category->bytes, "dequeue", 7) == 0);

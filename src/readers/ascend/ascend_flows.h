@@ -1,4 +1,4 @@
-/* Joins launches with device events: by the arrows of a trace, and by the items of the queue
+/* Links launches with device events: by the arrows of a trace, and by the items of the queue
  * between two threads. For the readers of Ascend's traces. */
 #ifndef TMERGE_ASCEND_FLOWS_H
 #define TMERGE_ASCEND_FLOWS_H

@@ -37,8 +37,7 @@ typedef struct tm_ascend_operation {
     tm_json_text name;  /* "hcom_allReduce" */
     tm_json_text op;    /* "allReduce" */
     tm_json_text group; /* the last three digits of the communicator's hash */
-    int64_t seq; /* position in its group: n. Operations with a larger k come after all with a
-                    smaller one */
+    int64_t seq;        /* position in its group: n + 2^32 (k - 1), or n if k is 0 */
 } tm_ascend_operation;
 
 /** Parses a name. False if it does not have this form. */

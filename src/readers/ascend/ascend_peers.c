@@ -60,9 +60,9 @@ static int32_t pass(const task **v, size_t *n, int sort) {
     return passed;
 }
 
-/* Returns the number of peers according to an operation's first tasks on a stream; 0 if these do
- * not show it. The total number of waits must be a multiple of it. An operation that also sends to
- * other hosts does not show it, because other ranks take part in that. */
+/* Returns the number of peers according to an operation's first tasks on a stream. 0 if unknown: if
+ * the number of waits is not a multiple of it, or the operation also sends to other hosts, which
+ * involves other ranks. */
 static int32_t peers_of(const task *v, size_t n) {
     int32_t counts[N_SORTS] = {0};
     for (size_t i = 0; i < n; i++)

@@ -35,8 +35,7 @@ static tm_status each_block(void *context, sqlite3_value **values, tm_error *err
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
-    /* From RELEASED on, the columns describe the release, in the same order as the first ones
-     * describe the allocation. */
+    /* Columns from RELEASED on describe the release, in the order of those of the allocation. */
     bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
     if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;

@@ -15,7 +15,8 @@ typedef struct info {
     int64_t task; /* globalTaskId */
     int64_t name; /* id of the string that names it */
     uint8_t work; /* tm_ascend_work */
-    bool found;   /* whether TASK has it; if it has several descriptions, set in the first */
+    bool found;   /* whether TASK has this task; if the task has several descriptions, set in the
+                     first */
 } info;
 
 typedef struct copy_info {
@@ -235,8 +236,8 @@ static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_asce
            connect(d, tm_db_int(values, CONNECTION, -1), row);
 }
 
-/* Parses an operation's name. A name that does not have HCCL's form gives no sequence number, but
- * its row is an operation, too. */
+/* Parses an operation's name. A row whose name does not have HCCL's form is an operation without a
+ * sequence number. */
 static tm_ascend_operation operation_of(const tm_json_text *name) {
     tm_ascend_operation op = {.name = *name, .op = *name, .group = {.bytes = ""}, .seq = -1};
     (void)tm_ascend_operation_of(name, &op);

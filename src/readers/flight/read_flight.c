@@ -34,8 +34,8 @@
 #define FIELD_ENUM(id, word) F_##id,
 enum { FIELDS(FIELD_ENUM) N_FIELDS };
 
-/* Where the fields are in the members of an entry. Most entries of a dump have the same keys in the
- * same order. */
+/* Positions of the fields among the members of an entry. Most entries of a dump have the same keys
+ * in the same order. */
 typedef struct layout {
     tm_vec keys; /* of uint32_t: ids of the keys' texts; TM_NAME_FAILED: the key is not a text */
     size_t at[N_FIELDS]; /* index of the field's value among the entry's members; 0: none */

@@ -642,7 +642,7 @@ static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     size_t n_tracks = trace->tracks.n;
     tm_category category = class.category;
     if (kind == TM_DURATION && category == TM_CAT_CPU_INSTANT)
-        kind = TM_INSTANT; /* PyTorch's exports in Python extend these to the end of the trace */
+        kind = TM_INSTANT; /* PyTorch's exports in Python extend instants to the end of the trace */
     tm_raw_event raw = {
         .begin_ns = event->ts_ns,
         .duration_ns = kind == TM_DURATION ? event->duration_ns : 0,

@@ -14,7 +14,6 @@
 #include "readers/number.h"
 #include "tmerge/reader.h"
 
-/* Removes the first bytes of a text. */
 static void drop(tm_json_text *text, size_t size) {
     text->bytes += size;
     text->size -= size;

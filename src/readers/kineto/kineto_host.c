@@ -133,13 +133,11 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
            tm_vec_append(&emitter->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
-/* A process group of the rank. */
 typedef struct group {
     uint32_t name, description, ranks; /* name ids */
     tm_rank_list list;
 } group;
 
-/* A worker thread of a group. */
 typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
@@ -320,9 +318,8 @@ static bool list_workers(finisher *f) {
 }
 
 /* Whether a thread belongs to the same group as the previous one. A group has two threads that take
- * turns. So a thread that ran many operations is not the only one of its group, and two threads
- * that share a kind and size are of one group. (They share none if two sizes alternate in the same
- * way.) */
+ * turns. So if a thread ran many operations, the next thread belongs to its group, and so do two
+ * threads that share a kind and size. (They share none if two sizes alternate in the same way.) */
 static bool is_second(const worker *w) {
     enum { ALONE_MOST = 4 };
     return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;
@@ -395,8 +392,8 @@ static uint32_t threads_of_track(const finisher *f, uint32_t track) {
     return tm_names_intern_string(f->names, text);
 }
 
-/* Returns the name of the unknown group of a transfer: the members at the peer's place in all
- * groups. TM_NO_NAME if there are none or too many. */
+/* Names the unknown group of a transfer by the ranks that have the peer's index in any group;
+ * TM_NO_NAME if there are none or too many. */
 static uint32_t peers_of_place(const finisher *f, int32_t place) {
     int64_t peers[TM_PEERS_MAX];
     size_t n = 0;
@@ -447,7 +444,7 @@ static bool set_groups(finisher *f) {
     return true;
 }
 
-/* Removes the rows of requests. Keeps those of operations on the host only if @p any. */
+/* Removes the rows of requests, and unless @p any those of operations on the host. */
 static void keep_operations(finisher *f, bool any) {
     tm_vec *rows = &f->trace->attrs[TM_ATTR_COLLECTIVE];
     size_t kept = 0;

@@ -87,7 +87,8 @@ static tm_status list_ranks(const char *head, const char *path, tm_vec *units, t
         tm_unit unit = {.devices = TM_KINETO_EXPORT, .clock_ns = -1};
         size_t digits = strspn(p, "0123456789");
         if (digits == 0 || digits > 9 || !tm_number_int(p, digits, &unit.rank))
-            return tm_fail(err, TM_ERR_INPUT, path, p - head, "a rank is expected here");
+            return tm_fail(err, TM_ERR_INPUT, path, p - head,
+                           "the list tmerge_ranks is damaged: a rank should be here");
         unit.process = unit.told = unit.rank;
         if (!tm_vec_append(units, &unit, 1))
             return tm_fail_memory(err);

@@ -12,7 +12,6 @@ typedef struct metric {
     uint32_t name;
 } metric;
 
-/* State while samples are read. */
 typedef struct sampling {
     tm_nsys_emitter *e;
     tm_vec metrics; /* of metric; has only a few dozen */

@@ -13,7 +13,7 @@
 
 enum { NONE = -1 };
 
-/* A row of an MPI table. Fields that are not recorded are NONE; such handles are 0. */
+/* A row of an MPI table. A field that is not recorded is NONE, a handle 0. */
 typedef struct mpi_row {
     int64_t start, end, thread;
     int64_t comm, request;
@@ -42,7 +42,7 @@ typedef struct mpi {
     /* 1 + index of the first and the last request of each bucket; 0: none */
     size_t first[N_BUCKETS], last[N_BUCKETS];
     int used[N_SLOTS]; /* number of active requests on each track; the last track takes all that
-                          have no other */
+                          find no free one */
     bool of_cpu;       /* the rank has no GPU, so its communication counts as device work */
     bool has_comms;
     bool from_start; /* the recording includes MPI_Init, and so everything after it */
@@ -112,7 +112,7 @@ static int64_t piece(int64_t bytes, int32_t n) {
 }
 
 /* Sets the bytes of one rank. Nsight adds up the bytes to and from all ranks: data that a rank
- * sends to n ranks counts n times, and in a reduction over n ranks, too. */
+ * sends to n ranks, or that n ranks reduce, counts n times. */
 static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
                       tm_collective_attr *attr) {
     switch (f->kind) {
@@ -123,8 +123,8 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
         attr->in_elements = attr->out_elements =
             row->received >= 0 ? row->received : piece(row->size, n);
         break;
-    case TM_COLL_ALLGATHER: /* the output follows from this and the communicator's size; so it is
-                               below */
+    case TM_COLL_ALLGATHER: /* the output follows from this and the communicator's size; a
+                               reduce-scatter's input likewise */
         attr->in_elements = piece(row->received, n);
         break;
     case TM_COLL_REDUCESCATTER:
@@ -161,8 +161,8 @@ static void set_peer(const mpi_row *row, uint8_t kind, tm_collective_attr *attr)
 }
 
 /* Adds a row of TM_ATTR_COLLECTIVE to an event. If the export lists no communicators (2022.4), the
- * row has only the kind. If it does, but not the event's, this is MPI_COMM_SELF or cannot be
- * identified, and no row is added. */
+ * row has only the kind. If it lists some, but not the event's, that one is MPI_COMM_SELF or
+ * unknown, and no row is added. */
 static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint32_t event,
                              tm_error *err) {
     tm_nsys_emitter *e = m->e;

@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "timeline/classify.h"
 
-/* Where payloads of a schema have one of their values. */
+/* Where the payloads of a schema have one of the kept fields. */
 typedef struct field {
     int64_t domain, schema;
     int64_t offset; /* bytes from the start of the payload */

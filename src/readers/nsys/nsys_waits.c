@@ -12,8 +12,7 @@ typedef struct record {
     int64_t stream;
 } record;
 
-/* Returns an id, or -1 if it was not recorded, for which the export has the largest 32-bit
- * number. */
+/* Returns an id; -1 if it was not recorded, for which the export has UINT32_MAX. */
 static int64_t told(int64_t id) {
     return id == UINT32_MAX ? -1 : id;
 }

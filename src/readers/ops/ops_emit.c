@@ -178,8 +178,8 @@ static bool emit(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid, const o
            add_collective(e, job, op, kind, (uint32_t)(trace->events.n - 1));
 }
 
-/* Adds the steps. On every rank, a step lasts from its earliest start on any rank to its latest
- * end. */
+/* Adds the steps. A step is the same on every rank: from its earliest start to its latest end on
+ * any rank. */
 static bool mark_steps(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid) {
     tm_trace *trace = e->part.trace;
     const tm_ops_step *steps = job->steps.data;

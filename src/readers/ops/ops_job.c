@@ -112,8 +112,8 @@ static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
     return next->number == step->number + 1;
 }
 
-/* Moves steps together. If two steps have no consecutive numbers, what was between them was not
- * recorded, so the gap has no meaning. */
+/* Moves steps together. If the numbers of two steps are not consecutive, the steps between them
+ * were not recorded, so the gap has no meaning. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;

@@ -37,9 +37,10 @@ void tm_ops_job_free(tm_ops_job *job);
 bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 
 /**
- * Sorts ranks and steps, and finds the last stage. The steps in a file may be samples of a run:
- * steps without consecutive numbers are placed directly one after the other. All steps are if the
- * exporter made the gaps between them, of a tenth of a step, or starts all steps at the same time.
+ * Sorts ranks and steps, and finds the last stage. A file may have samples of a run's steps: if the
+ * numbers of two steps are not consecutive, the later one is placed directly after the earlier one.
+ * This applies to all steps if the exporter made the gaps between them (a tenth of a step), or
+ * starts all steps at the same time.
  */
 void tm_ops_job_finish(tm_ops_job *job);
 

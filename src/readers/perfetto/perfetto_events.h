@@ -36,7 +36,7 @@ uint32_t tm_pf_event_type(const tm_pf_event *event);
 typedef struct tm_pf_writer {
     const tm_pf_state *state;
     tm_pf_tracks *tracks;
-    int64_t base_ns;                /* [ns] that all times are written relative to */
+    int64_t base_ns;                /* base time [ns], subtracted from all times */
     tm_vec *out;                    /* of char, appended to */
     tm_vec name, category, scratch; /* of char */
     bool any;                       /* whether an element was written */

@@ -79,7 +79,8 @@ static bool nest(const sorted_edge *v, size_t n, bool *out) {
     return true;
 }
 
-/* Pairs the events of a track that the order of the file pairs, and removes them.
+/* Pairs those events of a track whose order in the file shows that they belong together, and
+ * removes them.
  * @param n  set to the number that is left */
 static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {
     size_t kept = 0;

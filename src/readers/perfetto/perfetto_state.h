@@ -1,5 +1,5 @@
-/* State that packets refer to: sequences with their interned data, and clocks. As packets have the
- * same order in each pass over a file, so has the state. Private to the Perfetto reader. */
+/* State that packets refer to: sequences with their interned data, and clocks. Each pass over a
+ * file goes through the same states. Private to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_STATE_H
 #define TMERGE_PERFETTO_STATE_H
 

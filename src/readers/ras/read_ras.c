@@ -82,7 +82,7 @@ static int64_t error_of(const tm_ras *r, const tm_pickle_value *status, const ch
     return result == NCCL_IN_PROGRESS ? NCCL_SUCCESS : result;
 }
 
-/* Sets the state like NCCL's own report. An error is checked first, because it is followed by an
+/* Sets the state as NCCL's own report does. An error is checked first, because it is followed by an
  * abort. */
 static void take_present(const tm_ras *r, const tm_pickle_value *status, tm_ras_member *out) {
     const int64_t init = error_of(r, status, "init_state");

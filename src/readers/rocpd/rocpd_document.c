@@ -283,7 +283,7 @@ static tm_status each_id(void *context, sqlite3_value **values, tm_error *err) {
 }
 
 /* Reads the processes of a set.
- * @param number  of the set's first process; incremented to that of the next set's first one */
+ * @param number  number of the set's first process; increased by the number of its processes */
 static tm_status read_set(tm_rocpd_document *d, int64_t *number, tm_error *err) {
     tm_vec ids = TM_VEC(int64_t);
     TM_TRY(check_version(d, err));

@@ -4,8 +4,8 @@
 #include "rocpd_document.h"
 #include "timeline/trace.h"
 
-/* A table of records: the list that they belong to, the statement that reads them, what its values
- * mean, and the function that handles values which are not fields of a record. */
+/* A table of records: their list, the statement that reads them, the meaning of each value, and the
+ * function that handles values that are not fields of a record. */
 typedef tm_status take(tm_rocpd_document *d, sqlite3_value **values, tm_rocprof_record *record,
                        tm_error *err);
 
@@ -74,7 +74,7 @@ static tm_status take_region(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list_of(d, category), values, record, err);
 }
 
-/* Adds a sample: a marker without duration, or a call of zero duration. Of the latter, the file has
+/* Adds a sample: a marker without duration, or a call of zero duration. Of a call, the file has
  * only the category. */
 static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {

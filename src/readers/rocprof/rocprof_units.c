@@ -88,11 +88,12 @@ static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
         n--;
     for (size_t i = 1; i < n; i++)
         rest &= ~tm_unit_device(v[i].number);
-    if (n == 1) /* only if it used devices, because launchers and data loaders inherit a rank's
-                   environment */
+    /* not without devices: launchers and data loaders inherit a rank's environment; and several
+     * devices are several ranks */
+    if (n == 1)
         unit.rank = t->rank;
-    for (size_t i = 0; i < (n > 0 ? n : 1);
-         i++) { /* it used no devices, but has calls on the host */
+    /* once without devices: the process has calls on the host */
+    for (size_t i = 0; i < (n > 0 ? n : 1); i++) {
         uint64_t own = i == 0 ? rest : tm_unit_device(v[i].number);
         memcpy(&unit.devices, &own, sizeof own);
         if (!tm_vec_append(l->units, &unit, 1))

@@ -22,7 +22,7 @@ typedef enum operation {
 /* Handles of agents that are not GPUs. The handle of a GPU is its number. */
 static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
 
-/* A GPU that calls of a process used. If operations have no call, pid is INT64_MIN. */
+/* A GPU that calls of a process used. pid is INT64_MIN if operations have no call. */
 typedef struct use {
     int64_t pid, gpu, type; /* type: id of its string */
     operation what;
@@ -43,8 +43,8 @@ typedef struct document {
     /* in a file of several hosts: numbers of GPUs and processes of each host are this far apart */
     int64_t gpu_stride, pid_stride;
     bool several_hosts;
-    /* whether it is known which profiler wrote the grids; whether grids are, with
-     * exceptions, in blocks */
+    /* whether the file shows which profiler wrote the grids; whether that profiler writes grids in
+     * blocks, with exceptions */
     bool has_shapes, in_blocks;
     int64_t mark;           /* number of the string that names markers without duration */
     tm_vec uses, processes; /* uses: of use; processes: of process */
@@ -410,8 +410,8 @@ static tm_status tell_devices(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* Sets the host. The database does not name hosts; in one with several hosts, the times of each are
- * since its start. */
+/* Sets the host, which the database does not name. If there are several hosts, times count from
+ * each host's own start. */
 static bool name_host(document *d) {
     char host[40];
     tm_rocprof_tables *t = &d->tables;

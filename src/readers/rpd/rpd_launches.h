@@ -10,7 +10,7 @@
 typedef struct tm_rpd_call {
     int64_t id;
     int64_t pid, name;    /* pid is INT64_MIN if the call is not recorded; name: id of its string */
-    uint32_t n;           /* operations that it launched */
+    uint32_t n;           /* number of operations that it launched */
     uint32_t description; /* 0: none */
 } tm_rpd_call;
 
@@ -51,8 +51,8 @@ const tm_rpd_launch *tm_rpd_launches_of(const tm_rpd_launches *launches, int64_t
 /** Returns the call with an id; NULL if it launched nothing. */
 const tm_rpd_call *tm_rpd_call_of(const tm_rpd_launches *launches, int64_t id);
 
-/** Adds what a call says of its operation: its id and, if it launched no other one, size and shape.
- */
+/** Adds the call's id to the record of an operation, and the size and shape if the call launched
+ * only this operation. */
 void tm_rpd_describe(const tm_rpd_launches *launches, const tm_rpd_call *call,
                      tm_rocprof_record *record);
 

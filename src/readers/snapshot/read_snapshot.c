@@ -11,7 +11,6 @@
 #include "files.h"
 #include "readers/pickle.h"
 
-/* State of reading one file. */
 typedef struct reading {
     tm_snapshots *out;
     const tm_pickle *pickle;

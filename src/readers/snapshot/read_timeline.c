@@ -116,7 +116,7 @@ static tm_status each_inner(void *context, const tm_json_text *key, tm_error *er
     return TM_OK;
 }
 
-/* Reads an inner list. Whether the first one had times is known only when the next one is read. */
+/* Reads an inner list. Only at the second list is it known whether the first one had times. */
 static tm_status each_outer(void *context, const tm_json_text *key, tm_error *err) {
     reading *r = context;
     int64_t first[ROW];

@@ -114,8 +114,8 @@ static size_t stem_size(const char *path, const char *end) {
     return found ? (size_t)(found - path) : 0;
 }
 
-/* Whether another file has the same recording. HOST.xplane.pb beside HOST.trace.json has all of its
- * data; perfetto_trace.json has the same as a file beside it. */
+/* Whether another file has the same recording: HOST.xplane.pb beside HOST.trace.json, which has all
+ * of its data, or a file beside perfetto_trace.json, which has the same. */
 static bool viewer_is_covered(const char *path, const char *other) {
     static const char own_end[] = ".trace.json", better_end[] = ".xplane.pb";
     size_t folder = folder_size(path);

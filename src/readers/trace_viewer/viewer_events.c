@@ -8,8 +8,8 @@
 #include "viewer_programs.h"
 #include "viewer_space.h"
 
-/* The args that are read. They are those that the XSpace reader uses and that the viewer's JSON
- * still has, and the long name, which is the event's name in an XSpace. */
+/* The args that are read: those that the XSpace reader uses and the viewer's JSON still has, and
+ * the long name, which is the event's name in an XSpace. */
 #define FIELDS(X)                                                                                  \
     X(F_CORRELATION, INT, "correlation_id")                                                        \
     X(F_KERNEL_DETAILS, TEXT, "kernel_details")                                                    \

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "tmerge/names.h"
 
-/** The caller assigns the numbers of stats. They are below this. */
+/** Limit of the numbers of stats, which the caller assigns. */
 enum { TM_VIEWER_STATS = 64 };
 
 /** A line: a thread or stream. Names are ids of `texts`. */
@@ -20,9 +20,9 @@ typedef struct tm_viewer_plane {
     int64_t process;
     int64_t core;  /* number of a TPU's core in the job, -1 none */
     uint32_t name; /* TM_NO_NAME: not named */
-    tm_vec metas;  /* of uint32_t, by name id of a metadata entry: 1 + id of the displayed name; 0:
-                      this plane does not use it */
-    tm_vec texts;  /* of uint8_t, by name id: 1 if a stat of this plane refers to it */
+    tm_vec metas; /* of uint32_t: element i, for the metadata entry with name id i, is 1 + id of the
+                     displayed name; 0: this plane does not use it */
+    tm_vec texts; /* of uint8_t, by name id: 1 if a stat of this plane refers to it */
 } tm_viewer_plane;
 
 typedef struct tm_viewer_space {

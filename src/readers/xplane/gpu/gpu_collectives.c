@@ -146,7 +146,6 @@ static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_
         out->in_bytes = given <= INT64_MAX / 4 / size ? given * size : -1;
 }
 
-/* A group that was found before. */
 typedef struct known {
     uint64_t hash; /* hash of everything that the group depends on */
     uint32_t name;
@@ -200,7 +199,8 @@ static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* Finds the group of this device; empty if it would differ by the process that this is. */
+/* Finds the group of this device; empty if the group depends on which of the job's processes this
+ * is. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                          members *found) {
     tm_vec *out = &found->of;

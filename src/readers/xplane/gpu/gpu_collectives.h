@@ -11,7 +11,7 @@ typedef struct tm_gpu_collective {
     const char *word;  /* its kind, such as "all-gather"; NULL: it is no collective */
     int64_t in_bytes;  /* bytes of the operands of one run on one device, as XLA's cost analysis
                           counts them; -1 unknown */
-    int64_t out_bytes; /* the same of the results */
+    int64_t out_bytes; /* likewise, of the results */
     uint32_t group;    /* id of the name of its group of devices; TM_NO_NAME if unknown */
     int32_t n_members; /* of that group */
     int ends;          /* for a permutation: TM_HLO_SENDS, TM_HLO_RECEIVES; 0 unknown */

@@ -16,7 +16,7 @@ tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps,
                        tm_error *err) TM_MUST_CHECK;
 
 /**
- * Turns kernels that calls for copies and sets launched into copies and sets, which ROCm records as
+ * Turns kernels into copies and sets if calls that copy or set launched them: ROCm records these as
  * kernels.
  * @param calls  [n] the calls' correlation ids and names, in any order; sorted
  * @return       TM_OK; TM_ERR_FAULT

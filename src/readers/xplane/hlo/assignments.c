@@ -40,7 +40,6 @@ static bool add_program(tm_xassignments *out, tm_xassigned *program, const tm_ve
     return tm_vec_append(&out->programs, program, 1) != NULL;
 }
 
-/* State of reading the assignments. */
 typedef struct reading {
     tm_xassignments *out;
     tm_vec by_part; /* of int64_t */

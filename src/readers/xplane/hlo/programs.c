@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 
-/* State while one program is gone through. */
 typedef struct walk {
     const tm_xmeta *program;
     const uint32_t *path;

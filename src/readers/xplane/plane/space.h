@@ -62,8 +62,8 @@ typedef struct tm_xplane {
     tm_vec lines;       /* of tm_xline, in file order */
     tm_vec metadata;    /* of tm_xmeta, ascending in id; no id twice */
     tm_vec stat_names;  /* of tm_xname, ascending in id; no id twice */
-    tm_vec places[2];   /* of uint32_t: by id, from the lowest id on, the index in metadata and in
-                           stat_names; empty if ids are far apart */
+    tm_vec places[2];   /* of uint32_t: element i is the index in metadata (or stat_names) of the
+                           lowest id + i; empty if ids are far apart */
     tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xstat_of */
     int64_t begin, end; /* position in the content */
 } tm_xplane;

@@ -51,7 +51,6 @@ void tm_xsteps_thread(tm_xsteps *s) {
     s->open = no_cause;
 }
 
-/* Closes the causes that ended before a time. */
 static void close_causes(tm_xsteps *s, int64_t time_ns) {
     const tm_xcause *causes = s->causes.data;
     while (s->open != no_cause && causes[s->open].end_ns <= time_ns)
@@ -204,8 +203,8 @@ tm_status tm_xsteps_finish(tm_xsteps *s, tm_xread *r, tm_error *err) {
     if (track == UINT32_MAX)
         return tm_fail_memory(err);
     for (size_t i = 0; i < s->steps.n; i++) {
-        /* Whether a step's calls come after those of the step before, as in a loop, whose steps a
-         * device runs one after another. */
+        /* Steps of a loop overlap if the host makes calls for the next step before the last calls
+         * of the current one. The device runs them one after another. */
         bool overlaps = i > 0 && steps[i - 1].name == steps[i].name &&
                         steps[i].begin_ns < steps[i - 1].end_ns &&
                         steps[i].end_ns > steps[i - 1].end_ns;

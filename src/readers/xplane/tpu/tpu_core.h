@@ -73,8 +73,8 @@ tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Records that in an event the core takes part in a collective.
- * @param meta  of the operation that is or starts the collective; for a barrier of the event
- * @param run  the program run that contains it, NULL unknown
+ * @param meta  of the operation that is or starts the collective; for a barrier, of its event
+ * @param run   the program run that contains it, NULL unknown
  * @return      false if out of memory
  */
 bool tm_tpu_add_collective(tm_tpu_core *core, uint32_t meta, const tm_tpu_run *run, uint32_t row);
