@@ -112,8 +112,8 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
-/* Returns the thread that kept the GPU idle: the one that enqueued the next work, if that was after
- * the start of the gap; otherwise the one that launched it. */
+/* Returns the thread that kept the GPU idle: that which enqueued the next work, if it did so after
+ * the gap started; otherwise that which launched this work. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)
         return NULL;

@@ -231,8 +231,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Relies on the order of columns: first counts, which are added up, then leads, of which it takes
- * the maximum. Violations are null if clocks are not compared. */
+/* Relies on the order of columns: first counts, which are added up, then leads, whose maximum is
+ * taken. Violations are null if clocks are not compared. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};

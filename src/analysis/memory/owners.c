@@ -144,8 +144,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* Skips threads without records. The unsigned difference is large for a record before the
-         * track. */
+        /* Skips threads without records. The unsigned difference is also large for a record before
+         * the track. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

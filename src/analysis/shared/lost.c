@@ -22,7 +22,7 @@ typedef struct made {
     int64_t begin_ns, end_ns;
     int64_t ran_ns; /* start of the first event that it launched; INT64_MAX: nothing was recorded */
     uint32_t row;
-    int32_t device; /* device on which it runs work */
+    int32_t device; /* device on which the call runs work */
     uint8_t kind;   /* tm_call_kind */
     bool part;      /* some events were recorded, but no compute kernel */
     bool lost, edge, between;

@@ -73,7 +73,7 @@ typedef struct tm_findings {
     bool open; /* half of all waiting was for one rank, and it is not sure what fixing it saves */
     bool unsteady;        /* a rank stands out by amounts that differ between few steps */
     bool spared;          /* ranks stand out, but fixing them saves little, so they are not named */
-    tm_finding spared_of; /* of these ranks' findings, that whose fix saves most */
+    tm_finding spared_of; /* of the findings on such ranks: the largest saving */
 } tm_findings;
 
 /** "throughout", "episode", "alternation", "event" or "bubble". */

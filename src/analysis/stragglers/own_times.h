@@ -55,8 +55,8 @@ typedef enum tm_unit_kind {
  *
  * If there are more than two steps, the last and the first count only if they have more than half
  * of the usual number of stretches. Neighbours are joined while there are more than TM_UNITS_MAX
- * cells (units x members), down to TM_UNITS_LEAST units. A remainder at the end that is too short
- * for a unit is dropped.
+ * cells (units x members), but never fewer than TM_UNITS_LEAST units. A remainder at the end that
+ * is too short for a unit is dropped.
  *
  * @param stretches  `from` and `to` are numbers of operations
  * @param steps      [n_rows] step number of each row, -1 for none

@@ -26,7 +26,7 @@ static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
 static const double EXCESS_LEAST = 0.005;
 /* The same for ranks compared with other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;
-/* Draws decide only if p is this many standard errors from a limit. */
+/* Draws are enough if p is this many standard errors from a limit. */
 static const double ERRORS_LEAST = 3.0;
 
 /* State of the test of one level: ranks, hosts or stages. */

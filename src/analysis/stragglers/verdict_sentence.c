@@ -285,7 +285,8 @@ static bool marks_steps(const tm_tables *tables) {
 
 /* Writes " in these 4 steps", " in 3 of these 4 steps", " in this one step", or " in this
  * recording". Counts all recorded steps, as in the first line of the screen, although a test may
- * leave out the first; or only the steps in which this rank costs most. */
+ * leave out the first. If another rank costs most in some steps, counts only those in which this
+ * rank does. */
 static void these_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;

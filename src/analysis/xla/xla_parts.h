@@ -4,9 +4,9 @@
 
 #include "analysis/shared/xla.h"
 
-/** The parts of a step. Time in several parts counts for the first. Unlike in XProf, the host's
- * wait for input comes after collectives, because a device that communicates is not waiting for
- * input. */
+/** The parts of a step. Time in several parts counts for the first of them in this order. Unlike in
+ * XProf, the host's wait for input comes after collectives, because a device that communicates is
+ * not waiting for input. */
 typedef enum tm_xla_part_of_step {
     TM_XLA_COMPUTE_16,
     TM_XLA_COMPUTE_32,
