@@ -190,8 +190,8 @@ static bool feeds(tm_text inner, tm_text outer) {
            memcmp(inner.bytes + outer.size, "::", 2) == 0;
 }
 
-/* Adds the waits of a stage's calls: the time in which a call had no nested call and a feeder of
- * the stage ran. */
+/* Adds the waits of a stage's calls: the time of a call in which stages that feed it ran, minus the
+ * time of nested calls. */
 static bool add_waits_of(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
                          uint32_t name, tm_rank_sums *all) {
     tm_intervals runs = TM_INTERVALS();
