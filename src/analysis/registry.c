@@ -37,8 +37,8 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* Results shared by a rank's analyses; the last four (work, gaps, places, annotations) exist only
- * while an analysis needs them. */
+/* Results shared by the analyses of a rank. work, gaps, places and annotations exist only while an
+ * analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
     tm_calls operators;
@@ -49,11 +49,11 @@ typedef struct rank_facts {
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
-    unsigned made; /* tm_reads, or'ed: which of these four exist */
+    unsigned made; /* tm_reads, or'ed: which of work, gaps, places and annotations exist */
 } rank_facts;
 
-/* Computes the inputs in @p reads that do not exist yet. TM_READS_WORK is computed before, with the
- * host's time. */
+/* Computes the inputs in @p reads that do not exist yet, except TM_READS_WORK, which was computed
+ * with the host's time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -93,7 +93,7 @@ static tm_status run_one(const tm_analysis *analysis, tm_rank_view view, rank_fa
 
 static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables *out,
                           tm_error *err) {
-    unsigned reads[N_ANALYSES + 1] = {0}; /* [a]: what analysis a and all later ones read */
+    unsigned reads[N_ANALYSES + 1] = {0}; /* [a] what analysis a and all later ones read */
     for (size_t a = N_ANALYSES; a-- > 0;)
         reads[a] = reads[a + 1] | analyses[a]->reads;
     tm_status status = TM_OK;
@@ -162,8 +162,8 @@ tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Merges the rows of equal keys, which sorting has put together. Afterwards the part tables, with
- * up to ranks x names rows, are dropped; the result is in the shown tables. */
+/* Merges rows with equal keys, which are adjacent, into the shown tables. Then drops the part
+ * tables, which have up to ranks x names rows. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) {
     tm_status status = TM_OK;
@@ -178,8 +178,8 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Compresses again the tables that a job part decompressed. In a large job, all rows would need
- * more memory than everything else. */
+/* Compresses the tables that a job part decompressed: in a large job, all rows need more memory
+ * than everything else. */
 static tm_status rest(tm_tables *tables, tm_error *err) {
     enum { AWAKE_BYTES = 32 << 20 };
     size_t bytes = 0;
@@ -191,8 +191,7 @@ static tm_status rest(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Job parts search in sorted tables and read them side by side, so tables are sorted first and
- * their order is kept. */
+/* Job parts need sorted tables, and keep their order. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);

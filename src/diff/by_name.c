@@ -37,10 +37,10 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
      "added or removed: only B or only A has the kernel. slower or faster: the change exceeds "
-     "noise_ns. more or fewer calls: the change does not exceed noise_ns, but the number of calls "
-     "differs by 2 % or more. unclear: the change may be chance. same: no change. too few steps: A "
-     "or B has under 3 steps. If per is call, noise is unknown. A kernel of both jobs then differs "
-     "(by 2 % or more) or is unclear (by less)."},
+     "noise_ns. more or fewer calls: the number of calls differs by 2 % or more, but the time not "
+     "beyond noise_ns. unclear: the change may be chance. same: no change. too few steps: A or B "
+     "has under 3 steps. If per is call, noise is unknown: differs (by 2 % or more) or unclear (by "
+     "less)."},
     {"a_ns", TM_INT, "ns",
      "Time of the kernel in A: kernels.kernel.total_ns per rank and step, 0 if the kernel did not "
      "run. If per is call, the mean per call; null without calls."},
@@ -57,10 +57,8 @@ static const tm_column kernel_columns[N_KERNEL] = {
      "the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "",
-     "Whether figures are per step or per call. They are per call if A or B has under 2 whole "
-     "steps, "
-     "because sums would then depend on the length of the recording. Calls of one name may differ "
-     "in size."},
+     "step, or call if A or B has under 2 whole steps, so that sums depend on the length of the "
+     "recording: what times and calls are divided by. Calls of one name may differ in size."},
     {"a_mean_ns", TM_INT, "ns", "Mean duration of the kernel in A: kernels.kernel.mean_ns."},
     {"b_mean_ns", TM_INT, "ns", "Mean duration of the kernel in B: kernels.kernel.mean_ns."},
     {"communication", TM_BOOL, "", "Whether the kernel communicates."},
@@ -80,9 +78,9 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "Verdict as in diff.kernel; for operators without device time, it compares the host times. It "
-     "is also unclear if one store lacks the operator but lists 1000, the maximum: the operator "
-     "may have been left out, rather than added or removed."},
+     "As in diff.kernel; for operators without device time, on host times. Also unclear if one "
+     "store lacks the operator but has 1000, the maximum: it may have been left out, rather than "
+     "added or removed."},
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A: calls.call.device_self_ns per rank and step, or per call "
      "if per is call."},
@@ -90,14 +88,13 @@ static const tm_column operator_columns[N_OPERATOR] = {
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
-     "How much the times may differ by chance. For a_ns and b_ns it is computed as in diff.kernel. "
-     "For host times it is 10 % of the larger one, or the difference between the ranks of A or B "
-     "if that is larger."},
+     "How much the compared times may differ by chance. Device times: as in diff.kernel. Host "
+     "times: 10 % of the larger one, or if larger, the difference between the ranks of A or of B."},
     {"a_calls", TM_REAL, "",
      "Number of calls in A: calls.call.calls, per rank and step; if per is call, per rank over "
      "the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
-    {"per", TM_TEXT, "", "Unit of the figures: step or call, as in diff.kernel."},
+    {"per", TM_TEXT, "", "step or call, as in diff.kernel."},
     {"a_host_ns", TM_INT, "ns",
      "Host time of the operator in A: calls.call.host_self_ns per rank and step, or per call if "
      "per is call."},
@@ -131,18 +128,18 @@ typedef struct pair {
     const char *name;
     /* row in the table of each side; NONE: the side lacks the name */
     ptrdiff_t row[2];
-    /* time on the device and, for operators, on the host; per rank and step, or per call */
+    /* time on the device and (operators) on the host; per rank and step, or per call */
     int64_t ns[2], host_ns[2];
     /* number of calls per rank and step or, if times are per call, per rank */
     double calls[2];
-    double times;           /* number by which the change is multiplied to order the rows */
-    bool apart;             /* the pair is sorted after the others: only one side has the name, and
-                               times are per call, so there is no change */
-    int64_t host_spread_ns; /* largest difference between ranks of the time on the host in a step */
+    double times;           /* factor of the change that gives the order of rows */
+    bool apart;             /* sorted last: only one side has the name and times are per call, so
+                               there is no change */
+    int64_t host_spread_ns; /* largest difference between ranks in host time per step */
 } pair;
 
-/* Of a figure of the device: noise of the difference between the sides, and the middle on each
- * side. */
+/* Of a time of the device: noise of the difference between the sides, and the middle on each side.
+ */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -223,8 +220,8 @@ static int64_t a_part(int64_t sum, double parts) {
     return llround((double)sum / parts);
 }
 
-/* Computes times and calls of both sides per rank and step, which allows comparing jobs of
- * different sizes, or per call, which allows comparing recordings of different lengths. */
+/* Computes times and calls of both sides per rank and step, to compare jobs of different sizes, or
+ * per call, to compare recordings of different lengths. */
 static void measure(const tm_diff *diff, const source *s, pair *p) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], s->table);
@@ -240,8 +237,7 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* These are sums of single ranks, unlike the other sums, which are over all ranks: divide
-         * by the steps of one rank. */
+        /* sums of single ranks, unlike the others: divided by the steps of one rank */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
@@ -263,8 +259,8 @@ static double device_noise(const noises *n, const pair *p, bool communicates) {
     return sqrt(fmin(1.0, share)) * n->compute.noise;
 }
 
-/* No table has operators by step, so the variation between steps is unknown. The difference between
- * ranks is used, or a tenth of the time if that is larger. */
+/* No table has operators by step, so the noise is the difference between ranks, or a tenth of the
+ * time if that is larger. */
 static double host_noise(const pair *p) {
     double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
     return fmax(0.1 * larger, (double)p->host_spread_ns);
@@ -284,8 +280,8 @@ static const char *judge_call(const pair *p) {
                                                                                 : TM_DIFF_UNCLEAR;
 }
 
-/* Judges the time per step, then the number of calls, which is exact and therefore needs no minimum
- * number of steps. */
+/* Judges the time per step, then the number of calls, which is exact and needs no minimum number of
+ * steps. */
 static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
@@ -300,7 +296,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* A name is communication on both sides or on none, so any side that has it will do. */
+    /* from any side that has the name: both sides agree */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
@@ -413,7 +409,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         measure(diff, s, &p[i]);
     if (status == TM_OK && pairs.n > 1)
-        /* Sorts by change. Before, rows were sorted by name, to join A and B. */
+        /* sorts by change; until here, rows were sorted by name, to join A and B */
         qsort(p, pairs.n, pairs.size, by_change);
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         status = add_pair(diff, s, &p[i], &n, out);

@@ -41,8 +41,8 @@ static const tm_column side_columns[N_SIDE] = {
      "Median over the whole steps of the mean over ranks of overview.step.step_ns. If no steps are "
      "marked, it is the whole recording. Null for several kinds of steps (see diff.job)."},
     {"step_spread_ns", TM_INT, "ns",
-     "Third quartile of the absolute differences between the steps' durations and step_ns: three "
-     "in four steps are this close or closer."},
+     "Third quartile of the steps' absolute differences from step_ns: three in four steps are as "
+     "close or closer."},
     {"straggler", TM_TEXT, "", "Verdict on ranks, from stragglers.job.verdict."},
     {"straggler_rank", TM_INT, "",
      "Rank that is named, from stragglers.job.rank; null if none is named."},
@@ -176,8 +176,7 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *format = tm_table_cell(ranks, i, "format");
         size_t used = strlen(out);
-        /* Searching the text for the name is safe, because no name of a format is contained in
-         * another. */
+        /* a search of the text is enough: no format's name contains another's */
         if (!format->null && !strstr(out, format->value.text))
             snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
     }
@@ -185,8 +184,7 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
 
 static void copy_cell(const tm_table *from, const char *column, tm_cell *to) {
     if (from->n_rows > 0)
-        /* The column is a number, so its cell may be copied; the texts of cells belong to their
-         * table. */
+        /* copies the cell, because it is a number; texts belong to their table */
         *to = *tm_table_cell(from, 0, column);
 }
 
@@ -213,8 +211,7 @@ static tm_status set_plan(const tm_tables *tables, tm_table *out, tm_cell *row, 
                              err);
 }
 
-/* Adds the row of a side. Called before tm_roles_unite, so that it has the number of roles of each
- * job. */
+/* Adds the row of a side. Call it before tm_roles_unite, for the number of roles of each job. */
 static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
                           tm_error *err) {
     const tm_tables *tables = diff->tables[side];
@@ -242,7 +239,7 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
     return set_plan(tables, out, row, err);
 }
 
-/* Whether all rows of the tables with verdicts say "same". */
+/* Returns whether all verdicts in the tables are "same". */
 static bool is_same(const tm_tables *out) {
     for (size_t t = 0; t < out->n_tables; t++) {
         const tm_table *table = &out->tables[t];
@@ -258,7 +255,7 @@ static bool is_beyond(const char *verdict) {
     return strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0;
 }
 
-/* whole returns a number of a side, 0 for null; words_of returns a text, "" for null. */
+/* Return a number of a side (0 for null), and a text ("" for null). */
 static int64_t whole(const tm_table *sides, int side, int column) {
     const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
     return cell->null ? 0 : cell->value.i;
@@ -304,7 +301,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
                                     : "B has");
         return;
     }
-    /* Row 0 is about the step time, which both sides have. */
+    /* row 0 is about the step time, which both sides have */
     bool marked = whole(sides, 0, S_STEPS) > 0 && whole(sides, 1, S_STEPS) > 0;
     if (marked || is_beyond(tm_table_cell(job, 0, "verdict")->value.text)) {
         say_change(job, 0, text, SENTENCE_MAX);
@@ -328,8 +325,8 @@ static size_t row_of_kind(const tm_table *job, const char *kind) {
     return row;
 }
 
-/* Returns the change of the job's time that is due to a change in the steps of a kind; 0 if the
- * change is within noise, or if only one side has the kind. */
+/* Returns by how much the job's time changes because the steps of a kind do; 0 within noise, or if
+ * only one side has the kind. */
 static double weight_of(const tm_diff *diff, const tm_table *job, int pair) {
     size_t row = row_of_kind(job, diff->kinds.pairs[pair].name);
     if (row == job->n_rows || !is_beyond(tm_table_cell(job, row, "verdict")->value.text))
@@ -421,7 +418,7 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
         const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
-        /* Only a straggler that one of the jobs lacks is reported. */
+        /* only reports a straggler that one of the jobs lacks */
         if (here->null || (!there->null && there->value.i == here->value.i))
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
@@ -481,8 +478,8 @@ static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *
     return diagnostic_plans(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err);
 }
 
-/* Whether the shares of the kinds of steps differ between A and B. Sums over kinds then differ,
- * which noise does not cover. */
+/* Returns whether the shares of the kinds of steps differ between A and B, so that sums over kinds
+ * differ by more than noise. */
 static bool is_shifted(const tm_kind_pairs *kinds) {
     double all[2] = {0.0, 0.0};
     for (int k = 0; k < kinds->n; k++)
@@ -495,8 +492,7 @@ static bool is_shifted(const tm_kind_pairs *kinds) {
     return false;
 }
 
-/* Returns the number of steps of all ranks. A job without steps gets 1, so that dividing by it
- * changes nothing. */
+/* Returns the number of steps of all ranks, to divide by; 1 for a job without steps. */
 static double count_steps(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overview.rank");
     int64_t steps = 0;
@@ -505,15 +501,14 @@ static double count_steps(const tm_tables *tables) {
     return steps > 0 ? (double)steps : 1.0;
 }
 
-/* Fills sides and figures before the diagnostics, which read them. */
+/* sides and figures come first: the diagnostics read them */
 static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
     TM_TRY(tm_kinds_pair(diff->tables, &diff->kinds, err));
     for (int side = 0; side < 2; side++)
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
     diff->shifted = is_shifted(&diff->kinds);
     diff->by_call = diff->shifted || is_by_call(&out->tables[SIDE]);
-    /* Roles are compared by number, which makes sense only if both jobs have the same number of
-     * roles. */
+    /* roles are compared by number, so only if both jobs have equally many */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);
     TM_TRY(tm_diff_figures(diff, &out->tables[JOB], err));

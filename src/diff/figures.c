@@ -49,8 +49,8 @@ enum { R_ROLE, R_A_RANKS, R_B_RANKS, R_SHARED, N_RANK = R_SHARED + N_SHARED };
 static const tm_column rank_columns[] = {
     {"role", TM_INT, "",
      "Number of the role. Ranks of one role have the same number of communication kernels of each "
-     "kind per step. Roles are numbered by their lowest ranks and compared by number. If A and B "
-     "have different numbers of roles, all ranks have one role."},
+     "kind per step. Roles are numbered in order of their lowest ranks. If A and B have different "
+     "numbers of roles, all ranks have one role."},
     {"a_ranks", TM_TEXT, "", "List of the ranks of this role in A, such as 0-3,8."},
     {"b_ranks", TM_TEXT, "", "List of the ranks of this role in B, such as 0-3,8."},
     FIGURE_COLUMNS,
@@ -142,7 +142,7 @@ static const figure figures[] = {
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
-    /* Tables that are read for other purposes: roles, sides, limits of noise, diff.operator. */
+    /* Other tables that are read: for roles, sides, limits of noise, diff.operator. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
                                          "overlap.kind", "calls.call",    "stragglers.job",
                                          "whatif.item",  "steps.mark"};
@@ -204,8 +204,8 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     return found;
 }
 
-/* The order of the conditions matters: a figure that one side lacks has no change, and equal values
- * are the same for any number of steps. */
+/* In this order: a figure that one side lacks has no change, and equal values are the same for any
+ * number of steps. */
 static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, double noise) {
     bool by_step = way == BY_STEP || way == RATE;
     double change = s[1].middle - s[0].middle;
@@ -215,14 +215,14 @@ static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, dou
         return TM_DIFF_SAME;
     if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && diff->by_call)
         return diff->shifted && !by_step ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
-    /* The variation of a figure without steps is unknown; a fixed percentage is used instead. */
+    /* a fixed percentage, because the variation of a figure without steps is unknown */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
     if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
         return TM_DIFF_UNCLEAR;
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* Definitions are those of this program, so A's and B's are equal. */
+/* A and B have the same definitions: those of this program */
 static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
@@ -254,8 +254,8 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, noise), NULL);
 }
 
-/* Samples a rate: units per step / step time, so its number of steps and relative variation are
- * those of the step time. */
+/* Samples a rate (units per step / step time), with the number of steps and relative variation of
+ * the step time. */
 static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample_ranks of,
                              tm_sample *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, f->table);

@@ -35,24 +35,24 @@ static const tm_column columns[N_G] = {
      "Kind of the steps if the jobs have several kinds (steps.kind); otherwise null. A kind with "
      "under 5 steps and under 5 % of the steps' time in both jobs has no row."},
     {"a", TM_REAL, "",
-     "Value before. Figures by step: the mean over ranks of each whole step, then the trimmed mean "
-     "over steps: without the tenth of the steps (rounded up) with the smallest values, and the "
-     "same with the largest. Peaks: the largest of any GPU."},
+     "Value before. Figures by step: mean over ranks in each whole step, then mean over steps "
+     "without the tenth (rounded up) with the smallest values and the tenth with the largest. "
+     "Peaks: the largest of any GPU."},
     {"b", TM_REAL, "", "Value after, computed in the same way as the column a."},
     {"a_steps", TM_INT, "", "Number of whole steps before; null for figures that are not by step."},
     {"b_steps", TM_INT, "", "Number of whole steps after; null for figures that are not by step."},
     {"change_pct", TM_REAL, "%", "100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
      "How far change_pct may be off by chance, in percentage points: two runs of the same job "
-     "differ by more in 1 of 200 cases. Student's t times the standard error of the change, from "
-     "the winsorized deviations of the steps. If the correlation r of neighbouring steps exceeds 2 "
-     "/ sqrt(steps), a standard error is multiplied by sqrt((1 + r) / (1 - r)). Null for figures "
-     "that are not by step."},
+     "differ by more in 1 of 200 cases. It is Student's t times the standard error of the change, "
+     "from the winsorized deviations of the steps; if the correlation r of neighbouring steps "
+     "exceeds 2 / sqrt(steps), times sqrt((1 + r) / (1 - r)). Null for figures that are not by "
+     "step."},
     {"limit_pct", TM_REAL, "%",
      "Change that is allowed: a value above 0 allows an increase, a value below 0 a decrease."},
     {"verdict", TM_TEXT, "",
-     "fail: the change exceeds the limit. If noise_pct also exceeds the limit, the change must "
-     "exceed more: the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the "
+     "fail: the change exceeds the limit; or, if noise_pct exceeds the limit, the lower of limit + "
+     "2 (noise - limit) and limit + noise. pass: neither the "
      "change nor noise_pct exceeds the limit. undecided: all other cases."},
     {"why", TM_TEXT, "", "Why the verdict is undecided; null for other verdicts."},
 };
@@ -248,8 +248,8 @@ static double student(double freedom) {
     return z * (1.0 + t * f);
 }
 
-/* With few steps, the measured deviations may be too small by chance. Student's t allows for that;
- * the degrees of freedom are computed as in Yuen's test, by Welch's formula. */
+/* Student's t allows for deviations of few steps that are too small by chance; degrees of freedom
+ * by Welch's formula, as in Yuen's test. */
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
     double both = a_square + b_square;
@@ -319,11 +319,10 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
     return true;
 }
 
-/* Returns the change [%] that must be exceeded. If noise is within the limit, any change beyond the
- * limit is real. The further noise exceeds the limit, the larger the change must be, up to the
- * limit plus the noise. In simulations of the same job twice, with 5 to 20 steps, 1 to 5 % normal
- * noise and 200,000 pairs each, at most 0.12 % fail a limit of 2 %; with 8 steps and 3 % noise 0.04
- * %. */
+/* Returns the change [%] that must be exceeded. It is the limit if noise is within it. The further
+ * noise exceeds the limit, the larger the change must be, up to limit + noise. In simulations of
+ * the same job twice, with 5 to 20 steps, 1 to 5 % normal noise and 200,000 pairs each, at most
+ * 0.12 % fail a limit of 2 %; with 8 steps and 3 % noise 0.04 %. */
 static double needed(const gate *g) {
     double most = fabs(g->limit.pct);
     return g->noise > most ? most + fmin(2.0 * (g->noise - most), g->noise) : most;
@@ -373,14 +372,12 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
     return tm_table_set_text(out, &row[G_WHY], *why ? why : NULL, err);
 }
 
-/* Returns whether a figure depends on the recorded times of devices. Peaks of memory do not: the
- * allocator reports them. */
+/* Returns whether a figure depends on recorded times of devices. Peaks of memory do not. */
 static bool rests_on_devices(int name) {
     return strcmp(names[name].table, "memory.device") != 0;
 }
 
-/* Returns whether a kind has so few steps and so little time in both jobs that it is neither judged
- * nor called undecided. */
+/* Returns whether a kind has so few steps and so little time in both jobs that it gets no row. */
 static bool is_minor(const tm_kind_pairs *kinds, int pair) {
     double all[2] = {0.0, 0.0};
     const tm_kind_pair *own = &kinds->pairs[pair];

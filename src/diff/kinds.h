@@ -10,8 +10,7 @@ enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
 typedef struct tm_kind_pair {
     const char *name; /* NULL: all steps, of any kind */
     int of[2];
-    double steps[2]; /* number of whole steps, where the same step of all ranks counts once; ns:
-                        their time */
+    double steps[2]; /* number of whole steps, each counted once for all ranks; ns: their time */
     double ns[2];
 } tm_kind_pair;
 
@@ -21,9 +20,8 @@ typedef struct tm_kind_pairs {
     int n;
 } tm_kind_pairs;
 
-/** Pairs the kinds of two jobs. If each job has at most one kind, all steps form one pair, even if
- * the kinds have different names. The exception is a job of prefills and a job of decodes. @return
- * TM_OK; TM_ERR_FAULT */
+/** Pairs the kinds of two jobs. If each job has at most one kind, all steps form one pair, whatever
+ * the names, except for a job of prefills and a job of decodes. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -11,7 +11,7 @@ typedef struct tm_level {
     double mean, error; /* error: standard error of the mean; NAN if the figure is not by step, or
                            has too few steps */
     double freedom;     /* degrees of freedom of error */
-    size_t n;           /* number of steps; for a figure that is not by step, 1, or 0 if it does not
+    size_t n;           /* number of steps; for a figure that is not by step: 1, or 0 if it does not
                            exist */
 } tm_level;
 

@@ -37,7 +37,7 @@ static int64_t count_a_step(const tm_table *kinds, const habit *h, size_t i) {
     return h->steps > 0 ? tm_round_ratio(count, h->steps) : count;
 }
 
-/* Both ranks have their kinds in the same order, because the kind is the rows' second key. */
+/* rows are sorted by kind, so the order of kinds is the same for both ranks */
 static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     bool same = a->n == b->n;
     for (size_t i = 0; i < a->n && same; i++)
@@ -46,9 +46,8 @@ static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     return same;
 }
 
-/* Gives each rank the role of the first rank with the same kernels; `first` [n_roles] holds that
- * rank for each role. Compares with the rank of every role found so far, because jobs have few
- * roles. */
+/* Gives each rank the role of the first rank with the same kernels; `first` [n_roles] has these
+ * ranks. Compares with all roles so far, because jobs have few. */
 static void number_roles(tm_roles *roles, const habit *habits, const tm_table *kinds,
                          size_t *first) {
     for (size_t i = 0; i < roles->n; i++) {
@@ -128,7 +127,7 @@ void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size) {
         if (last > i)
             length += snprintf(part + length, sizeof part - (size_t)length, "-%" PRId64,
                                roles->ranks[last].rank);
-        /* Keep room for ",..." after each part. */
+        /* keep room for ",..." after each part */
         if (used + (size_t)length + sizeof ",..." > size) {
             snprintf(out + used, size - used, ",...");
             return;

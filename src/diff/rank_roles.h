@@ -17,7 +17,7 @@ typedef struct tm_roles {
 
 /**
  * Finds the roles of a job. Ranks have the same role if they have the same number of communication
- * kernels of each kind per step, rounded to an integer; the stages of a pipeline differ in that.
+ * kernels of each kind per step, rounded to an integer. Stages of a pipeline differ in this.
  *
  * @param tables  with job.rank, overview.rank and overlap.kind
  * @param out     freed by the caller; set only on TM_OK

@@ -52,7 +52,7 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
 /** Returns how much the middles of two samples may differ by chance; 0 if a sample has no steps. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b);
 
-/** Whether both have enough steps for tm_sample_noise to be meaningful. */
+/** Returns whether both have enough steps for tm_sample_noise. */
 static inline bool tm_sample_judges(const tm_sample *a, const tm_sample *b) {
     return a->n >= TM_DIFF_STEPS_MIN && b->n >= TM_DIFF_STEPS_MIN;
 }

@@ -39,8 +39,8 @@ static const tm_column columns[N_T] = {
     {"store", TM_TEXT, "", "Path of the job's store as given."},
     {"unit", TM_TEXT, "", "Unit of value."},
     {"value", TM_REAL, "",
-     "Value in this job: the trimmed mean over steps of the mean over ranks, as in diff.gate; for "
-     "under 5 steps, the plain mean. For a peak, the largest of any GPU. Null if not recorded."},
+     "Value in this job: mean over ranks in each step, then trimmed mean over steps as in "
+     "diff.gate (under 5 steps: plain mean). Peaks: the largest of any GPU. Null if not recorded."},
     {"steps", TM_INT, "", "Number of whole steps; null for figures that are not by step."},
     {"change_pct", TM_REAL, "%", "Change of value relative to the previous job."},
     {"noise_pct", TM_REAL, "%",
@@ -48,8 +48,9 @@ static const tm_column columns[N_T] = {
      "step, or under 5 steps."},
     {"verdict", TM_TEXT, "",
      "Verdict on the change from the previous job. higher or lower: the change exceeds noise_pct "
-     "(without steps: it is 2 % or more). unclear: it does not. same: no change. too few steps: "
-     "one of the jobs has under 5. other ranks: the jobs have different numbers of ranks. Null if "
+     "(without steps: it is 2 % or more). unclear: the change does not exceed it. same: no change. "
+     "too few steps: one of the jobs has under 5. other ranks: the jobs have different numbers of "
+     "ranks. Null if "
      "a value is unknown."},
     {"first_change_pct", TM_REAL, "%", "Change of value relative to the first job."},
     {"first_noise_pct", TM_REAL, "%",
@@ -68,7 +69,7 @@ const tm_table_def tm_trend_def = {
     .top = -1,
 };
 
-/* The figures of a job. For those that are by step, only steps of one kind count. */
+/* The figures of a job; figures by step are over steps of one kind. */
 typedef struct measured {
     char *kind; /* owned; NULL: unknown */
     tm_level levels[FIGURES_MAX];
@@ -237,7 +238,7 @@ static const char *next_kind(const tm_trend *trend, const char *last) {
     return next;
 }
 
-/* If at least one job has several kinds of steps, figures by step are compared kind by kind. */
+/* if any job has several kinds of steps, compares figures by step kind by kind */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) {
     const job *jobs = trend->jobs.data;
     bool several = false;

@@ -1,6 +1,5 @@
-/* Analysis `advice`: what to do, worst first. It reads only tables of other analyses. Each cause
- * gives one item. To this end, a rule subtracts from its cost the time that earlier rules have
- * explained. */
+/* Analysis `advice`: what to do, worst first. It reads only tables of other analyses. So that no
+ * cause gives two items, each rule subtracts from its cost the time that earlier rules explain. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -34,38 +33,34 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [RULE] = {"rule", TM_TEXT, "", "Name of the finding, such as straggler, imbalance or input."},
-    [SEVERITY] =
-        {"severity", TM_TEXT, "",
-         "critical, warning or note. With a known saved_pct: critical from 10 % on, warning from 2 "
-         "% on. If saved_pct is unknown, the rule's own thresholds decide. If saved_pct is only a "
-         "bound (at_most), the lower severity of both methods applies, and for a pipeline's bubble "
-         "at most warning."},
+    [SEVERITY] = {"severity", TM_TEXT, "",
+                  "critical, warning or note. If saved_pct is known: critical from 10 %, warning "
+                  "from 2 %. If it is unknown, by thresholds of the rule. If it is only a bound "
+                  "(at_most): the lower of these two; at most warning for a pipeline's bubble."},
     [SAVED] =
         {"saved_ns", TM_INT, "ns",
-         "Time that the fix takes off a mean step, by replay (whatif.item). For straggler, the "
-         "named ranks are fixed. For late_ranks, it is what the plan of whatif.item saves beyond "
-         "fixing the ranks that have an item of their own. For imbalance, all ranks compute as "
-         "long as the other ranks. For all other rules it is an upper bound (at_most): that kind "
-         "of work takes no time; a pipeline's bubble is halved by twice as many micro-batches. "
-         "Savings of overlapping items do not add up. Null if unknown."},
+         "Time by which the fix shortens a mean step, by replay (whatif.item). straggler: the "
+         "named ranks are fixed. late_ranks: the plan of whatif.item, minus the savings of items "
+         "on named ranks. imbalance: each rank computes as long as the other ranks. uneven_stages, "
+         "slow_network: see whatif.split, whatif.network. Other rules give an upper bound "
+         "(at_most): that kind of work takes no time, or twice as many micro-batches halve a "
+         "pipeline's bubble. Savings of several items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
-                 "Whether saved_ns is an upper bound, because it assumes that this kind of work "
-                 "takes no time, or that shorter micro-batches are as efficient. Null if saved_ns "
-                 "is null."},
+                 "Whether saved_ns is an upper bound. Null if saved_ns is null."},
     [COST] = {"cost_ns", TM_INT, "ns",
-              "GPU time that a rank loses to the finding, without the time that other items "
-              "explain: the mean over all ranks, or for straggler over the ranks that wait for the "
-              "straggler. Null if the finding does not cost time."},
+              "GPU time that a rank loses to this problem, without the time that other items "
+              "explain: the mean over all ranks; for straggler, over the ranks that wait for it. "
+              "Null if the problem does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: GPUs were idle for all of cost_ns. upper: fixing it saves at most cost_ns, "
-               "plus the time that other ranks waited because of it."},
+               "exact: GPUs were idle for all of cost_ns. upper: the fix saves each rank at most "
+               "cost_ns, apart from waits for other ranks that also get shorter."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",
                "saved_ns as a sentence. Null if saved_ns is zero, unknown, or a bound of nearly "
                "the whole step."},
-    [EVIDENCE] = {"evidence", TM_TEXT, "", "Figures on which the advice is based."},
+    [EVIDENCE] = {"evidence", TM_TEXT, "", "Measured figures that support the advice."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "Names of the tables with details."},
 };
 
@@ -75,9 +70,9 @@ static const tm_table_def item_def = {
         "A row for each piece of advice, sorted by severity and then by saved_ns. Items that may "
         "stop the job come first. Items whose saving is only a bound (at_most) come after those "
         "with a saving; then items with only a cost (straggler first), then items without a time. "
-        "Waits for batches can be removed entirely; the bounds and costs of other items count by "
-        "half. "
-        "Items that save nothing in a replay are left out. A job without problems has no rows.",
+        "Half of a bound or cost counts, because a fix rarely removes all of it; all of it for "
+        "waits for batches. Items that save nothing in a replay are left out. A job without "
+        "problems has no rows.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -96,14 +91,15 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 
 /* Thresholds marked * are from the guides of PyTorch, TensorBoard and the vendors; those marked +
  * are from XProf. Rules of XProf apply only to jobs with XProf's traces, and replace rules of the
- * guides there. The measure of a rule without a comment is a share of the job's GPU time. */
+ * guides there. The measure of a rule is a share of the job's GPU time, unless a comment says
+ * otherwise. */
 static const struct {
     const char *name;
     /* NEVER disables a severity */
     double at[N_SEVERITIES]; /* minimum of the measure [%] for a note, a warning, a critical item */
     tm_rule_look *look;
     const char *look_at;
-    /* columns what and name of the row of whatif.item with the saving; NULL: unknown */
+    /* the saving is in the row of whatif.item with this `what` and `name`; NULL: unknown */
     const char *item, *of;
     tm_whose whose;
 } rules[TM_N_RULES] = {
@@ -255,7 +251,7 @@ static const struct {
                                  "transfer",
                                  TM_OF_XLA_GPU},
     [TM_RULE_TPU_COLLECTIVES] =
-        {"collectives", /* + share of steps: all-reduces or all collectives */
+        {"collectives", /* + of the steps, in all-reduces or in all collectives */
          {NEVER, 6, 30},
          tm_look_xla_collectives,
          "pod.rank, pod.collective",
@@ -405,7 +401,6 @@ typedef struct item {
     tm_facts_saving saving;
 } item;
 
-/* The exposed communication of a rank in a step. */
 typedef struct rank_step {
     int64_t step, exposed_ns;
     bool partial;
@@ -431,8 +426,8 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
 }
 
 /* Finds the partial steps. Sums the communication that would be exposed if no rank waited for
- * another: in each step every rank counts with the minimum over the ranks, as the rank with the
- * minimum arrived last or nearly last. */
+ * another: the rank with the least exposed communication of a step hardly waited, so its value
+ * counts for each rank. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
@@ -442,7 +437,6 @@ static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec
             least = v[i].exposed_ns < least ? v[i].exposed_ns : least;
             whole = whole && !v[i].partial;
         }
-        /* each rank of the step counts with the minimum */
         facts->least_exposed_ns += least * (int64_t)(i - first);
         if (!whole && !tm_vec_append(partial, &v[first].step, 1))
             return tm_fail_memory(err);
@@ -469,7 +463,7 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * may wait for other work meanwhile. A finding below the first threshold is dropped. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
-/* Returns whether an item is about some ranks only, and has a saving. */
+/* Returns whether an item names ranks and has a known saving. */
 static bool is_of_some(const item *i) {
     return (i->rule == TM_RULE_STRAGGLER || i->rule == TM_RULE_IMBALANCE) &&
            strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
@@ -486,7 +480,7 @@ static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_savi
     return plan;
 }
 
-/* Returns the value of whatif.item's column `what` that gives the item's saving. */
+/* Returns the `what` of the row of whatif.item that has the saving. */
 static const char *item_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->item ? advice->item : rules[rule].item;
 }
@@ -515,8 +509,7 @@ static tm_facts_saving saving_of(const tm_facts *facts, const tm_advice *advice,
     return found;
 }
 
-/* Returns the severity that the saving gives. A bound may lower the severity by cost, but not raise
- * it. */
+/* Returns the severity for a saving. A bound can only lower the severity that the cost gave. */
 static int by_saving(const item *i) {
     if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
         return -1; /* even the bound is too small to be worth naming */
@@ -587,8 +580,8 @@ static bool stops(const item *i) {
     return i->advice.cost_ns < 0 && i->severity == N_SEVERITIES - 1;
 }
 
-/* Returns the time by which items of a class are ordered [ns]. A fix can remove all waiting for
- * batches. Of other upper bounds it removes only a part: half, as a rule of thumb. */
+/* Returns the sort key within a class [ns]. A fix can remove all waiting for batches. For other
+ * upper bounds, assumes that it removes half. */
 static double removable(const item *i) {
     const char *limit = limit_of(&i->advice, i->rule);
     const double ns = (double)(class_of(i) < 2 ? i->saving.time.value.i : i->advice.cost_ns);
@@ -605,13 +598,13 @@ static int worst_first(const void *a, const void *b) {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
-        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* the first screen also names it first */
+        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* as on the first screen */
     if (removable(x) != removable(y))
         return removable(x) > removable(y) ? -1 : 1;
     return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */
 }
 
-/* Returns words for the kind of work that takes no time in the replay that gives a bound. */
+/* Returns the word for the kind of work that takes no time in the replay of a bound. */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;
@@ -632,7 +625,8 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
-    /* In a pipeline's bubble, the late ranks are those of other stages, so no rank needs fixing. */
+    /* If a pipeline's bubble is to blame, ranks are late because their stages differ: there is no
+     * rank to fix. */
     if (share->null || share->value.r < worth[0] ||
         (i->rule == TM_RULE_LATE_RANKS && !is_bound(i) && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))
@@ -706,7 +700,7 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
         set_times(&facts);
         tm_facts_program(&facts);
         size_t n = apply_rules(&facts, items);
-        /* No two items are equal, since each is from a different rule. */
+        /* No two items are equal: each is from a different rule. */
         qsort(items, n, sizeof *items, worst_first);
         for (size_t i = 0; i < n && status == TM_OK; i++)
             status = add_item(&facts, tm_tables_find(out, item_def.name), &items[i], err);

@@ -13,7 +13,7 @@
 /* If more communication is unmatched, a replay without transfers is unreliable. */
 static const double UNMATCHED_PCT = 5.0;
 
-/* Returns the sum of a column without the rows of one rank, or over all rows if the rank is -1. */
+/* Returns the sum of a column without the rows of one rank; -1 leaves out no rank. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
     int64_t sum = 0;
@@ -86,8 +86,7 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
-/* Returns a saving. Null cells count as 0: the replay that would give the saving was not worth its
- * time. */
+/* Null cells count as 0: the replay was skipped because it could not have saved much. */
 static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     tm_facts_saving found = {*time, *share};
     if (found.time.null) {
@@ -97,8 +96,8 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     return found;
 }
 
-/* Returns the saving of a row of whatif.item. The row of a limit has two savings; the larger one is
- * returned, because the result is used as a bound. */
+/* Returns the saving of a row of whatif.item. A row for a limit has two savings; returns the larger
+ * one, to be an upper bound. */
 static tm_facts_saving saving_at(const tm_facts *facts, const tm_table *items, size_t row) {
     tm_facts_saving found =
         saving_of(tm_table_cell(items, row, "saved_ns"), tm_table_cell(items, row, "saved_pct"));
@@ -119,14 +118,14 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return (tm_facts_saving){none, none};
-    /* The replay does not know which part of unmatched communication is transfer, so it cannot
-     * leave this part out. */
+    /* The replay cannot remove the transfers of unmatched communication, because it does not know
+     * how much of it is transfer. */
     const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");
     if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};
     if (strcmp(what, "named") == 0)
         return saving_of(tm_table_cell(job, 0, "fix_ns"), tm_table_cell(job, 0, "fix_pct"));
-    /* whatif.item has no row for work that is not on the critical path: it saves 0. */
+    /* whatif.item has no row for work off the critical path, which saves 0 */
     tm_facts_saving found = saving_of(&none, &none);
     for (size_t i = 0; i < items->n_rows; i++)
         if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
@@ -175,7 +174,7 @@ static bool any_of_jax(const tm_facts *facts) {
 }
 
 void tm_facts_program(tm_facts *facts) {
-    /* Parts of names of kernels that only training runs. dgrad is not among them, because
+    /* Substrings of names of kernels that only training runs. dgrad is not among them, because
      * transposed convolutions run it in inference, too. multi_tensor_apply counts only with an
      * optimizer's functor, since it applies to any list of tensors. */
     static const char *const gradients[] = {"ackward",
@@ -228,7 +227,7 @@ static void write_run(tm_rank_text *text) {
     text->used += (size_t)size;
 }
 
-/* A range is written only when a later rank shows that it is complete. */
+/* Writes a range only after a later rank shows that it is complete. */
 void tm_rank_text_add(tm_rank_text *text, int64_t rank) {
     text->n++;
     if (text->last >= text->first && rank == text->last + 1) {

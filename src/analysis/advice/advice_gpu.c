@@ -50,11 +50,11 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "short_events"), events);
     double behind =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
-    /* A few short kernels among long ones cost little, even if gaps follow them. */
+    /* a few short kernels among long ones cost little, even with gaps after them */
     if (small < 50.0 || f->captures)
         return;
-    /* Counts gaps between kernels. If launching is slower than running, also counts waits for
-     * launches. */
+    /* Adds the gaps between kernels, and waits for launches if most kernels are shorter than their
+     * launch. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     const bool besides = host_bound && is_one_gap(f);
@@ -62,7 +62,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
     if (besides)
         lost -= tm_facts_sum_others(f, "idle.rank", "longest_ns");
-    out->apart = besides; /* a replay without host time also removes the longest gap */
+    out->apart = besides; /* the saving without host time would include the longest gap */
     char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
     out->limit = host_bound ? "host" : "launch";
@@ -85,13 +85,15 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
 /* Copies between GPUs and hosts, over all ranks. */
 typedef struct host_copies {
     int64_t n, bytes;
-    int64_t union_ns;                   /* summed over kinds and ranks */
+    int64_t union_ns;                   /* sum over kinds and ranks */
     int64_t alone_ns, alone_to_host_ns; /* sums without concurrent computation */
-    int64_t exposed_ns;                 /* alone_ns, limited since kinds may be concurrent */
+    int64_t exposed_ns;                 /* alone_ns, but at most what at_most() gives for each
+                                           rank */
 } host_copies;
 
-/* Returns a rank's exposed time: at most the time of all its copies minus that of one kind that
- * overlaps computation. */
+/* Returns the time of a rank's copies without concurrent computation. Kinds of copies may be
+ * concurrent, so their sum is limited to the time of all copies minus the largest overlap of one
+ * kind. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -99,8 +101,7 @@ static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
     return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
 }
 
-/* Returns the time of infeed in a rank's copies. It is waiting for input, which another rule
- * covers. */
+/* Returns the time of infeed in a rank's copies: it waits for input, which another rule covers. */
 static int64_t infeed_of(const tm_facts *f, int64_t rank) {
     size_t i = tm_table_find_row(tm_tables_find(f->tables, "pod.rank"), &rank, 1);
     return tm_facts_int(f, "pod.rank", i, "infeed_ns");
@@ -218,12 +219,12 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
         double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
         calls += in_steps;
         if (in_steps > 0)
-            /* How long the calls in steps took is not recorded: they are assumed to take their
-             * share of all calls' time. */
+            /* Only the time of all calls is known: assumes that calls in steps take as long as
+             * others. */
             lost += total * (double)in_steps /
                     (double)tm_facts_int(f, "transfers.allocation", i, "calls");
     }
-    /* The calls of the first step are normal; a working allocator makes none afterwards. */
+    /* Calls in the first step are normal. Later, a working allocator makes none. */
     if (calls == 0 || calls < steps)
         return;
     char time[TM_ADVICE_TIME];
@@ -246,12 +247,13 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
              calls, steps, time);
 }
 
-/* Causes of idle time as in idle.rank, with description and advice. */
+/* Causes of idle time (columns of idle.rank), with description and advice. */
 static const struct {
     const char *column, *what, *text;
     const char *torch;  /* for programs known to run PyTorch; NULL: the general text */
     const char *serves; /* for inference engines; NULL: the general text */
-    const char *limit;  /* row of whatif.item with the saving if hosts, copies etc. took no time */
+    const char *limit;  /* `name` of the row of whatif.item with the saving: hosts, copies, ... take
+                           no time */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more work "
@@ -302,7 +304,7 @@ static bool has_no_launch(const tm_facts *f) {
            tm_facts_sum(f, "launches.rank", "events");
 }
 
-/* Names in the program may be long, so they are cut. */
+/* Names from programs may be long, so they are cut. */
 enum { NAME_BYTES = 80 };
 #define QUOTED_NAME "\"%.80s%s\""
 
@@ -310,8 +312,9 @@ static const char *cut_mark(const char *name) {
     return strlen(name) > NAME_BYTES ? "..." : "";
 }
 
-/* Writes where the host waited until the GPU ran dry: " Most of it is in cudaStreamSynchronize of
- * aten::item in train.py(34): step, 24 calls a step."; writes nothing if no call was found. */
+/* Writes where the host waited so long that the GPU had no more work: " Most of it is in
+ * cudaStreamSynchronize of aten::item in train.py(34): step, 24 calls a step."; writes nothing if
+ * no call was found. */
 static void say_call(const tm_facts *f, char *out, size_t size) {
     const tm_table *calls = tm_tables_find(f->tables, "sync.call");
     static const char *const columns[] = {"call", "operator", "inside"};
@@ -338,8 +341,7 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                      : "");
 }
 
-/* Returns whether a gap has the given cause, and its rank is one of the plan's; if there is no such
- * row of the plan, any rank will do. */
+/* Returns whether a gap has the given cause, and its rank is in the plan (if there is one). */
 static bool is_gap_of(const tm_table *gaps, size_t row, const char *cause, const tm_table *items,
                       size_t plan) {
     return strcmp(tm_table_cell(gaps, row, "cause")->value.text, cause) == 0 &&
@@ -373,7 +375,7 @@ const char *tm_facts_host_in_gaps(const tm_facts *f, const char *cause, size_t p
                                                        : NULL;
 }
 
-/* If recorded, writes what the host did while it launched too late. */
+/* Writes what the host did instead of launching, if recorded. */
 static void say_gaps(const tm_facts *f, char *out, size_t size) {
     const char *call = tm_facts_host_in_gaps(f, "host_work", SIZE_MAX);
     *out = 0;
@@ -385,8 +387,8 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel before which the GPU idled for at least half of the time of a cause's longest
- * gaps; NULL if there is none. Sets whether a single gap has more than half of that time. */
+/* Returns the kernel after the gaps that make up at least half of the time of a cause's longest
+ * gaps; NULL if there is none. Sets *one if a single gap makes up more than half. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
@@ -421,7 +423,8 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
     return any;
 }
 
-/* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
+/* Writes which kernel started late although it was queued, and the call in which the host waited
+ * meanwhile. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
     bool one;
     const char *kernel = held_kernel(f, "other", &one),
@@ -441,14 +444,14 @@ static void say_held(const tm_facts *f, char *out, size_t size) {
             call, cut_mark(call));
 }
 
-/* Finds idle time that no earlier rule explains, and names the largest cause of all idle time. */
+/* Finds idle time that no earlier rule explains. Names the largest cause of all idle time. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
     int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns") +
                    tm_facts_sum_others(f, "idle.rank", "turns_ns");
     int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS] -
                    f->costs[TM_RULE_SCHEDULER_GAPS];
-    /* Ranks that wait in communication that was not recorded seem idle. */
+    /* Ranks seem idle while they wait in communication that was not recorded. */
     if (used < 0.0 || f->captures || tm_facts_int(f, "clock.check", 0, "transfers_alone") > 0)
         return;
     int64_t most = -1;
@@ -511,16 +514,15 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
         name = own > most ? tm_table_cell(operators, i, "name")->value.text : name;
         most = own > most ? own : most;
     }
-    /* Only kernel names of GPUs show tensor cores. */
+    /* Only names of GPU kernels show the use of tensor cores. */
     if (strcmp(tm_words_device(f->tables), "GPU") != 0)
         return;
     /* If some kernels use tensor cores, the precision of the others was chosen deliberately. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
     char time[TM_ADVICE_TIME];
-    /* The finding has no cost: the GPUs were computing, and how much faster they would be is
-     * unknown. Durations are summed over kernels, so if kernels run concurrently the sum exceeds
-     * the time with computation. */
+    /* There is no cost: how much faster the kernels would be is unknown. Durations are summed, so
+     * those of concurrent kernels may exceed the compute time. */
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns");
     int64_t summed = tm_facts_sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
@@ -537,8 +539,8 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
 }
 
 /* Finds matrix products in FP32, in jobs whose other products use tensor cores (the previous rule
- * covers jobs without any), or in TF32. TF32 has half the peak of 16 bits, so changing it to 16
- * bits gains a third of what changing FP32 gains. */
+ * covers the other jobs), and in TF32. TF32 has half the peak of 16 bits, so a change from TF32 to
+ * 16 bits gains a third of a change from FP32. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
@@ -605,7 +607,7 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");
     int64_t steps = tm_facts_sum(f, "phases.step", "step_ns");
     char time[TM_ADVICE_TIME];
-    /* If the optimizer has no kernels, it was seen only on the host and costs no GPU time. */
+    /* An optimizer without kernels was seen only on the host, and costs no GPU time. */
     if (tm_facts_sum(f, "phases.step", "gpu_optimizer_ns") == 0)
         return;
     out->measure = tm_facts_percent(optimizer, steps);

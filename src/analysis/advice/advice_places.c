@@ -6,22 +6,22 @@
 
 #include "table/levels.h"
 
-/* A place in the program: an operator and the function that calls it (either may be NULL), and how
- * much it launches: a number of kernels, or their time in ns. */
+/* A place in the program: an operator and the function that calls it (either may be NULL), and the
+ * kernels it launches: their number, or their time in ns. */
 typedef struct place {
     const char *op, *inside;
     int64_t amount;
 } place;
 
-enum { PLACES_MAX = 128 }; /* rows descend in time: further places launch little */
+enum { PLACES_MAX = 128 }; /* rows are sorted by time, so further places launch little */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? NULL : cell->value.text;
 }
 
-/* Returns the operator of a launch; NULL for PyTorch's own record of a collective, and if the cell
- * gives the reason why there is no operator. */
+/* Returns the operator of a launch; NULL for PyTorch's own record of a collective, and for a cell
+ * that says why there is no operator. */
 static const char *operator_of(const tm_table *launchers, size_t row) {
     const char *name = text_of(launchers, row, "operator");
     return name && name[0] != '(' && strcmp(name, "record_param_comms") != 0 ? name : NULL;

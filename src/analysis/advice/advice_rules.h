@@ -50,9 +50,9 @@ typedef enum tm_rule_id {
     TM_N_RULES
 } tm_rule_id;
 
-/** Jobs to which a rule or box of the checklist applies: OTHERS are jobs trained with PyTorch, to
- * which the guides apply. XLA are jobs whose traces are all XSpaces, to which XProf's thresholds
- * apply; some of these apply only to TPUs and some only to other devices. */
+/** Jobs to which a rule or box of the checklist applies. XLA: all traces are XSpaces, so XProf's
+ * thresholds apply, some only to TPUs, some only to other devices. OTHERS: all other jobs, to which
+ * the guides apply. */
 typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF_XLA_GPU } tm_whose;
 
 /** Input of the rules. All pointers are borrowed. */
@@ -67,8 +67,8 @@ typedef struct tm_facts {
     bool trains, torch, jax; /* known to train, to run PyTorch, to run JAX; false if unknown */
     bool serves;             /* an inference engine marks prefills or decodes */
     bool captures; /* an inference engine marks only graph captures, which run no kernels */
-    int64_t least_exposed_ns;  /* exposed communication if, in each step, all ranks had that of the
-                                  rank with the least */
+    int64_t least_exposed_ns;  /* exposed communication if no rank waited: for each step, the least
+                                  of a rank times the number of ranks */
     int64_t straggler;         /* rank of the straggler item; -1 if there is none */
     int64_t costs[TM_N_RULES]; /* [ns], by rule; 0 for rules that found nothing or were not yet
                                   applied */
@@ -82,15 +82,14 @@ typedef struct tm_advice {
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
     int64_t n_lost;  /* number of ranks that lose it; 0 for all ranks */
     bool exact; /* true: the time is lost only to this cause; false: the time is an upper bound */
-    bool apart; /* the rule's row of whatif.item also removes other causes, so it gives no saving */
+    bool apart; /* there is no saving: the rule's row of whatif.item also removes other causes */
     const char *item;    /* `what` of the row of whatif.item with the saving; NULL: the rule's */
     const char *limit;   /* `name` of that row, such as a kind of work; NULL: the rule's */
     const char *look_at; /* tables with details; NULL: the rule's */
-    int64_t at_most_ns;  /* bound of the saving of a step, computed without a replay; 0: use
-                            whatif.item */
+    int64_t at_most_ns;  /* bound of the saving of a step, without a replay; 0: use whatif.item */
     char ranks[TM_ADVICE_RANKS];
-    char text[TM_ADVICE_TEXT];         /* the advice */
-    char evidence[TM_ADVICE_EVIDENCE]; /* the numbers that the advice is based on */
+    char text[TM_ADVICE_TEXT]; /* the advice */
+    char evidence[TM_ADVICE_EVIDENCE];
 } tm_advice;
 
 /** Fills a tm_advice. The caller sets measure to -1, cost_ns to -1 and ranks to "all" first. */
@@ -170,8 +169,8 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
  * Otherwise all ranks do, and the recording is their only step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
-/** Variation of whole steps of one kind, without the ranks' first steps. If there are several
- * kinds, it is that of the kind with the most time above its mean. */
+/** Variation of whole steps of one kind, without the ranks' first steps: the kind whose steps have
+ * the most time above their mean. */
 typedef struct tm_facts_variation {
     const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */
@@ -179,16 +178,16 @@ typedef struct tm_facts_variation {
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 
-/** Steps to compare: all steps as they are; all steps minus the excess of the rank with the most
- * computation over the mean; or only the steps outside of all episodes in stragglers.finding. */
+/** Steps to compare: all steps; all steps minus the excess of the busiest rank's computation over
+ * the mean; or only steps outside of the episodes in stragglers.finding. */
 typedef enum tm_facts_steps { TM_STEPS_ALL, TM_STEPS_BALANCED, TM_STEPS_CALM } tm_facts_steps;
 
 /** Returns false if there are fewer than three steps. */
 bool tm_facts_vary(const tm_facts *facts, tm_facts_steps which, tm_facts_variation *out);
 
-/** How much shorter a step would be if the work of the last row of whatif.item with this `what` and
- * `name` were fixed; for @p what "named", if all ranks in stragglers.finding were fixed. Both cells
- * are null if unknown. */
+/** Returns by how much a step gets shorter, from the last row of whatif.item with this `what` and
+ * `name`. For @p what "named", all ranks in stragglers.finding are fixed. Both cells are null if
+ * unknown. */
 typedef struct tm_facts_saving {
     tm_cell time, share; /* saved_ns and saved_pct */
 } tm_facts_saving;
@@ -201,15 +200,13 @@ bool tm_facts_marks_steps(const tm_facts *facts);
 /** Returns whether the verdict of stragglers.job equals @p word. */
 bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
 
-/** Returns the call that hosts are in for most of the longest gaps of a cause in idle.gap; "" if
- * they are mostly in no recorded call; NULL if no call, and no unrecorded time, has most of them.
- * Borrowed.
- * @param plan  row of whatif.item that lists the ranks to look at; all ranks if there is no such
- * row */
+/** Returns the call in which hosts spend most of the longest gaps of a cause (idle.gap); "" if they
+ * are mostly in no recorded call; NULL if neither holds. Borrowed. @param plan row of whatif.item
+ * that lists the ranks to look at; all ranks if there is no such row */
 const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
 
-/** For advice on a pipeline's bubble: adds to the evidence what twice as many micro-batches would
- * save, and sets at_most_ns. If this is unknown, the evidence says so. */
+/** Adds to the evidence on a pipeline's bubble what twice as many micro-batches save, and sets
+ * at_most_ns; or says that this is unknown. */
 void tm_facts_bubble(const tm_facts *facts, tm_advice *out);
 
 /** Returns the word for what shares refer to: "steps", or "recording" if no steps are marked. */
@@ -221,20 +218,21 @@ void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME
 /** A kernel that takes less than this is short, as in kernels.kernel. */
 #define TM_SMALL_KERNEL_NS INT64_C(100000)
 
-/** What is counted: the number of short compute kernels, or the time of communication kernels. */
+/** Count the short compute kernels, or sum the time of communication kernels. */
 typedef enum tm_launched { TM_LAUNCHED_SHORT, TM_LAUNCHED_COMMUNICATION } tm_launched;
 
-/** Writes where in the program most of such kernels are launched: " 42 % of the short ones are
- * launched by "aten::add" in "train.py(34): step"."; "" if no recorded place has a tenth. */
+/** Writes where in the program most of the counted kernels are launched: " 42 % of the short ones
+ * are launched by "aten::add" in "train.py(34): step"."; "" if every recorded place has less than a
+ * tenth. */
 void tm_facts_launcher(const tm_facts *facts, tm_launched which, char *out, size_t size);
 
 /** Sets trains, serves, captures, torch and jax. Training is recognised by its backward pass, its
  * optimizer, or kernels named after them, inference by the marks of an engine, PyTorch by its
- * operators or kernels. If neither is known, texts must also fit programs that look like training,
- * such as an inference server with collectives. */
+ * operators or kernels. If the job is not known to train, texts must also suit programs that look
+ * like training, such as an inference server with collectives. */
 void tm_facts_program(tm_facts *facts);
 
-/** A readable list of ranks, "0, 4-7", cut with "...". */
+/** A list of ranks, "0, 4-7". If it is too long, it ends in "...". */
 typedef struct tm_rank_text {
     char *out; /* [TM_ADVICE_RANKS] */
     size_t used, n;

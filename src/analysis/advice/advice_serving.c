@@ -18,8 +18,8 @@ static int64_t gap_after(const tm_table *steps, size_t i) {
     return gap > 0 && gap / 10 < window ? gap : 0;
 }
 
-/* Finds the scheduler's time between steps, in which GPUs are idle unless the scheduler runs while
- * they work. */
+/* Finds the time of the scheduler between steps. GPUs are idle meanwhile, unless it schedules the
+ * next step while they work. */
 void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t sum = 0, n = 0, idle = tm_facts_sum(f, "idle.rank", "idle_ns");
@@ -45,7 +45,7 @@ void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, time, mean);
 }
 
-/* Means over the decodes in one half of the range of batch sizes. */
+/* Means over the decodes with smaller, or with larger batches. */
 typedef struct half {
     double n, batch, ns;
 } half;
@@ -86,8 +86,8 @@ static void find_halves(const tm_facts *f, half halves[2]) {
         }
 }
 
-/* Compares decodes of small and of large batches. A decode reads all weights, however small its
- * batch is, so a larger batch is efficient if it takes hardly longer. */
+/* Compares decodes of small and of large batches. A decode reads all weights for any size of batch,
+ * so larger batches often take hardly longer. */
 void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
     enum { STEPS_MIN = 5 };
     half h[2] = {{.n = 0}, {.n = 0}};

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the last of the steps with which recordings start. Work from before the recording may
- * lengthen these steps. */
+/* Returns the latest first step of a rank. Work from before the recording may lengthen first steps.
+ */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -120,11 +120,11 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_facts_variation v;
     if (!tm_facts_vary(f, TM_STEPS_ALL, &v))
         return;
-    /* Subtracts the variation that other rules explain: ranks that are late or have more work in
-     * some steps. */
+    /* Subtracts variation that other rules explain: in some steps, ranks are late or have more
+     * work. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
-    /* Variation of short steps may cost little. */
+    /* may be little if steps are short */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     tm_shown_text lengths[2];
@@ -159,7 +159,7 @@ static int64_t given_back(const tm_facts *f, int64_t rank) {
 /* Returns how full a device is, in percent. Guides call 85 to 95 % ideal and over 98 % about to
  * fail: above 95 % there is no room for memory outside of the allocator, such as NCCL's buffers and
  * the context, a GiB or two. From 85 % on a device counts as crowded if its allocator returns
- * memory during steps: PyTorch's does so when an allocation fails, and then retries. */
+ * memory during steps: PyTorch's does so when an allocation fails, before it tries again. */
 static double crowding(const tm_facts *f, size_t row, double crowded) {
     double used = tm_facts_real(f, "memory.device", row, "capacity_pct");
     bool retries = used >= 85.0 && given_back(f, tm_facts_int(f, "memory.device", row, "rank")) > 0;
@@ -213,10 +213,10 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
         back);
 }
 
-/* Judges the peak, because a step that runs out of memory does so there. */
+/* Judges the peak, where a step would run out of memory. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
-    /* From this percentage on the rule warns and names ranks. An inference engine fills its device
-     * with the KV cache on purpose, up to a configured share. */
+    /* Percentage from which the rule warns and names ranks. It is higher for inference engines,
+     * which fill a configured share of the device with the KV cache. */
     const double crowded = f->serves || f->captures ? 98.0 : 95.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -241,8 +241,8 @@ void tm_look_memory(const tm_facts *f, tm_advice *out) {
     write_memory(f, worst, out);
 }
 
-/* Only for training: a server may need free memory for later requests. Guides advise a larger batch
- * under 50 %; a trace cannot show whether it is faster or trains as well. */
+/* Only for training: a server may need free memory for later requests. Below 50 %, guides advise a
+ * larger batch. */
 void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     double most = -1.0;
@@ -267,8 +267,8 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
              room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
 
-/* Returns the number of recorded steps of a rank's device. Moves *at to the first row of
- * memory.step after them. */
+/* Returns the number of recorded steps of a rank's device. Moves *at to the next row of memory.step
+ * after them. */
 static int64_t steps_of(const tm_table *steps, const tm_cell *rank, const tm_cell *device,
                         size_t *at) {
     int64_t n = 0;
@@ -297,13 +297,13 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
         int64_t capacity =
             limit > 0 ? limit : tm_facts_int(f, "memory.device", i, "capacity_bytes");
         int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
-        /* Memory must grow in all steps after the first. A step in which it shrinks frees what the
-         * others kept. */
+        /* Memory must grow in all steps after the first. If it shrinks in one step, that step frees
+         * what others kept. */
         if (growth <= 0 || growing < 3 || growing < n - 1)
             continue;
-        /* Share of free memory that 1,000 steps would use up. If it is unknown, the rule warns. */
+        /* share of free memory that 1,000 steps use up; if unknown, the rule warns */
         double taken = capacity > held ? 1e5 * (double)growth / (double)(capacity - held) : 1.0;
-        /* A rank with several devices is named once. */
+        /* names a rank with several devices once */
         if (rank->value.i != before)
             tm_rank_text_add(&ranks, rank->value.i);
         before = rank->value.i;
@@ -333,8 +333,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
 }
 
-/* Sets the peak of the device's step with the highest peak, and the highest peak of its other
- * steps. */
+/* Sets the highest and the second highest peak of a step on the device. */
 static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64_t *other) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     const tm_table *steps = tm_tables_find(f->tables, "memory.step");
@@ -350,8 +349,8 @@ static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64
     }
 }
 
-/* Returns whether another kind of step is more frequent than this step's kind. A rare kind may need
- * more memory. */
+/* Returns whether another kind of step is more frequent than this one's. A rare kind may need more
+ * memory. */
 static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     const tm_step_kinds kinds = tm_step_kinds_find(f->tables);
     const tm_table *table = tm_tables_find(f->tables, "steps.kind");
@@ -366,8 +365,8 @@ static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     return own < most;
 }
 
-/* Finds a step that needs far more memory than the others: it limits the batch size. Host memory is
- * left out, because traces record only a small part of it. */
+/* Finds a step that needs far more memory than the others: it limits the batch size. Leaves out
+ * host memory, of which traces record only a small part. */
 void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -404,8 +403,8 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "spike_step"), (double)other / 1e9);
 }
 
-/* Returns the largest uncertainty of the clocks that are compared; sets *set if a clock was changed
- * during the recording, and *several if there are several clocks. */
+/* Returns the largest uncertainty of a clock; sets *set if a clock was changed during the
+ * recording, and *several if there are several clocks. */
 static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
     size_t n = tm_tables_find(f->tables, "clock.rank")->n_rows;
     int64_t worst = 0;
@@ -420,10 +419,10 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* Measure for problems that are not a share of the collectives. It makes the rule warn. */
+    /* measure for problems that cannot be counted in collectives; the rule warns */
     const double poor = 1.0;
-    const int64_t noise_ns =
-        10000; /* usual difference of the ends of one operation on good clocks */
+    const int64_t noise_ns = 10000; /* usual on good clocks: one rank's operation seems to end
+                                       before another rank starts it */
     size_t kinds = tm_tables_find(f->tables, "collectives.kind")->n_rows;
     int64_t matched = tm_facts_int(f, "clock.check", 0, "matched"), skew = -1;
     int64_t broken = tm_facts_int(f, "clock.check", 0, "violations_after");
@@ -436,8 +435,8 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     }
     if (lead >= noise_ns)
         out->measure = tm_facts_percent(broken, matched);
-    /* Ranks arrive closer together than the joint uncertainty of two clocks, so their order is
-     * unknown. */
+    /* ranks arrive closer together than the joint uncertainty of two clocks, so their order is
+     * unknown */
     bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
     if (set || blind)
         out->measure = fmax(out->measure, poor);
@@ -477,7 +476,8 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
 
 void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     const tm_table *given = tm_tables_find(f->tables, "job.rank");
-    /* If no trace gives the number of ranks, the largest rank with a trace is a lower bound. */
+    /* If no trace has the number of ranks, assumes that the largest rank with a trace is the last.
+     */
     size_t n = given->n_rows;
     int64_t least = n > 0 ? tm_table_cell(given, n - 1, "rank")->value.i + 1 : 0;
     bool told = f->job->world_size >= least;
@@ -487,14 +487,13 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
         return;
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     size_t next = 0;
-    /* Stops early, because a damaged trace may claim a billion ranks. */
+    /* stops early: a damaged trace may claim a billion ranks */
     for (int64_t rank = 0; rank < world && !ranks.full; rank++) {
         while (next < given->n_rows && tm_table_cell(given, next, "rank")->value.i < rank)
             next++;
         if (next == given->n_rows || tm_table_cell(given, next, "rank")->value.i != rank)
             tm_rank_text_add(&ranks, rank);
     }
-    /* Never "all": some ranks have a trace. */
     tm_rank_text_end(&ranks, SIZE_MAX);
     out->measure = tm_facts_percent(missing, world);
     snprintf(out->text, sizeof out->text,

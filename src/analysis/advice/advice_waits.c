@@ -15,7 +15,8 @@
 
 /* GPUs below this relative speed count as slow; the verdict's sentence uses the same limit. */
 static const double SLOW = 0.95;
-/* If an operation takes this many times as long as a larger one, size is not the cause. */
+/* an operation that takes this many times as long as a larger one is not slow because of its size
+ */
 enum { FAR_LONGER = 4 };
 
 /* Advice for one row of stragglers.finding: where to look, and why. */
@@ -46,7 +47,7 @@ static bool when_of(const tm_table *findings, size_t row, char *out, size_t size
     return steps;
 }
 
-/* Returns whether there are several hosts, so that naming a rank's host is useful. */
+/* Returns whether there are several hosts, so that texts name a rank's host. */
 static bool several_hosts(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "job.rank");
     for (size_t i = 1; i < ranks->n_rows; i++) {
@@ -57,7 +58,7 @@ static bool several_hosts(const tm_facts *f) {
     return false;
 }
 
-/* Writes advice on a late rank. It depends on why the rank is late. */
+/* Writes advice on a late rank, depending on why it is late. */
 static void target_rank(const tm_facts *f, size_t row, const char *when, bool steps, target *out) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     const tm_cell *host = tm_table_cell(findings, row, "host");
@@ -160,7 +161,7 @@ static const char *verdict_text(const tm_facts *f, const char *column) {
     return none ? "" : tm_table_cell(job, 0, column)->value.text;
 }
 
-/* Copies the verdict's sentence, and adds the full stop that it lacks. */
+/* Copies the verdict's sentence and adds a full stop. */
 static void copy_evidence(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%.*s.", TM_ADVICE_EVIDENCE - 2,
              verdict_text(f, "evidence"));
@@ -185,7 +186,7 @@ static bool is_named(const tm_facts *f, int64_t rank) {
 }
 
 /* Returns the time lost by waits during which the GPU computes: they delay later work. Each waiting
- * rank loses its wait, but at most the largest excess of a finding. */
+ * rank loses the time that it waits, but at most the largest excess of a finding. */
 static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double waits = share * (double)tm_facts_sum(f, "stragglers.rank", "wait_ns");
@@ -208,8 +209,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     tm_rank_text names = tm_rank_text_begin(out->ranks);
     name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
-    /* Only ranks that are not named lose time, by waiting. The job can end sooner at most by
-     * the largest excess. */
+    /* Only ranks that are not named lose time, by waiting. A fix shortens the job at most by the
+     * largest excess. */
     int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
@@ -221,8 +222,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
-/* Sets cost and measure from the saving, for problems that no rank causes. Returns whether
- * the saving is worth an item. */
+/* Sets cost and measure of a problem that no rank causes from its saving. Returns whether the
+ * saving is worth an item. */
 static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     for (size_t i = 0; i < items->n_rows; i++)
@@ -255,11 +256,11 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%s.", transfers);
 }
 
-/* Writes advice for a rank that computes more than the others. Its speed in kernels that all ranks
- * run shows whether its work or its GPU is the cause. */
+/* Writes advice for a rank that computes more than the others. Kernels that all ranks run show
+ * whether it has more work or a slower GPU. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
-    const int64_t few = 3; /* with two ranks and two steps, one rank leads both steps in half of all
-                            * jobs by chance */
+    const int64_t few = 3; /* with two ranks and two steps, the same rank leads both steps in half
+                              of all jobs by chance */
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
@@ -282,7 +283,7 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
                  rank);
 }
 
-/* Writes the mean computation of the ranks of a plan, or of all other ranks. */
+/* Writes the mean computation of the ranks of a plan, or of the ranks outside of it. */
 static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -295,9 +296,9 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, whose ranks are those of a plan. It names no single rank: which of
- * them computes most is chance. It gives no reason, which the durations of operations do not
- * show. */
+/* Writes advice on a slow stage, whose ranks are those of a plan. Names no single rank, because it
+ * is chance which of them computes most. Gives no cause, because durations of operations do not
+ * show it. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -339,7 +340,7 @@ static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
 /* Imbalance summed over whole steps. A rank leads a step if it computes most in it. */
 typedef struct uneven {
     int64_t mean_ns, above_ns, n, rank, led;
-    /* excess, leading rank and number of the most uneven step */
+    /* of the most uneven step: excess, leading rank, number */
     int64_t most_ns, most_rank, most_step;
 } uneven;
 
@@ -365,8 +366,8 @@ static uneven sum_uneven(const tm_facts *f) {
     return u;
 }
 
-/* Writes advice if most of the imbalance is in a single step: dividing all work evenly would not
- * help. */
+/* Writes advice if most of the imbalance is in a single step. A more even division of the work
+ * would not help. */
 static void write_one_step(const uneven *u, tm_advice *out) {
     char time[32];
     tm_shown_duration(u->most_ns, time, sizeof time);
@@ -383,13 +384,12 @@ static void write_one_step(const uneven *u, tm_advice *out) {
 
 void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     const uneven u = sum_uneven(f);
-    /* The other ranks lose time by waiting: known waits and unmatched communication, minus the
-     * straggler's part. */
+    /* The other ranks lose time by waiting: known waits and unmatched communication, minus what the
+     * straggler rule explains. */
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
-    /* If this fails, the product would overflow. It then also exceeds the loss, so the loss
-     * stays. */
+    /* false if the product overflows: it is then more than the loss */
     if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
         lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
@@ -414,7 +414,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     if (one && stage < items->n_rows && tm_fixes_lists(items, plan, u.rank)) {
         write_stage(f, plan, stage, out);
     } else if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
-        /* The whole stage has more work; it is chance which of its ranks has the most. */
+        /* The whole stage has more work, and which of its ranks has most is chance. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
     } else if (one && take_saving(f, u.rank, out)) {
@@ -468,8 +468,8 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
     }
 }
 
-/* Returns the kind of work in the first screen's headline if hosts do that work: "host", "stall" or
- * "gc"; otherwise NULL. */
+/* Returns "host", "stall" or "gc" if the first screen names this kind of work first; otherwise
+ * NULL. */
 static const char *leading_host_work(const tm_facts *f) {
     static const char *const kinds[] = {"host", "stall", "gc"};
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -493,7 +493,8 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
                                             tm_savings_lead(f->tables).kind);
     const char *call = tm_facts_host_in_gaps(f, "host_work", tm_savings_plan(f->tables));
     char whose[160] = "", inside[128] = "";
-    out->measure = fmax(out->measure, saved); /* waits during computation also delay later work */
+    out->measure = fmax(out->measure, saved); /* also counts waits during computation, which delay
+                                                 later work */
     out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
@@ -516,9 +517,8 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
             : "");
 }
 
-/* Finds waiting that is not due to communication itself, and that neither a straggler nor uneven
- * work explains. If the verdict is a pipeline's bubble, this includes exposed transfers between
- * stages. */
+/* Finds waiting for other ranks that neither a straggler nor uneven work explains. If the verdict
+ * is a pipeline's bubble, adds exposed transfers between stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     bool bubble = tm_facts_verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
     char behind[96], time[TM_ADVICE_TIME];
@@ -563,12 +563,12 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
         tm_facts_bubble(f, out);
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. The
- * waits for late ranks, @p waiting_ns, are not in transfers between two ranks, but may all be in
- * one other kind. So a kind of transfer is also returned if its time exceeds that of every other
- * kind minus @p waiting_ns. The transfers of a bubble are left out, as they have their own item. */
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
+ * kind of transfer between two ranks is also returned if its time exceeds that of every other kind
+ * minus @p waiting_ns: all waits for late ranks may be in one other kind, but none are in
+ * transfers. Leaves out transfers of a bubble, which have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
-    /* more than there are kinds */
+    /* larger than the number of kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
     const char *kinds[KINDS];
@@ -597,9 +597,9 @@ static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *ex
     return n > 0 ? kinds[worst] : "none";
 }
 
-/* For the operations of a row of collectives.kind: returns the sum over all ranks of their time
- * above that of larger operations of the same kind and group. Sets the row of the larger
- * operations. Rows of a group are adjacent. */
+/* Returns by how much the operations of a row of collectives.kind take longer than larger ones of
+ * the same kind and group, summed over operations and ranks. Sets the row of the larger operations.
+ * Rows of a group are adjacent. */
 static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
@@ -627,8 +627,8 @@ static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }
 
-/* Writes advice for the case that most of the time is in operations that take longer than larger
- * ones. They wait for something, so making them faster does not help. */
+/* Writes advice if most of the time is in operations that take longer than larger ones: they wait
+ * for something, so faster communication does not help. */
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
     out->apart = true; /* the replay takes these waits for transfers */
     snprintf(out->text, sizeof out->text,
@@ -639,8 +639,8 @@ static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
                  : "ranks without a trace (add their traces), or the set-up of their group");
 }
 
-/* Adds a sentence on operations that take far longer than larger ones, so that size does not
- * explain their time. They must make up a tenth of @p rest_ns. */
+/* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
+ * @p rest_ns. */
 static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     size_t worst = 0, larger = 0, used = strlen(out->evidence);
@@ -717,16 +717,16 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
         f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
     int64_t overlap = tm_facts_sum(f, "overlap.rank", "overlap_ns"), of_kind;
-    /* A rank that waited long has no work left to hide its transfers, so they are exposed because
-     * of the wait. If there is much waiting, count only the minimum of each step. */
+    /* After a long wait, a rank has no work left to hide its transfers, so the wait is why they are
+     * exposed. If there is much waiting, counts only the minimum over the ranks in each step. */
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, waiting, &of_kind);
     const bool rest_alone = waiting > 0 && is_transfer(kind) && of_kind <= rest;
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
-    /* If half of the communication is hidden already, or the remaining computation could hide less
-     * than half of the rest, hiding more gains little. Less communication would help. */
+    /* Hiding more gains little if half of the communication is hidden already, or if the remaining
+     * computation could hide less than half of the rest. Then only less communication helps. */
     const int64_t bare = tm_facts_sum(f, "overlap.rank", "compute_ns") - overlap;
     if (rest <= 0 || (hidden >= 50.0 || bare < rest / 2) != well_hidden)
         return NULL;
@@ -748,8 +748,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
-/* Returns text that precedes advice on communication; "" unless at least half of it is unmatched
- * and some ranks of the job have no trace. */
+/* Returns the start of advice on communication: to add traces first, if at least half of it is
+ * unmatched and ranks lack a trace; otherwise "". */
 static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;
@@ -764,7 +764,7 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     if (out->apart)
         return;
     const char *before = ranks_first(f, out);
-    /* the replay shows the saving of faster transfers, which remove no bubble */
+    /* no saving: the replay has faster transfers, which do not remove the bubble */
     out->apart = kind && strcmp(kind, "recv") == 0;
     if (out->apart) {
         snprintf(out->text, sizeof out->text,

@@ -1,5 +1,5 @@
-/* XProf's recommendations for jobs of TensorFlow and JAX, with XProf's thresholds. In its shares of
- * the steps, any time counts for only one activity (pod.rank). */
+/* XProf's recommendations for jobs of TensorFlow and JAX, with XProf's thresholds. Shares of the
+ * steps are from pod.rank, where each moment counts for one activity. */
 #include "advice_xla.h"
 
 #include <inttypes.h>
@@ -92,7 +92,7 @@ double tm_facts_bits(const tm_facts *f) {
     return enough && !cpu ? tm_facts_percent(low, known) : (double)NAN;
 }
 
-/* A time, and its share of the steps, as text. */
+/* A time and its share of the steps, as texts. */
 typedef struct spent {
     char share[32], time[TM_ADVICE_TIME];
     const char *whole;
@@ -123,8 +123,7 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     return found;
 }
 
-/* Sentences that end the evidence of these rules. They give XProf's bounds, which differ from those
- * of the guides. */
+/* Last sentences of the evidence: XProf's bounds, which differ from those of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
 /* Returns the sentence with XProf's bounds for GPUs, or @p of_tpus for TPUs, which have a single
@@ -137,7 +136,7 @@ static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     " XProf calls it host overhead if a TPU idles for 3 % or more of its time for other reasons "  \
     "than input."
 
-/* Gaps between small kernels are left out, because they have their own item. */
+/* Leaves out gaps between small kernels, which have their own item. */
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
     bool feeds = tm_tables_find(f->tables, "pipeline.stage")->n_rows > 0;
     spent s = spend(f, tm_facts_sum_pod(f, "launch_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
@@ -177,7 +176,7 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* Returns the waiting that the rules on late ranks and uneven work explain. */
+/* Returns the waiting that the rules on late ranks and on uneven work explain. */
 static int64_t explained(const tm_facts *f) {
     return f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
 }
@@ -240,8 +239,7 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
                             "subtracts nothing and counts no time twice."));
 }
 
-/* The costs of the rules on copies and collectives are subtracted, as these have their own
- * items. */
+/* Subtracts the costs of the items on copies and collectives. */
 void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     int64_t rest = waits - f->costs[TM_RULE_EXPOSED_COPIES] - f->costs[TM_RULE_XLA_COLLECTIVES] -
@@ -274,8 +272,8 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* XProf requires that matrix units and memory are both less than half used. This rule instead
- * counts only time without concurrent computation. */
+/* XProf's rule applies only if matrix units and memory are less than half used. This rule counts
+ * time without concurrent computation instead. */
 void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "sparse_core_ns"), out);
     snprintf(out->text, sizeof out->text,
@@ -287,8 +285,7 @@ void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* If no steps are marked, the other time is mostly before and after the work, so it is no
- * finding. */
+/* Without marked steps, the other time is mostly before and after the work: no finding. */
 void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     if (tm_facts_int(f, "job.job", 0, "steps") == 0)
         return;
@@ -307,8 +304,8 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
              bounds_3_15(f, IDLE_TPU));
 }
 
-/* The measure is the share of computation that is not in 16 bits. XProf advises 16 bits if less
- * than 10 % of it is in 16 bits; exactly 10 % is enough. */
+/* The measure is the share of computation in more than 16 bits. XProf advises 16 bits if less than
+ * 10 % of computation is in 16 bits; exactly 10 % is enough. */
 void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
     double bits = tm_facts_bits(f);
     int64_t compute = tm_facts_sum_pod(f, "compute_16_ns") + tm_facts_sum_pod(f, "compute_32_ns") +

@@ -11,7 +11,7 @@ typedef struct share {
     int64_t input_ns, step_ns, n;
 } share;
 
-/* Sums the waits. Copies to the device are left out: they need not be input.
+/* Sums the waits. Leaves out copies to the device, which need not be input.
  *
  * @param host NULL for all hosts */
 static share share_of(const tm_facts *f, const char *host) {
@@ -28,8 +28,8 @@ static share share_of(const tm_facts *f, const char *host) {
     return sum;
 }
 
-/* Returns the host whose devices wait longest: devices of other hosts may wait for these
- * devices. */
+/* Returns the host whose devices wait longest for input. Devices of other hosts may wait for these.
+ */
 static share worst_host(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share worst = {0};
@@ -86,7 +86,7 @@ static const char *how_ahead(const tm_facts *f, const char *host) {
     return "";
 }
 
-/* Counts infeed and waits for batches, as XProf's profiles have them. */
+/* Counts infeed and waits for batches. */
 void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     share all = share_of(f, NULL), worst = worst_host(f);
     char others[64] = "", stage[256];
@@ -123,7 +123,7 @@ typedef struct stages {
     double input_pct, enqueue_pct;
 } stages;
 
-/* XProf examines the stages if input takes over 10 % of the steps. */
+/* XProf looks at the stages only if input takes over 10 % of the steps. */
 enum { INPUT_PCT = 10 };
 
 static double input_of_host(const tm_facts *f, const char *host) {
@@ -152,7 +152,7 @@ static stages worst_stages(const tm_facts *f) {
     return worst;
 }
 
-/* Writes the evidence. It gives no cost in the steps, which the rule `input` has. */
+/* Writes the evidence. The cost is in the item of rule `input`. */
 static void say_stages(const stages *s, int least, const char *what, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "On host \"%.100s\", the input pipeline spends %s of its own time on reading and "

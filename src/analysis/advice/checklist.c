@@ -1,5 +1,5 @@
-/* Analysis `checklist`: the boxes of the guides, each with a figure of the job, its range, and the
- * result. A box that fails only because of another box names that box. */
+/* Analysis `checklist`: the checks of the guides ("boxes"), each with the job's value, the accepted
+ * range and the result. If a box fails only because another one does, it names the other. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -15,19 +15,18 @@
 enum { BOX, VALUE, UNIT, LEAST, MOST, RESULT, BECAUSE, MEANING, LOOK_AT, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [BOX] = {"box", TM_TEXT, "", "Property that is checked."},
-    [VALUE] = {"value", TM_REAL, "",
-               "Value of the property in this job; null if the traces do not contain it."},
+    [BOX] = {"box", TM_TEXT, "", "Name of the check."},
+    [VALUE] = {"value", TM_REAL, "", "Measured value; null if the traces do not contain it."},
     [UNIT] = {"unit", TM_TEXT, "", "Unit of value, least and most."},
     [LEAST] = {"least", TM_REAL, "",
                "Smallest value that passes; null if there is no lower limit."},
     [MOST] = {"most", TM_REAL, "", "Largest value that passes; null if there is no upper limit."},
     [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown (value is null)."},
-    [BECAUSE] = {"because", TM_TEXT, "",
-                 "Why the box fails or is unknown. If it fails only because another box fails: the "
-                 "name of that box, and the value of this box without that fault. If the result is "
-                 "unknown: what was not recorded."},
-    [MEANING] = {"meaning", TM_TEXT, "", "Definition of the value, and its accepted range."},
+    [BECAUSE] =
+        {"because", TM_TEXT, "",
+         "Why the box fails or is unknown. If only because another box fails: that box, and the "
+         "value of this box without that problem. If unknown: what was not recorded."},
+    [MEANING] = {"meaning", TM_TEXT, "", "Definition of the value, and the accepted range."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "Names of the tables with details."},
 };
 
@@ -49,7 +48,7 @@ static const tm_table_def *const defs[] = {&box_def};
 /* In percent. */
 #define USED_LEAST 80.0
 #define WAITS_MOST 10.0
-/* Result of a figure in `consequences` when out of memory; no real figure is negative. */
+/* returned by the functions of `consequences` if out of memory; valid figures are not negative */
 #define OUT_OF_MEMORY (-1.0)
 
 static double share(int64_t part, int64_t whole) {
@@ -61,8 +60,8 @@ static double at_least_zero(double value) {
 }
 
 /* Returns the share of time in which a kernel runs, including waits for other ranks in collectives.
- * If only some ranks have steps, only these count. If no steps are marked, the time from the first
- * to the last work of the devices is used. */
+ * If only some ranks have steps, only these count. If no steps are marked, counts the time from the
+ * first to the last work of the devices. */
 static double kernels_run(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
@@ -107,7 +106,7 @@ static double part_of_steps(const tm_facts *f, const char *column) {
 static double gpu_utilization(const tm_facts *f) {
     double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
     if (strcmp(tm_words_device(f->tables), "CPU") == 0)
-        return UNKNOWN; /* a CPU also works outside of operators */
+        return UNKNOWN; /* CPUs also work outside of operators */
     double surely = used - part_of_steps(f, "exposed_unmatched_ns");
     return used >= USED_LEAST && surely < USED_LEAST ? UNKNOWN : fmax(used, 0.0);
 }
@@ -141,8 +140,8 @@ static double phase(const tm_facts *f, const char *column) {
                      tm_facts_sum(f, "phases.step", "data_ns"));
 }
 
-/* Returns unknown for inference, which has no phases, and if kernels of no phase take a tenth of
- * the steps, because phases are then hardly known. */
+/* Returns unknown for inference, which has no phases, and if kernels without a known phase take a
+ * tenth of the steps. */
 static double forward_backward(const tm_facts *f) {
     return tm_facts_sum(f, "phases.step", "backward_ns") > 0 && phase(f, "gpu_other_ns") < 10.0
                ? phase(f, "forward_ns") + phase(f, "backward_ns")
@@ -187,14 +186,15 @@ static double copies(const tm_facts *f) {
     return fmin(fmax(found[0].measure, 0.0) + fmax(found[1].measure, 0.0), 100.0);
 }
 
-/* Without recorded runtime calls the host's waits are unknown. */
+/* without recorded runtime calls, the host's waits are unknown */
 static double synchronisation(const tm_facts *f) {
     return tm_tables_find(f->tables, "launches.api")->n_rows > 0
                ? share(tm_facts_sum(f, "idle.rank", "sync_ns"), f->window_ns)
                : UNKNOWN;
 }
 
-/* Compares ranks within each step: the rank with the most work may change with every batch. */
+/* Compares ranks within each step, since the rank with the most work may change with every batch.
+ */
 static double balance(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     double above = 0.0, mean = 0.0;
@@ -244,8 +244,8 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* Returns waits minus imbalance, because ranks wait on average as long as the busiest rank computes
- * beyond the mean. */
+/* Returns waits minus imbalance: on average, ranks wait as long as the busiest rank computes above
+ * the mean. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),
@@ -265,7 +265,7 @@ typedef struct loads {
     double sum, most, n;
 } loads;
 
-/* Adds a rank's rows [first, end) of overlap.step to the loads, which are by row of imbalance.step.
+/* Adds a rank's rows [first, end) of overlap.step to `loads`, indexed by row of imbalance.step.
  * Both tables are sorted by step. */
 static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
@@ -294,8 +294,8 @@ static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     }
 }
 
-/* Returns balance without stragglers that compute more than the mean. A straggler that computes
- * less is kept, because it does not explain why others compute more. */
+/* Returns the balance without stragglers that compute more than the mean. A straggler that computes
+ * less stays: it does not explain why others compute more. */
 static double balance_of_others(const tm_facts *f) {
     const size_t n = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -319,8 +319,8 @@ static double balance_of_others(const tm_facts *f) {
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
-/* Returns the number of findings with a p-value. Findings on bubbles and events have none, because
- * no single rank causes them. Returns UNKNOWN if the verdict is inconclusive. */
+/* Returns the number of findings with a p-value. Findings on bubbles and events have none. Returns
+ * UNKNOWN if the verdict is inconclusive. */
 static double stragglers(const tm_facts *f) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double named = 0.0;
@@ -342,8 +342,8 @@ static double short_kernels(const tm_facts *f) {
     return share(kernels.under_100_us, kernels.calls);
 }
 
-/* Returns the share of low precision in work that tensor cores could do; unknown unless most of
- * this work has a known number format. */
+/* Returns the share of low precision in work that tensor cores could do; unknown if the number
+ * format of most of this work is unknown. */
 static double low_precision(const tm_facts *f) {
     int64_t low = tm_facts_sum(f, "classes.kernel", "bits8_ns") +
                   tm_facts_sum(f, "classes.kernel", "bits16_ns") +
@@ -489,8 +489,8 @@ static const struct box {
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
-/* Boxes that fail because of another box, and the figure that the box would have without that
- * cause. If several causes explain a failure, the first is reported. */
+/* A box that can fail because of another box (`cause`), and the function that returns its value
+ * without that problem. The first row that explains a failure is reported. */
 static const struct consequence {
     const char *box, *cause, *without;
     tm_box_measure *measure;
@@ -511,7 +511,7 @@ static const struct consequence {
 enum { N_CONSEQUENCES = sizeof consequences / sizeof *consequences };
 
 static bool fails(const struct box *box, double value) {
-    return value < box->least || value > box->most; /* unknown is NaN, for which this is false */
+    return value < box->least || value > box->most; /* false for unknown, which is NaN */
 }
 
 static const struct box *box_named(const char *name) {
@@ -538,8 +538,7 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     return TM_OK;
 }
 
-/* Returns whether unrecorded work could make a box's figure wrong, which is so if it is about
- * devices. */
+/* Returns whether a box is about devices, so that unrecorded work makes its value wrong. */
 static bool is_doubted(const tm_facts *f, const struct box *box) {
     return tm_doubt_of_job(f->tables) && strncmp(box->name, "memory", strlen("memory")) != 0 &&
            strcmp(box->name, "data_loading") != 0;

@@ -1,4 +1,4 @@
-/* Figures with bounds from XProf, for jobs with XProf's profiles. */
+/* Values of the boxes with XProf's bounds, for jobs of TensorFlow and JAX. */
 #include "checklist_xla.h"
 
 #include <math.h>

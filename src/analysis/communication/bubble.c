@@ -42,18 +42,18 @@ static const tm_column pair_columns[TM_BUBBLE_T_N] = {
          "Number of transfers for which the kernels of both sender and receiver are known."},
     [TM_BUBBLE_T_BYTES] =
         {"bytes", TM_INT, "B",
-         "Sum of the sizes of the pair's transfers; null if the size of a transfer is unknown."},
-    [TM_BUBBLE_T_LATE_SENDER] = {"late_sender_ns", TM_INT, "ns",
-                                 "Time that the receiver's kernels waited for the sender's kernels "
-                                 "to start, summed over the pair's transfers. Null if this was not "
-                                 "recorded or the two clocks cannot be compared."},
+         "Size of all transfers of the pair; null if the size of one is unknown."},
+    [TM_BUBBLE_T_LATE_SENDER] =
+        {"late_sender_ns", TM_INT, "ns",
+         "Time that receive kernels waited for the send kernel to start, summed over the pair's "
+         "transfers. Null if not recorded, or if the two clocks cannot be compared."},
     [TM_BUBBLE_T_LATE_RECEIVER] =
         {"late_receiver_ns", TM_INT, "ns",
-         "Time that the sender's kernels waited for the receiver's kernels to start, summed over "
-         "the pair's transfers. Null if late_sender_ns is null."},
+         "Time that send kernels waited for the receive kernel to start, summed over the pair's "
+         "transfers. Null if late_sender_ns is null."},
     [TM_BUBBLE_T_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                              "Sum over the pair's transfers of the duration of the shorter of the "
-                              "two kernels, which does not wait."},
+                              "Duration of the shorter of the two kernels, which does not wait, "
+                              "summed over the pair's transfers."},
 };
 
 const tm_table_def tm_bubble_pair_def = {
@@ -66,8 +66,8 @@ const tm_table_def tm_bubble_pair_def = {
     .top = TM_BUBBLE_T_TRANSFER,
 };
 
-/* Two ranks may be in several groups, which different processes own. So the job adds up the rows of
- * a pair, which may be in any order. */
+/* Two ranks may be in several groups, owned by different processes. So the job adds up all rows of
+ * a pair, in any order. */
 const tm_table_def tm_bubble_pair_part_def = TM_INTERNAL_TABLE(
     "bubble.pair_part", "A row for each process and pair of ranks: its part of bubble.pair.",
     pair_columns, TM_BUBBLE_T_N, TM_BUBBLE_T_N);

@@ -10,7 +10,7 @@
 #include "dimension.h"
 
 /* A pass has at least this fraction of the kernel time of the longest pass of its rank, step and
- * direction. Shorter work, such as clearing gradients, is not a pass. */
+ * direction. Less is other work, such as clearing gradients. */
 enum { PART_OF_LONGEST = 10 };
 
 typedef enum what { FORWARD, BACKWARD, EITHER, BORDER, N_WHAT } what;
@@ -29,11 +29,11 @@ typedef struct pass {
     int64_t begin_ns, end_ns, kernels_ns;
     int32_t step;
     uint8_t what;
-    bool apart; /* a transfer or a recorded pass separates it from the pass before it */
+    bool apart; /* a transfer or a recorded pass lies between this pass and the previous one */
 } pass;
 
-/* Returns whether a kernel is a transfer between stages, which separates passes. In context and
- * sequence rings, ranks also send within a pass. */
+/* Returns whether a kernel is a transfer between stages, which separates passes. Transfers in
+ * context and sequence rings do not: they are within a pass. */
 static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     char dimension[TM_DIMENSION_MAX];
     const uint32_t texts[] = {attr->group_description, attr->group};
@@ -80,8 +80,8 @@ static bool tell(const tm_rank_view *view, uint32_t row, item *out) {
     return true;
 }
 
-/* Returns the step of a kernel. If its launch is unknown, it is the step during which the kernel
- * starts. */
+/* Returns the step of a kernel: that of its launch, or if unknown, that in which the kernel starts.
+ */
 static int32_t step_of(const tm_timeline *timeline, uint32_t row) {
     int64_t begin = timeline->begin_ns[row];
     int32_t found = TM_NO_STEP;
@@ -133,8 +133,8 @@ static void extend(pass *p, int64_t begin_ns, int64_t end_ns, int64_t kernels_ns
     p->kernels_ns = tm_sum(p->kernels_ns, kernels_ns);
 }
 
-/* Joins kernels into passes. Kernels without an operator belong to a pass if a kernel of that pass
- * follows. */
+/* Joins kernels into passes. A kernel without an operator belongs to a pass if another kernel of
+ * that pass follows. */
 static bool join(const tm_vec *items, tm_vec *passes) {
     static const pass none = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     const item *it = items->data;
@@ -161,7 +161,7 @@ static bool join(const tm_vec *items, tm_vec *passes) {
     return true;
 }
 
-/* Removes passes that are too short, and joins the passes they separated. */
+/* Removes passes that are too short, and joins the passes before and after each. */
 static void clean(tm_vec *passes) {
     pass *p = passes->data;
     size_t kept = 0;

@@ -27,11 +27,12 @@ static const tm_column stage_columns[S_N] = {
                  "Number of the pipeline stage. Stage 0 is the first to send."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage, over all pipelines."},
     [S_PASSES] = {"forward_passes", TM_INT, "",
-                  "Median number of forward passes of one rank in one step: the number of "
-                  "micro-batches times the stage's model chunks."},
+                  "Median number of forward passes of one rank in one step: micro-batches times "
+                  "model chunks of a rank."},
     [S_FORWARD] = {"forward_ns", TM_INT, "ns", "Median duration of a forward pass."},
     [S_BACKWARD] = {"backward_ns", TM_INT, "ns", "Median duration of a backward pass."},
-    [S_SPAN] = {"span_ns", TM_INT, "ns", "Sum of bubble.step.span_ns over the ranks of the stage."},
+    [S_SPAN] = {"span_ns", TM_INT, "ns",
+                "bubble.step.span_ns, summed over steps and the ranks of the stage."},
     [S_BUBBLE] = {"bubble_ns", TM_INT, "ns",
                   "Part of span_ns in which the stage's ranks run no pass."},
     [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%", "100 bubble_ns / span_ns."},
@@ -58,7 +59,7 @@ enum { T_PIPELINE, T_STEP, T_STAGES, T_RANKS, T_PASSES, T_BEGIN, T_SPAN, T_BUBBL
 static const tm_column step_columns[T_N] = {
     [T_PIPELINE] =
         {"pipeline", TM_INT, "",
-         "Lowest rank of the pipeline, which consists of ranks that send to one another."},
+         "Lowest rank of the pipeline. A pipeline is a set of ranks that send to one another."},
     [T_STEP] = {"step", TM_INT, "", "Number of the step."},
     [T_STAGES] = {"stages", TM_INT, "", "Number of stages of the pipeline."},
     [T_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the pipeline."},
@@ -70,7 +71,7 @@ static const tm_column step_columns[T_N] = {
                 "Time from begin_ns to the end of the pipeline's last pass in the step."},
     [T_BUBBLE] =
         {"bubble_pct", TM_REAL, "%",
-         "Percentage of span_ns in which a rank runs no pass: the mean over the pipeline's ranks."},
+         "Percentage of span_ns in which a rank runs no pass; mean over the pipeline's ranks."},
     [T_IDEAL] = {"ideal_pct", TM_REAL, "%",
                  "100 (stages - 1) / (forward_passes + stages - 1). This is the bubble of the "
                  "schedules GPipe, 1F1B and interleaved 1F1B if all passes of a direction take "
@@ -98,7 +99,7 @@ static const tm_column pass_columns[A_N] = {
     [A_DIRECTION] = {"direction", TM_TEXT, "", "forward or backward."},
     [A_NUMBER] = {"number", TM_INT, "",
                   "Number of the pass, from 1, among the rank's passes of this direction in the "
-                  "step. This is the micro-batch if the stage has one model chunk."},
+                  "step. With one model chunk per rank, it is the number of the micro-batch."},
     [A_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start of the pass, since the epoch."},
     [A_END] = {"end_ns", TM_INT, tm_epoch_ns, "Aligned end of the pass, since the epoch."},
 };
@@ -119,7 +120,7 @@ typedef struct run {
     size_t first, end;
     int64_t forward, backward; /* number of passes */
     int64_t begin_ns, end_ns, busy_ns;
-    int64_t span_ns; /* duration of the pipeline's step; 0 if the step is not whole */
+    int64_t span_ns; /* duration of the pipeline's step; 0 if the step is incomplete */
 } run;
 
 /* Duration of a pass, for medians. */
@@ -382,7 +383,7 @@ static void set_received(const survey *s, int64_t stage, tm_cell *row) {
     }
 }
 
-/* Sets the sums over the runs of a stage. `scratch` has room for one number for each run. */
+/* Sets the sums over the runs of a stage. `scratch` has room for a number per run. */
 static void set_sums(const survey *s, int64_t stage, int64_t *scratch, tm_cell *row) {
     const run *r = s->runs.data;
     int64_t span = 0, busy = 0, ranks = 0;

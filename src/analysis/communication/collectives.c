@@ -1,5 +1,5 @@
-/* Analysis `collectives`: the speed of each kind and group, the operations with the longest waits
- * or the most exposed time, and who sends how much to whom. */
+/* Analysis `collectives`: the speed of each kind of collective in each group, the operations with
+ * the longest waits or the most exposed time, and who sends how much to whom. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -43,27 +43,28 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_HOW] =
         {"how", TM_TEXT, "",
          "How kernels of different ranks were matched. metadata: kernels carry a sequence number. "
-         "order: kernels carry only the group and are matched by their position in it. inferred: "
-         "kernels carry no metadata; the group was inferred from the waits between ranks."},
+         "order: kernels carry only the group, and the n-th kernels of its ranks match. inferred: "
+         "kernels carry no metadata, and the group was inferred from the waits between ranks."},
     [K_BITS] =
         {"evidence_bits", TM_INT, "",
-         "Strength of the evidence for an inferred group: -log2 of the probability that the ranks "
-         "with the weakest evidence fit the group by chance. Null if the group was not inferred."},
+         "Strength of the evidence for an inferred group: -log2 of the probability that the rank "
+         "with the weakest evidence fits by chance. Null if the group was not inferred."},
     [K_AT_LEAST] = {"at_least", TM_BOOL, "",
                     "Whether an inferred group may have more ranks than were found; its waits are "
                     "then lower bounds. Null if the group was not inferred."},
     [K_COUNT] = {"count", TM_INT, "",
-                 "Number of complete operations: every rank of the group has a kernel."},
+                 "Number of complete operations, in which every rank of the group has a kernel."},
     [K_BYTES] = {"bytes", TM_INT, "B",
                  "Median size of the operations, defined as in nccl-tests: the output for "
                  "all-gather; the input for all-reduce, broadcast, reduce, reduce-scatter and "
                  "all-to-all. Null without metadata."},
-    [K_TRANSFER] = {"median_transfer_ns", TM_INT, "ns",
-                    "Median time from the start of the last rank to the latest end. Null for kinds "
-                    "of collectives that do not synchronise, or if the clocks cannot be compared."},
+    [K_TRANSFER] =
+        {"median_transfer_ns", TM_INT, "ns",
+         "Median time from the start of the last rank to the latest end. Null for kinds that do "
+         "not synchronise (such as broadcast), or if the clocks cannot be compared."},
     [K_P95] = {"p95_transfer_ns", TM_INT, "ns",
-               "95th percentile of the time from the start of the last rank to the latest end "
-               "(nearest rank method). Null if median_transfer_ns is null."},
+               "95th percentile (nearest rank method) of the time from the start of the last rank "
+               "to the latest end. Null if median_transfer_ns is null."},
     [K_SKEW] = {"median_skew_ns", TM_INT, "ns",
                 "Median time from the start of the first rank to the start of the last rank. Null "
                 "if median_transfer_ns is null."},
@@ -117,10 +118,10 @@ static const tm_column worst_columns[N_WORST_COLUMNS] = {
     [W_SKEW] = {"skew_ns", TM_INT, "ns",
                 "Time from the start of the first rank to the start of the last rank."},
     [W_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Sum over the operation's ranks of the time that each waited for the last rank."},
-    [W_LAST_RANK] = {"last_rank", TM_INT, "",
-                     "Rank that arrived last. Null if another rank may have arrived as late, "
-                     "within clock uncertainty."},
+                "Time that ranks waited for the last rank, summed over ranks."},
+    [W_LAST_RANK] =
+        {"last_rank", TM_INT, "",
+         "Rank that arrived last. Null if clock uncertainty hides which rank was last."},
     [W_TRANSFER] = {"transfer_ns", TM_INT, "ns",
                     "Time from the start of the last rank to the latest end."},
 };
@@ -185,26 +186,25 @@ static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
                  "Size of the operation on its lowest rank, defined as in collectives.kind; null "
                  "if unknown."},
     [I_INFERRED] = {"bytes_inferred", TM_BOOL, "",
-                    "Whether bytes was computed from the tensor shapes and types of the call that "
-                    "launched the kernel (nccl:all_reduce) and not read from the kernel's "
+                    "Whether bytes was computed from the tensors' shapes and types in the call "
+                    "that launched the kernel (nccl:all_reduce), because the kernel has no "
                     "metadata. Null if bytes is null."},
     [I_RANKS] =
         {"ranks", TM_INT, "",
-         "Number of ranks whose kernels are known. The sums in this row cover only these ranks."},
+         "Number of ranks whose kernels are known. Only these ranks count in the row's sums."},
     [I_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Earliest start of the operation's kernels, since the epoch."},
     [I_EXPOSED] = {"exposed_ns", TM_INT, "ns",
-                   "GPU time of the operation's kernels during which their rank runs no compute "
-                   "kernel, including waits for the last rank; summed over ranks. The sum over all "
-                   "operations is exposed_comm_ns of overlap.rank, but time in which a rank runs "
-                   "several communication kernels counts here once for each kernel."},
+                   "Time in which the operation's kernels run and their rank runs no compute "
+                   "kernel, summed over ranks. It includes waits for the last rank. All operations "
+                   "together give exposed_comm_ns of overlap.rank, or more if a rank runs several "
+                   "communication kernels at once."},
     [I_LONGEST] = {"longest_exposed_ns", TM_INT, "ns",
                    "Largest exposed time of the operation on a single rank."},
     [I_LONGEST_RANK] = {"longest_rank", TM_INT, "", "Lowest rank with longest_exposed_ns."},
     [I_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of the operation's kernels."},
     [I_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Sum over the operation's ranks of the time that each waited for the last rank; "
-                "null if the operation has no wait."},
+                "Time that ranks waited for the last rank, summed over ranks; null if unknown."},
 };
 
 static const tm_table_def instance_def = {
@@ -227,16 +227,16 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
     [U_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the group; null if unknown."},
     [U_REASON] =
         {"reason", TM_TEXT, "",
-         "Why the kernels belong to no operation. order unproven: there is no metadata, and the "
-         "waits between ranks do not show the group. one-sided: only one side was recorded. group "
-         "unknown: the group's ranks are unknown. peer unknown: the other rank is unknown. "
-         "transfers differ: sender and receiver disagree. The remaining reasons are for kernels "
-         "without a number whose order differs between ranks. too few: chance cannot be ruled out. "
-         "tokens differ: no correspondence has the same kinds, sizes and steps. incoherent: no "
-         "correspondence makes the ends differ by a constant time. ambiguous: several "
-         "correspondences fit. no counterpart: no kernel ends at that time on other ranks. ends "
-         "need not meet: a rank lacks kernels, and the ends do not show which, because ranks leave "
-         "this kind of collective (such as a broadcast) at different times."},
+         "Why the kernels were not matched. order unproven: no metadata, and the waits between "
+         "ranks do not show the group. one-sided: only the sender or only the receiver was "
+         "recorded. group unknown: the group's ranks are unknown. peer unknown: the other rank is "
+         "unknown. transfers differ: sender and receiver disagree. The other reasons are for "
+         "kernels without a sequence number whose order differs between ranks. too few: a match "
+         "could be chance. tokens differ: no match has equal kinds, sizes and steps. incoherent: "
+         "in no match do the ends of two ranks differ by a constant time. ambiguous: several "
+         "matches fit. no counterpart: no kernel of the other ranks ends at that time. ends need "
+         "not meet: a rank lacks kernels, and the ends do not show which, because ranks leave this "
+         "kind of collective (such as a broadcast) at different times."},
     [U_COUNT] = {"count", TM_INT, "", "Number of communication kernels."},
 };
 
@@ -250,9 +250,8 @@ static const tm_table_def unmatched_def = {
     .top = U_COUNT,
 };
 
-/* Unmatched kernels of each process. The counts of rows with equal keys are added up when the job's
- * table is made. The usual merge of tables is not used, because this one has text keys and few
- * rows. */
+/* Unmatched kernels of each process. The job's part adds up rows with equal keys, not the usual
+ * merge, which does not support text keys. */
 static const tm_table_def unmatched_part_def = TM_INTERNAL_TABLE(
     "collectives.unmatched_part",
     "A row for each process, group and reason: its part of collectives.unmatched.",
@@ -272,8 +271,7 @@ static int by_class(const void *a, const void *b) {
     return order ? order : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
-/* Sets the medians of a class. `scratch` is for n values, which are int64_t or double, of equal
- * size. */
+/* Sets the medians of a class. `scratch` has room for n int64_t or n double. */
 static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void *scratch) {
     int64_t *values = scratch;
     double *rates = scratch;
@@ -281,8 +279,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
         values[i] = v[i].bytes;
     if (v->bytes >= 0)
         tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
-    /* Operations that do not synchronise, or whose clocks cannot be compared, have no known last
-     * start (L). They have none of the following figures. */
+    /* The last start (L) is unknown if operations do not synchronise, or clocks cannot be compared.
+     * The following values are then null. */
     size_t n_timed = 0, n_skews = 0, n_rates = 0;
     for (size_t i = 0; i < n; i++)
         if (v[i].transfer_ns >= 0)
@@ -305,8 +303,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
-/* Sets the weakest evidence of the matches in a class. It may differ, because each stream of the
- * same ranks is matched separately. */
+/* Sets the weakest evidence in a class. Streams of the same ranks are matched separately, so
+ * evidence may differ. */
 static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     int32_t bits = v->evidence_bits;
     bool at_least = false;
@@ -318,8 +316,7 @@ static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     tm_cell_set_int(&row[K_AT_LEAST], at_least);
 }
 
-/* Adds the row of complete operations [n] of one kind, group and size class (a class, for
- * short). */
+/* Adds the row of a class: the complete operations [n] of one kind, group and size class. */
 static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     int64_t *scratch = malloc(n * sizeof *scratch);
@@ -341,7 +338,7 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
     return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
 }
 
-/* Adds the rows of the groups that this process owns: it has all of their operations. */
+/* Adds the rows of the groups that this process owns. It has all of their operations. */
 static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, kind_def.name);
     tm_instance_value *v = own->values.data;
@@ -356,7 +353,8 @@ static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error
     return TM_OK;
 }
 
-/* For operations that are listed singly, adds when each member arrived and left. */
+/* Adds when each member of an operation arrived and left. Only for operations with a row of their
+ * own. */
 static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
                               int64_t place, tm_table *table, tm_error *err) {
     for (size_t i = 0; i < instance->n; i++) {
@@ -436,8 +434,8 @@ static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_in
         tm_cell_set_int(&row[I_WAIT], wait);
 }
 
-/* Sets the size. Calls give the size of the input. The output of an all-gather is that size times
- * the number of ranks; it is unknown unless all ranks are known. */
+/* Sets the size. Calls give the size of the input. All-gathers are measured by output: input times
+ * number of ranks, unknown unless all ranks are known. */
 static void set_size(tm_cell *row, const tm_comm_record *members) {
     const bool inferred = members->bytes < 0;
     int64_t bytes = inferred ? members->call_bytes : members->bytes;
@@ -451,7 +449,8 @@ static void set_size(tm_cell *row, const tm_comm_record *members) {
     tm_cell_set_bool(&row[I_INFERRED], inferred);
 }
 
-/* Adds an operation of this process that is among those of the job with the most exposed time. */
+/* Adds an operation of this process that is among the job's operations with the most exposed time.
+ */
 static tm_status add_exposed(const tm_comm_record *members, const tm_instance *instance,
                              int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -527,7 +526,7 @@ static bool same_row(const tm_cell *a, const tm_cell *b) {
            same_text(&a[U_REASON], &b[U_REASON]);
 }
 
-/* Texts are copied: each table owns those of its cells. */
+/* copies texts: each table owns the texts of its cells */
 static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
@@ -540,8 +539,7 @@ static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *tab
     return tm_table_set_text(table, &row[U_REASON], from[U_REASON].value.text, err);
 }
 
-/* Merges rows with equal keys of kernels without an operation. They are adjacent, because the parts
- * are sorted.
+/* Merges rows of unmatched kernels with equal keys, which are adjacent.
  */
 static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;

@@ -35,26 +35,27 @@ static const tm_column columns[N_COLUMNS] = {
               "Number of thread blocks of the launch, x,y,z; null if the trace does not have it."},
     [BLOCK] = {"block", TM_TEXT, "",
                "Number of threads per block, x,y,z; null if the trace does not have it."},
-    [RANKS] = {"ranks", TM_INT, "",
-               "Number of ranks that run the kernel at least 5 times beside communication and at "
-               "least 5 times alone. All other columns cover only these ranks."},
+    [RANKS] =
+        {"ranks", TM_INT, "",
+         "Number of ranks that run the kernel at least 5 times beside communication (at the same "
+         "time) and at least 5 times alone. All other columns are about these ranks only."},
     [BESIDE] =
         {"beside_calls", TM_INT, "",
          "Number of kernels that overlap communication for at least half of their duration."},
     [ALONE] = {"alone_calls", TM_INT, "", "Number of kernels that overlap no communication."},
     [MEDIAN_BESIDE] =
         {"beside_ns", TM_INT, "ns",
-         "Median over ranks of the rank's median duration of kernels beside communication."},
+         "Median duration on a rank of kernels beside communication; median over ranks."},
     [MEDIAN_ALONE] = {"alone_ns", TM_INT, "ns",
-                      "Median over ranks of the rank's median duration of kernels alone."},
+                      "Median duration on a rank of kernels alone; median over ranks."},
     [SLOWDOWN] = {"slowdown", TM_REAL, "",
-                  "Median over ranks of the rank's median duration beside communication divided by "
-                  "its median duration alone. 1.2 means 20 % slower. Kernels of one name and shape "
-                  "may still do different work."},
+                  "Median duration beside communication / median duration alone, of each rank; "
+                  "median over ranks. 1.2 means 20 % slower. Kernels of one name and shape may "
+                  "still do different work."},
     [EXTRA] = {"extra_ns", TM_INT, "ns",
-               "Time lost to the slowdown, summed over ranks: the rank's time of kernels beside "
-               "communication, minus beside_calls times the rank's mean duration alone. Negative "
-               "if kernels were faster beside communication."},
+               "Time lost to the slowdown, summed over ranks: the time of a rank's kernels beside "
+               "communication, minus their number times its mean duration alone. Negative if "
+               "kernels were faster beside communication."},
 };
 
 static const tm_table_def kernel_def = {
@@ -96,8 +97,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"extra_ns", TM_INT, "ns", "Time that the rank lost to the slowdown."},
 };
 
-/* The merge combines the rows of all ranks by name and shape. Medians are per rank, since ranks may
- * differ in speed. */
+/* Rows of the ranks, which the merge combines by name and shape. Medians are per rank, since ranks
+ * may differ in speed. */
 static const tm_table_def part_def =
     TM_PART_TABLE("contention.kernel_part",
                   "A row for each kernel, shape and rank: its part of contention.kernel.",
@@ -105,11 +106,11 @@ static const tm_table_def part_def =
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
-/* A shape: how many of its kernels ran alone and beside communication, and where their durations
- * are. */
+/* Kernels of one name and shape: how many ran alone and how many beside communication, and where
+ * their durations are. */
 typedef struct shape {
     size_t n[2];     /* alone, beside communication */
-    size_t first[2]; /* index of the first duration: alone, beside */
+    size_t first[2]; /* index of the first duration, of those alone and of those beside */
 } shape;
 
 /* A kernel that ran alone or beside communication. */
@@ -121,16 +122,16 @@ typedef struct sample {
 
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *alike; /* numbers of the shapes that share grid and block */
-    tm_keys keys;    /* of tm_named_shape; only kernels of one such shape are compared */
-    tm_vec shapes;   /* of shape, in the order of keys */
+    uint32_t *alike; /* groups kernels by name, grid and block */
+    tm_keys keys;    /* of tm_named_shape; compares only kernels of one name and shape */
+    tm_vec shapes;   /* of shape, in the order of `keys` */
     tm_vec samples;  /* of sample */
     size_t next;     /* first communication interval that may overlap later kernels */
     int64_t last_ns; /* start of the previous kernel */
 } survey;
 
-/* Returns the part of [begin, end) that overlaps communication [ns]. Events of a stream must come
- * in the order of their starts. */
+/* Returns the part of [begin, end) that overlaps communication [ns]. The caller passes the events
+ * of a stream in the order of their starts. */
 static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     const tm_intervals *set = &s->view->busy->communication;
     const tm_interval *v = set->data;
@@ -147,12 +148,12 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     return sum;
 }
 
-/* Adds a compute kernel to its shape. Kernels that overlap communication for less than half of
- * their duration count as neither kind. */
+/* Adds a compute kernel to its shape. Leaves out kernels that overlap communication for less than
+ * half of their duration. */
 static bool look_at(survey *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
-    /* Empty kernels are skipped so that every median is above 0: slowdowns divide by it. */
+    /* Skips empty kernels, so that no median is 0: slowdowns divide by it. */
     if (timeline->role[k->event] != TM_ROLE_COMPUTE || duration == 0)
         return true;
     int64_t beside = beside_ns(s, begin, begin + duration);
@@ -168,8 +169,7 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     return true;
 }
 
-/* Groups the durations by shape, and within a shape by whether the kernel ran alone. Uses a
- * counting sort. */
+/* Sorts the durations by shape; in a shape, those alone come first. Counting sort. */
 static void arrange(survey *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;
@@ -195,7 +195,7 @@ static double sum_of(const int64_t *durations, size_t n) {
     return sum;
 }
 
-/* Adds the row of one shape of this rank. It has enough kernels of both kinds. */
+/* Adds the row of a shape with enough kernels alone and beside communication. */
 static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
     const tm_named_shape *key = (const tm_named_shape *)s->keys.keys.data + number;
@@ -251,7 +251,7 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Each rank's ratio is computed by itself, so a rank that is always slow does not affect it. */
+/* a ratio for each rank, so that it does not matter if a rank is always slow */
 static tm_status set_slowdown(tm_cell *cell, const tm_rank_rows *rows, tm_error *err) {
     const size_t n = rows->end - rows->first;
     double *ratios = malloc(n * sizeof *ratios);

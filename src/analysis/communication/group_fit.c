@@ -6,19 +6,19 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* A run is a set of operations of similar size: no size exceeds the smallest by more than this
- * factor. */
+/* A run has operations of similar size: the largest size of a run / the smallest is at most this.
+ */
 #define RUN_RATIO 1.25
 
-/* Sizes range from half a byte to 2^63 bytes, which gives at most this many runs. */
+/* maximum number of runs: sizes are from half a byte to 2^63 bytes */
 enum { RUNS_MAX = 208 };
 
-/* Minimum of the largest size divided by the smallest. */
+/* a fit needs this ratio of the largest to the smallest size */
 #define SPAN_MIN 4.0
 
 typedef struct run {
     double x, y;   /* medians of the operations' moved bytes and times [ns] */
-    double weight; /* of the run's deviation from the line */
+    double weight; /* of the deviation from the line */
 } run;
 
 static int by_size(const void *a, const void *b) {
@@ -27,7 +27,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_real(x->time_ns, y->time_ns);
 }
 
-/* Makes a run of transfers, [n] ascending in size. `scratch` has room for n numbers. */
+/* Makes a run of transfers [n], sorted by size. `scratch` has room for n numbers. */
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     run made = {.weight = sqrt((double)n)};
     for (size_t i = 0; i < n; i++)
@@ -39,8 +39,8 @@ static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     return made;
 }
 
-/* Returns the weighted sum of the deviations from a line. Each deviation is relative to the run's
- * time, so that small sizes, which determine the latency, count as much as large ones. */
+/* Returns the weighted sum of the deviations from a line, each relative to the run's time. So small
+ * sizes, which determine the latency, count as much as large ones. */
 static double cost_of(const run *runs, size_t n, double latency, double slope) {
     double cost = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -48,8 +48,8 @@ static double cost_of(const run *runs, size_t n, double latency, double slope) {
     return cost;
 }
 
-/* The sum of absolute deviations is smallest for a line through two of the points, so all pairs are
- * tried. Runs have distinct ascending sizes, so no slope is infinite. */
+/* The line with the smallest sum of absolute deviations goes through two of the points, so this
+ * tries all pairs. Sizes of runs ascend, so no slope is infinite. */
 static tm_transfer_line best_line(const run *runs, size_t n) {
     tm_transfer_line line = {0};
     double least = HUGE_VAL;
@@ -89,8 +89,8 @@ tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *o
     if (n_runs > 1 && runs[n_runs - 1].x >= SPAN_MIN * runs[0].x)
         line = best_line(runs, n_runs);
     if (line.found) {
-        /* If the latency is a small part of the time of all sizes, it is lost in noise; so is the
-         * bandwidth if the bytes take a small part. */
+        /* The latency is lost in noise if it is a small part of every size's time; so is the
+         * bandwidth, if moving bytes takes a small part. */
         line.shows_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
         line.shows_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
     }

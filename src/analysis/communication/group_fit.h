@@ -23,13 +23,13 @@ typedef struct tm_transfer_line {
 } tm_transfer_line;
 
 /**
- * Fits the line with the smallest sum of relative deviations. Sizes within a quarter of one another
- * are merged into one point: the medians of their sizes and times, weighted with the square root of
+ * Fits the line with the smallest sum of relative deviations. Merges sizes that differ by up to a
+ * quarter into one point: the medians of their sizes and times, weighted with the square root of
  * their number. So a few slow operations do not move the line, and many large operations do not
- * outweigh the few small ones that determine the latency. The largest size must be four times the
- * smallest.
+ * outweigh the few small ones that determine the latency. Finds no line if the largest size is less
+ * than four times the smallest.
  *
- * @param transfers  [n] sorted by the call
+ * @param transfers  [n] sorted by this function
  * @param out        set only on TM_OK
  * @return           TM_OK; TM_ERR_FAULT when out of memory
  */

@@ -36,9 +36,9 @@ static const tm_column link_columns[N_LINK_COLUMNS] = {
                    "Ranks with kernels in the group's operations: 0-3 means 0 to 3, 0-24:8 means "
                    "every eighth rank. A list that is too long ends with ... ."},
     [L_FROM] = {"from_rank", TM_INT, "",
-                "Sending rank if the row is for transfers between two ranks; otherwise null."},
+                "Sending rank; null if the row is not about transfers between two ranks."},
     [L_TO] = {"to_rank", TM_INT, "",
-              "Receiving rank if the row is for transfers between two ranks; otherwise null."},
+              "Receiving rank; null if the row is not about transfers between two ranks."},
     [L_KIND] = {"kind", TM_TEXT, "",
                 "Kind of collective; sendrecv for transfers between two ranks."},
     [L_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
@@ -51,21 +51,19 @@ static const tm_column link_columns[N_LINK_COLUMNS] = {
     [L_COUNT] = {"count", TM_INT, "",
                  "Number of complete operations: every rank of the group has a kernel."},
     [L_BYTES] = {"bytes", TM_INT, "B", "Median size of the operations."},
-    [L_TIME] =
-        {"median_ns", TM_INT, "ns",
-         "Median time from the start of the last rank to the latest end. For transfers between two "
-         "ranks it is the median of the shorter of the two kernels, which needs no common clock."},
+    [L_TIME] = {"median_ns", TM_INT, "ns",
+                "Median time from the start of the last rank to the latest end. For transfers "
+                "between two ranks: median duration of the shorter of the two kernels."},
     [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [L_FIT] = {"times_fit", TM_REAL, "",
-               "median_ns / the time that the line fitted to the group's operations "
-               "(groups.group.latency_ns) gives for this size. Null if no line was fitted."},
-    [L_PEERS] =
-        {"peers", TM_INT, "",
-         "Number of other links with the same dimension, number of ranks, reach, kind and median "
-         "size. For pairs in a group without a dimension, only pairs of the same group count."},
-    [L_PEERS_TIME] = {"peers_ns", TM_INT, "ns",
-                      "Median of median_ns over the peers, which do not include the link itself."},
+               "median_ns / the time that the group's fitted line predicts for this size (see "
+               "groups.group.latency_ns). Null if no line was fitted."},
+    [L_PEERS] = {"peers", TM_INT, "",
+                 "Number of peers: other links with the same dimension, number of ranks, reach, "
+                 "kind and median size. If a pair's group has no dimension, only other pairs of "
+                 "that group are peers."},
+    [L_PEERS_TIME] = {"peers_ns", TM_INT, "ns", "Median of median_ns over the peers."},
     [L_SLOWER] = {"times_slower", TM_REAL, "", "median_ns / peers_ns."},
     [L_SLOW] = {"slow", TM_BOOL, "",
                 "True if times_slower is over 1.2, median_ns exceeds peers_ns by over 10 us, and "
@@ -82,8 +80,8 @@ const tm_table_def tm_group_link_def = {
     .top = L_SLOWER,
 };
 
-/* A link needs two peers: with one, either of the two may be the unusual link. It needs three
- * operations: one slow operation does not make a slow link.
+/* A link needs two peers, because of two links either may be the unusual one, and three operations,
+ * because one slow operation does not make a slow link.
  */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
@@ -91,15 +89,14 @@ enum { PEERS_MIN = 2, COUNT_MIN = 3 };
  * size class. */
 typedef struct link {
     tm_group_whole *group;
-    const tm_cell *class; /* the link's row of groups.class */
+    const tm_cell *class; /* row of groups.class */
     int64_t n_hosts;
     size_t ranks;
     bool pair;
 } link;
 
-/* Sorts peers together; returns 0 for two links that are peers. Groups without a known dimension
- * may serve different purposes, so they are not compared with one another; only the pairs within
- * one group are. */
+/* Order in which peers are adjacent; returns 0 for peers. Groups without a known dimension may
+ * serve different purposes, so only pairs of one group are peers. */
 static int by_peers(const link *x, const link *y) {
     const char *p = x->group->dimension, *q = y->group->dimension;
     int found = strcmp(p ? p : "", q ? q : "");
@@ -116,7 +113,7 @@ static int by_peers(const link *x, const link *y) {
                  : tm_order_i64(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
 }
 
-/* Sorts the links that are peers by time. The final comparison only makes the order unique. */
+/* Sorts peers by time. */
 static int by_time(const void *a, const void *b) {
     const link *x = a, *y = b;
     int found = by_peers(x, y);
@@ -135,8 +132,7 @@ static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     return tm_median(middle, 2);
 }
 
-/* Compares a link with its peers. If the link itself counted, it would bias the median of few
- * peers. */
+/* Compares a link with its peers, without the link itself, which would bias the median of few. */
 static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own) {
     const tm_cell *class = peers[own].class;
     int64_t time = class[TM_GC_TIME].value.i, usual = median_of_others(peers, n, own);
@@ -181,7 +177,7 @@ static size_t collect(const tm_group_survey *s, link *links) {
     for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
         const tm_cell *class = tm_table_row(classes, i);
         int64_t ends[2] = {class[TM_GC_FROM].value.i, class[TM_GC_TO].value.i}, scratch[2];
-        /* Groups and classes ascend in id, and every class belongs to a group. */
+        /* groups and classes are sorted by id, and every class belongs to a group */
         while (s->groups[g].part[TM_GP_ID].value.i < class[TM_GC_ID].value.i)
             g++;
         link it = {&s->groups[g], class, s->groups[g].n_hosts, s->groups[g].n_ranks, ends[0] >= 0};

@@ -28,7 +28,8 @@ static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_LATENCY] = {"latency_ns", TM_INT, "ns", "As in groups.group."},
     [TM_GP_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s", "As in groups.group."},
     [TM_GP_SLOW] = {"slow_operations", TM_INT, "", "As in groups.group."},
-    [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "", "Whether the group only sends and receives."},
+    [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "",
+                          "Whether the group has only sends and receives."},
 };
 
 /* One process owns a group and has the values of all its operations, so each id has one row. */
@@ -51,13 +52,13 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
-/* Made by the process that owns the group. The job compares the classes of all groups to find slow
+/* From the process that owns the group. The job compares the classes of all groups to find slow
  * links. */
 const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
     "groups.class", "A row for each process group, pair of ranks, kind and size class.",
     class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);
 
-/* One process group: its operations [n], and figures derived from them. */
+/* One process group. */
 typedef struct portrait {
     const tm_instance_value *v;
     size_t n;
@@ -82,8 +83,8 @@ static bool is_pair(const tm_instance_value *v) {
     return v->from >= 0 && v->to >= 0;
 }
 
-/* Returns the time that a complete operation takes once all ranks have arrived; -1 if unknown. For
- * a transfer this is the shorter of the two kernels, since the later rank does not wait. */
+/* Returns the time that a complete operation takes after all ranks have arrived; -1 if unknown. For
+ * a transfer between two ranks, the shorter of the two kernels, which does not wait. */
 static int64_t time_of(const tm_instance_value *v) {
     return is_pair(v) ? v->shortest_ns : v->transfer_ns;
 }
@@ -92,8 +93,8 @@ static double moved(const tm_instance_value *v) {
     return (double)v->bytes * tm_bus_factor(v->kind, v->group_size);
 }
 
-/* Returns whether an operation is used for the fit. Transfers between two ranks behave unlike
- * collectives: they are used only if the group has no other operations. */
+/* Returns whether the fit uses an operation. It uses transfers between two ranks, which behave
+ * unlike collectives, only if the group has no other operations. */
 static bool is_told(const portrait *p, const tm_instance_value *v) {
     return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && time_of(v) > 0 &&
            v->group_size > 1 && is_pair(v) == p->pairs_only;
@@ -122,8 +123,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* The excess must also exceed a fixed time, as for links: clocks cannot resolve shorter
-         * times. */
+        /* as for links, ignores differences that clocks cannot resolve */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }
@@ -132,7 +132,7 @@ static tm_status fit(portrait *p, tm_error *err) {
     return status;
 }
 
-/* Sets the sums. The time of transfers is summed only over kernels with a known wait. */
+/* Sets the sums. Sums the transfer time only over kernels with a known wait. */
 static void set_sums(tm_cell *row, const portrait *p) {
     int64_t states[] = {0, 0, 0}, bytes = 0, comm = 0, wait = 0, synced = 0;
     bool waits = false, sized = false;
@@ -162,15 +162,16 @@ static void set_sums(tm_cell *row, const portrait *p) {
     }
 }
 
-/* Adds the group's row. The merge sets the text of the description, because it has the names. */
+/* Adds the group's row. The merge sets the text of the description, because only it has the names.
+ */
 static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
     uint32_t description = TM_NO_NAME;
     for (size_t i = 0; i < p->n; i++)
-        /* Any rank may lack a description. The maximum is taken, which does not depend on the
-         * order; TM_NO_NAME is below every id. */
+        /* Some ranks may lack a description. The maximum of the ids does not depend on their order;
+         * TM_NO_NAME is below every id. */
         description = p->v[i].description > description ? p->v[i].description : description;
     tm_cell_set_int(&row[TM_GP_ID], (int64_t)p->v->process_group);
     tm_cell_set_int(&row[TM_GP_DESCRIPTION_ID], description);
@@ -179,7 +180,7 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     set_sums(row, p);
     if (p->busbw > 0.0)
         tm_cell_set_real(&row[TM_GP_BUSBW], p->busbw);
-    /* A line may be found, but determine neither latency nor bandwidth. */
+    /* a line may fix neither latency nor bandwidth */
     if (p->line.found)
         tm_cell_set_int(&row[TM_GP_SLOW], p->n_slow);
     if (p->line.shows_latency)
@@ -189,7 +190,7 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     return tm_table_set_text(table, &row[TM_GP_GROUP], p->v->group_text, err);
 }
 
-/* Adds the row of a class of complete operations, if any of their times is known. */
+/* Adds the row of a class of complete operations, if the time of any is known. */
 static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t n, tm_table *table,
                            tm_error *err) {
     size_t n_timed = 0; /* the clocks of some operations may not be comparable */
@@ -236,7 +237,7 @@ static tm_status add_group(const tm_instance_value *v, size_t n, tm_tables *out,
     TM_TRY(fit(&p, err));
     TM_TRY(add_part(&p, tm_tables_find(out, tm_group_part_def.name), err));
     tm_table *classes = tm_tables_find(out, tm_group_class_def.name);
-    /* Complete operations are sorted first. */
+    /* complete operations come first */
     for (size_t first = 0, i = 0; first < n && v[first].state == TM_INSTANCE_COMPLETE; first = i) {
         for (i = first + 1; i < n && by_class(&v[first], &v[i]) == 0; i++)
             ;

@@ -49,13 +49,14 @@ extern const tm_table_def tm_group_class_def;
 /** Minimum size [bytes] of operations whose bandwidth is computed. */
 #define TM_LARGE_BYTES (INT64_C(1) << 20)
 
-/** A time is slow only if it exceeds the usual time by this much [ns], the precision of clocks. */
+/** An operation is slow only if it exceeds the usual time by this much [ns], the precision of
+ * clocks. */
 #define TM_SLOW_NS 10000
 
 /**
  * Adds the rows of the groups that this process owns.
  *
- * @param own  operations of this process; the call sorts its values
+ * @param own  operations of this process; sorted by this function
  * @return     TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_group_parts_add(const tm_collectives *own, tm_tables *out,

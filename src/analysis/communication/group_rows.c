@@ -40,12 +40,10 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
     [G_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the group, with or without kernels."},
     [G_DIMENSION] =
         {"dimension", TM_TEXT, "",
-         "Parallel dimension: data, tensor, pipeline, expert, context or sequence, found from a "
-         "word (dp, TENSOR, ...) in the group's description or, if it has none, in its name. "
-         "Several dimensions are joined with +. If neither has such a word, it is pipeline if the "
-         "group only sends and receives "
-         "and its pairs of ranks form no ring. Otherwise it is null, because experts, embeddings "
-         "and sequences use the same kinds of collectives."},
+         "Parallel dimension: data, tensor, pipeline, expert, context or sequence, found by a word "
+         "(dp, TENSOR, ...) in the group's description, or else in its name. Several are joined "
+         "with +. Without such a word: pipeline if the group only sends and receives and its pairs "
+         "of ranks form no ring; otherwise null."},
     [G_DESCRIPTION] = {"description", TM_TEXT, "",
                        "Description of the process group in the trace."},
     [G_HOSTS] = {"hosts", TM_INT, "",
@@ -59,8 +57,8 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
                       "Number of the group's operations in which some ranks have no kernel, or no "
                       "matched kernel."},
     [G_SUSPECT] = {"suspect", TM_INT, "",
-                   "Number of the group's operations whose kernels contradict one another in kind, "
-                   "size or time."},
+                   "Number of the group's operations whose kernels differ in kind or size, or "
+                   "contradict one another in time."},
     [G_BYTES] = {"bytes", TM_INT, "B",
                  "Sum of the sizes of the group's complete operations, with sizes as in "
                  "collectives.kind; null without metadata."},
@@ -68,29 +66,28 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
                 "Sum of the durations of all kernels of the group's operations."},
     [G_SHARE] = {"comm_share", TM_REAL, "",
                  "comm_ns / the time of all communication kernels of the job, matched or not."},
-    [G_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Part of comm_ns in which members waited for the last member; null if no operation "
-                "has a wait."},
+    [G_WAIT] =
+        {"wait_ns", TM_INT, "ns",
+         "Part of comm_ns in which members waited for the last member; null if no wait is known."},
     [G_TRANSFER] =
         {"transfer_ns", TM_INT, "ns",
-         "comm_ns - wait_ns, over operations that have a wait; null if no operation has a wait."},
+         "comm_ns - wait_ns, over operations whose waits are known; null if there are none."},
     [G_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "Median of bytes x f / time over complete operations of at least 1 MiB, with the "
                  "factor f of collectives.kind.busbw_gbps. The time is from the start of the last "
                  "rank to the latest end. In groups that only send and receive it is the duration "
                  "of the shorter of the two kernels."},
     [G_LATENCY] = {"latency_ns", TM_INT, "ns",
-                   "Latency of a fitted line: time = latency + bytes x f / bandwidth. The line has "
-                   "the smallest sum of relative deviations from the group's operations; sizes "
-                   "that differ by up to a quarter are merged. Null if the largest size is under "
-                   "four times the smallest, if time does not grow with size, or if the latency is "
-                   "under a tenth of the time of the smallest size."},
+                   "Latency in a line fitted to the group's operations: time = latency + bytes x f "
+                   "/ bandwidth, with the smallest sum of relative deviations. Null if the largest "
+                   "size is under four times the smallest, if time does not grow with size, or if "
+                   "the latency is under a tenth of the time of the smallest size."},
     [G_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s",
-                     "Bandwidth of the line that is fitted for latency_ns. Null if there is no "
-                     "line, or if the latency is over half of the time of the largest size."},
+                     "Bandwidth of the line that gives latency_ns. Null if there is no line, or if "
+                     "latency takes over half of the time of the largest size."},
     [G_SLOW] = {"slow_operations", TM_INT, "",
-                "Number of operations that took over 1.5 times the time of the line fitted for "
-                "latency_ns, and over 10 us more. Null if there is no line."},
+                "Number of operations that took over 1.5 times, and 10 us more than, the time that "
+                "the line predicts (see latency_ns). Null if there is no line."},
 };
 
 const tm_table_def tm_group_group_def = {
@@ -126,25 +123,19 @@ static const tm_column dimension_columns[N_DIMENSION_COLUMNS] = {
          "intra for groups within one host, inter for groups across hosts, null if unknown."},
     [D_GROUPS] = {"groups", TM_INT, "", "Number of process groups of the dimension."},
     [D_COMPLETE] = {"complete", TM_INT, "",
-                    "Number of complete operations of the dimension's groups: every rank of the "
-                    "group has a kernel."},
-    [D_BYTES] = {"bytes", TM_INT, "B",
-                 "Sum of groups.group.bytes over the dimension's groups; null without metadata."},
-    [D_COMM] = {"comm_ns", TM_INT, "ns",
-                "Sum of the durations of all kernels of the dimension's groups."},
+                    "Number of the groups' operations in which every rank has a kernel."},
+    [D_BYTES] = {"bytes", TM_INT, "B", "Sum of groups.group.bytes; null without metadata."},
+    [D_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of all kernels of the groups."},
     [D_SHARE] = {"comm_share", TM_REAL, "",
                  "comm_ns / the time of all communication kernels of the job, matched or not."},
-    [D_WAIT] =
-        {"wait_ns", TM_INT, "ns",
-         "Sum of groups.group.wait_ns over the dimension's groups; null if no group has a wait."},
+    [D_WAIT] = {"wait_ns", TM_INT, "ns",
+                "Sum of groups.group.wait_ns; null if no group has a value."},
     [D_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "Sum of groups.group.transfer_ns over the dimension's groups; null if no group "
-                    "has a value."},
+                    "Sum of groups.group.transfer_ns; null if no group has a value."},
     [D_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "Median of groups.group.busbw_gbps over the dimension's groups."},
-    [D_LINKS] = {"links", TM_INT, "", "Number of rows in groups.link for the dimension's groups."},
-    [D_SLOW] = {"slow_links", TM_INT, "",
-                "Number of slow rows in groups.link for the dimension's groups."},
+                 "Median of groups.group.busbw_gbps over the groups."},
+    [D_LINKS] = {"links", TM_INT, "", "Number of links of the groups (rows of groups.link)."},
+    [D_SLOW] = {"slow_links", TM_INT, "", "Number of slow links of the groups."},
 };
 
 const tm_table_def tm_group_dimension_def = {
@@ -166,7 +157,8 @@ const tm_table_def tm_group_rank_def = TM_INTERNAL_TABLE(
     "groups.rank", "A row for each rank: total duration of its communication kernels.",
     rank_columns, 2, 1);
 
-/* Returns the base of the shares: all communication kernels, also those of no group. */
+/* Returns the denominator of comm_share: the time of all communication kernels, also those without
+ * a group. */
 static int64_t all_communication(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, tm_group_rank_def.name);
     int64_t sum = 0;
@@ -185,8 +177,7 @@ static const struct {
     {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
 };
 
-/* Numbers are copied as cells. Texts belong to the table that they are from, so they are set
- * again. */
+/* Copies numbers as cells, but texts, which belong to their table, by value. */
 static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -220,7 +211,7 @@ static int by_dimension(const void *a, const void *b) {
     return order ? order : strcmp(p ? p : "", q ? q : "");
 }
 
-/* Adds a number to a sum. Null counts as no number; the sum of none is null. */
+/* Adds a number to a sum. Null is left out; the sum of nothing is null. */
 static void add_cell(tm_cell *sum, const tm_cell *cell) {
     if (!cell->null)
         tm_cell_set_int(sum, sum->null ? cell->value.i : tm_sum(sum->value.i, cell->value.i));

@@ -13,8 +13,8 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank that has a kernel in the group's operations."},
 };
 
-/* Each process has some operations of a group, and so only some of its ranks. The merge keeps one
- * row for each group and rank, in groups.member. */
+/* A process matches only some operations of a group, and may see only some of its ranks. The merge
+ * keeps one row for each group and rank, in groups.member. */
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",
     .doc = "A row for each process, process group and rank.",
@@ -44,7 +44,7 @@ int64_t tm_group_hosts(const tm_group_survey *s, const int64_t *ranks, size_t n,
     for (size_t i = 0; i < n; i++)
         scratch[i] = host_of(s, ranks[i]);
     tm_sort_values(scratch, n);
-    /* An unknown host (-1) is sorted first. */
+    /* an unknown host (-1) comes first */
     if (n == 0 || scratch[0] < 0)
         return 0;
     for (size_t i = 1; i < n; i++)
@@ -62,7 +62,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(((const named *)a)->text, ((const named *)b)->text);
 }
 
-/* Numbers the hosts, so that comparing them needs no texts. */
+/* Numbers the hosts, so that they are compared as numbers. */
 static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
     named *names = malloc((ranks->n_rows + 1) * sizeof *names);
@@ -88,7 +88,8 @@ static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     return TM_OK;
 }
 
-/* Writes ranks as "0-3,8-24:8": progressions of three or more ranks, or consecutive ones. */
+/* Writes ranks as "0-3,8-24:8": ranges of consecutive ranks, and three or more ranks with a
+ * constant stride. */
 static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MAX]) {
     size_t used = 0;
     out[0] = '\0';
@@ -105,7 +106,7 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
             size += snprintf(part + size, sizeof part - (size_t)size, "-%" PRId64, ranks[last]);
         if (last > i && stride > 1)
             size += snprintf(part + size, sizeof part - (size_t)size, ":%" PRId64, stride);
-        /* Keep room for "..." and the terminator. */
+        /* keep room for "..." and the terminator */
         if (used + (size_t)size + 4 >= TM_MEMBERS_MAX) {
             memcpy(out + used, "...", 4);
             return;
@@ -115,8 +116,8 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
     }
 }
 
-/* Returns whether fewer pairs of ranks of a group exchange data than the group has ranks. Such
- * pairs form no ring. `scratch` has room for one number for each row of groups.class. */
+/* Returns whether a group has fewer pairs of ranks that exchange data than ranks, so that they form
+ * no ring. `scratch` has room for one number for each row of groups.class. */
 static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group, int64_t *scratch,
                            size_t *next) {
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);

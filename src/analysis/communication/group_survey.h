@@ -4,7 +4,7 @@
 
 #include "tmerge/table.h"
 
-/* Internal tables that are read, besides those of group_parts.h. */
+/* Internal tables, besides those of group_parts.h. */
 extern const tm_table_def tm_group_member_part_def;
 extern const tm_table_def tm_group_member_def;
 

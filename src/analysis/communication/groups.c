@@ -14,7 +14,8 @@ static const tm_table_def *const defs[] = {
     &tm_group_class_def, &tm_group_member_part_def, &tm_group_member_def, &tm_group_rank_def,
 };
 
-/* Adds the time of all communication kernels of a rank, matched or not; shares refer to it. */
+/* Adds the time of all communication kernels of a rank, matched or not: the denominator of
+ * comm_share. */
 static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t sum = 0;
@@ -49,8 +50,7 @@ static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error
         ok = row != NULL;
         if (!ok)
             break;
-        /* Ids are hashes. They are stored as signed numbers, which all tables sort in the same
-         * way. */
+        /* ids are hashes, stored as signed numbers */
         tm_cell_set_int(&row[0], (int64_t)found[i].group);
         tm_cell_set_int(&row[1], found[i].rank);
     }

@@ -20,14 +20,14 @@ static const tm_column columns[N_COLUMNS] = {
     [TO] = {"to_rank", TM_INT, "",
             "Rank that receives; equal to from_rank for the data that stays on the rank."},
     [COUNT] = {"count", TM_INT, "",
-               "Number of all-to-all operations of from_rank whose bytes are known; bytes sums "
-               "over them."},
+               "Number of all-to-all operations of from_rank whose bytes are known. They are "
+               "summed in bytes."},
     [EVEN] = {"even_count", TM_INT, "",
-              "Number of the operations in count that have no list of split sizes: every rank gets "
-              "the same amount."},
+              "Number of these operations without split sizes, so that every rank gets the same "
+              "amount."},
     [UNKNOWN] = {"unknown_count", TM_INT, "",
-                 "Number of operations, not in count, whose sizes by rank are unknown: the split "
-                 "sizes or the type are not recorded, or do not fit the size and the group."},
+                 "Number of other operations, whose bytes are unknown: the split sizes or the type "
+                 "are not recorded, or do not fit the size and the group."},
     [BYTES] = {"bytes", TM_INT, "B",
                "Bytes that from_rank sends to to_rank: the sender's input x its split size for "
                "to_rank / the sum of its split sizes. Null if count is 0."},
@@ -37,8 +37,8 @@ static const tm_column columns[N_COLUMNS] = {
     [SHARE] = {"share_pct", TM_REAL, "%",
                "100 bytes / the bytes that from_rank sends to all ranks."},
     [TIMES_EVEN] = {"times_even", TM_REAL, "",
-                    "bytes / the bytes that to_rank would get if from_rank sent the same amount to "
-                    "every rank of each operation's group. Null if that amount is 0."},
+                    "bytes / the bytes that to_rank would get if from_rank divided its data evenly "
+                    "in each operation. Null if that is 0."},
 };
 
 const tm_table_def tm_pair_def = {
@@ -60,14 +60,14 @@ static const tm_column part_columns[N_P] = {
     [P_FROM] = {"from_rank", TM_INT, "", "As in collectives.pair."},
     [P_TO] = {"to_rank", TM_INT, "", "As in collectives.pair."},
     [P_RANK] = {"rank", TM_INT, "",
-                "The rank whose trace this is from: the sender or the receiver."},
+                "The rank whose trace the row is from: the sender or the receiver."},
     [P_COUNT] = {"count", TM_INT, "", "As in collectives.pair."},
     [P_EVEN] = {"even_count", TM_INT, "", "As in collectives.pair."},
     [P_UNKNOWN] = {"unknown_count", TM_INT, "", "As in collectives.pair."},
     [P_BYTES] = {"bytes", TM_INT, "B", "As in collectives.pair."},
-    [P_EACH] = {"each_bytes", TM_REAL, "B",
-                "Bytes that to_rank would get if each of the operations sent the same amount to "
-                "every rank."},
+    [P_EACH] =
+        {"each_bytes", TM_REAL, "B",
+         "Bytes that to_rank would get if each operation sent the same amount to every rank."},
     [P_TOLD] = {"expected_count", TM_INT, "",
                 "Number of operations that expected_bytes sums over."},
     [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
@@ -82,13 +82,13 @@ typedef struct pair {
     int64_t from, to;
 } pair;
 
-/* What the trace of a rank records about a pair. */
+/* What one rank's trace records about a pair. */
 typedef struct pair_record {
     int64_t count, even, unknown, bytes, expected_count, expected_bytes;
     double each_bytes;
 } pair_record;
 
-/* What the trace of a rank records about all pairs. */
+/* What one rank's trace records about all pairs. */
 typedef struct rank_records {
     const tm_rank_view *view;
     tm_keys lists;  /* of uint32_t: name ids of lists of ranks */
@@ -102,7 +102,7 @@ typedef struct side {
     bool sends, known, even;
     int64_t bytes; /* to or from all ranks together */
     size_t n;      /* ranks of the group */
-    /* sum of the split sizes, and bytes per row; no rows: nothing is sent */
+    /* sum of the split sizes [rows], and bytes per row; no rows: nothing is sent */
     int64_t rows, row_bytes;
     int64_t split[GROUP_MOST]; /* [n] */
 } side;
@@ -123,9 +123,8 @@ static bool read_split(const char *text, side *s) {
     return *p == ']';
 }
 
-/* Whether an operation sends the same amount to every rank. An empty list means that it does. If
- * the list is missing, it does too, unless the name shows that sizes vary: then the profiler left
- * the list out. */
+/* Returns whether an operation sends the same amount to every rank: if the list of split sizes is
+ * empty, or missing and the name does not say that sizes vary. */
 static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_text list) {
     const char *name = tm_names_text(names, attr->name).bytes;
     if (list.size == 0)
@@ -133,7 +132,7 @@ static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_te
     return strcmp(list.bytes, "[]") == 0 || strcmp(list.bytes, "\"[]\"") == 0;
 }
 
-/* PyTorch's split sizes count rows of a tensor, which have equal size, not elements. */
+/* PyTorch's split sizes count rows of a tensor, not elements. */
 static void split_side(const tm_names *names, const tm_collective_attr *attr, side *s) {
     const tm_text list = tm_names_text(names, s->sends ? attr->in_split : attr->out_split);
     const int64_t elements = s->sends ? attr->in_elements : attr->out_elements;

@@ -13,7 +13,7 @@ extern const tm_table_def tm_pair_part_def;
 /** Adds the bytes that a rank sends and receives. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Merges the data of the sender and the receiver of each pair. Returns TM_OK; TM_ERR_FAULT. */
+/** Merges what the sender and the receiver of each pair recorded. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_pairs_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sets the shares, and keeps the pairs with the most bytes. */

@@ -9,8 +9,7 @@ typedef struct work_key {
     int64_t flop, bytes;
 } work_key;
 
-/* Counts only compute operations. Collectives add numbers too, but would count as covered
- * computation. */
+/* Counts only compute operations: collectives add numbers, too, but are not computation. */
 static bool is_counted(const tm_timeline *timeline, const tm_xla_op *op) {
     return op->part == TM_XLA_WHOLE && op->flop >= 0 &&
            timeline->role[op->attr->event] == TM_ROLE_COMPUTE;

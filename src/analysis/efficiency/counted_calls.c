@@ -5,7 +5,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
 
-/* Name ids of a call's name and inputs, which determine its work. */
+/* Name ids of the name and inputs of a call, which determine its work. */
 typedef struct signature {
     uint32_t name, shapes, types, concrete;
 } signature;
@@ -25,8 +25,8 @@ static tm_text text_of(const finding *f, uint32_t id) {
     return tm_names_text(f->view->names, id);
 }
 
-/* Returns the index into f->works for these inputs; TM_NO_KEY if they do not determine the work, or
- * when out of memory (then *ok is false). */
+/* Returns the index into f->works of the work for these inputs; TM_NO_KEY if they do not determine
+ * it, or if out of memory (*ok is then false). */
 static uint32_t find_work(finding *f, const signature *s, bool *ok) {
     uint32_t known = tm_keys_find(&f->signatures, s);
     if (known == TM_NO_KEY) {
@@ -84,8 +84,8 @@ static bool add_call(finding *f, uint32_t call, const tm_inputs_attr *inputs, ui
     return tm_vec_append(&f->list, &own, 1) && tm_vec_append(&f->places, &place, 1);
 }
 
-/* Calls, inputs and shapes are all in the order of their events. Calls that are not counted belong
- * to the counted call that encloses them. */
+/* Calls, inputs and shapes are all in the order of their events. Kernels of a call that is not
+ * counted belong to the counted call around it. */
 static bool find_calls(finding *f) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_calls *operators = f->view->operators;
@@ -107,7 +107,7 @@ static bool find_calls(finding *f) {
     return ok;
 }
 
-/* The precision of a kernel shows whether FP32 was multiplied as TF32, on tensor cores. */
+/* the name of a kernel shows whether FP32 was multiplied as TF32, on tensor cores */
 static void tell_number(tm_counted_call *own, uint8_t precision) {
     if (own->number != TM_NUMBER_SINGLE)
         return;

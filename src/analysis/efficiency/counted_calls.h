@@ -16,20 +16,20 @@
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
-    uint8_t number;        /* tm_number, more exact if the names of its kernels show it */
-    bool forward;    /* an operator of the forward pass only, such as linear, or one called by it; a
-                        matmul called elsewhere may be of either pass */
-    bool recomputed; /* a forward operator that runs in the backward pass */
-    uint32_t first;  /* event row of its first kernel; TM_NO_EVENT: it has none */
-    int64_t kernel_ns;  /* duration of all its kernels */
-    int64_t product_ns; /* duration of its kernels that multiply; for XLA, of all */
+    uint8_t number;        /* tm_number, from the names of its kernels if they show it */
+    bool forward;          /* an operator that only the forward pass runs, such as linear, or a call
+                              inside of one; false for a matmul elsewhere, which may be of either pass */
+    bool recomputed;       /* forward operator that runs in the backward pass */
+    uint32_t first;        /* event row of its first kernel; TM_NO_EVENT: it has none */
+    int64_t kernel_ns;     /* duration of all its kernels */
+    int64_t product_ns;    /* duration of its kernels that multiply; for XLA, of all its kernels */
 } tm_counted_call;
 
 typedef struct tm_counted_calls {
     tm_counted_call *list; /* [n] ascending by row; owned */
     size_t n;
-    uint32_t *of_operator; /* by operator call: index of the counted call that owns its launches;
-                              TM_NOT_COUNTED: none; NULL for XLA; owned */
+    uint32_t *of_operator; /* [operator calls] index of the counted call to which the kernels of the
+                              call belong; TM_NOT_COUNTED: none; NULL for XLA; owned */
     tm_work *works;        /* one for each different set of inputs; owned */
 } tm_counted_calls;
 

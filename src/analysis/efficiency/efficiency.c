@@ -9,8 +9,7 @@ static const tm_table_def *const defs[] = {
 
 static tm_status efficiency_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_counted_calls calls;
-    /* A rank has XLA's operations or operators with shapes, which only PyTorch records, but never
-     * both. */
+    /* A rank has operations of XLA, or PyTorch's operators with shapes, never both. */
     tm_status status = view->timeline->n_attrs[TM_ATTR_XLA] > 0
                            ? tm_compiled_calls_find(view, &calls, err)
                            : tm_counted_calls_find(view, &calls, err);

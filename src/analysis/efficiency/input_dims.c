@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A position in a text, which may have any content. */
+/* A position in a text of any content. */
 typedef struct place {
     const char *p, *end;
 } place;
@@ -36,7 +36,7 @@ static bool take_int(place *at, int64_t *out) {
     return at->p > first;
 }
 
-/* Moves past the closing bracket of a list. The opening bracket has already been passed. */
+/* Moves past the closing bracket of a list whose opening bracket has been read. */
 static bool skip_list(place *at) {
     for (int depth = 1; at->p < at->end; at->p++) {
         depth += (*at->p == '[') - (*at->p == ']');
@@ -48,8 +48,7 @@ static bool skip_list(place *at) {
     return false;
 }
 
-/* Reads the numbers of a list and its closing bracket. The opening bracket has already been
- * read. */
+/* Reads the numbers and the closing bracket of a list whose opening bracket has been read. */
 static bool take_numbers(place *at, tm_dims *out) {
     out->n = 0;
     if (take(at, ']'))

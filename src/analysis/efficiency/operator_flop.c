@@ -94,7 +94,7 @@ static bool is_known(const tm_work *work) {
 }
 
 /* Matrix products of inputs a and a + 1 with @p n_dims dimensions: [B,] M x K and [B,] K x N.
- * Inputs before input a are added to the product. */
+ * Inputs before `a` are added to the product. */
 static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     const tm_dims *x = &c->d[a], *y = &c->d[a + 1];
     int last = n_dims - 1;
@@ -195,7 +195,8 @@ static bool is_asked_for(tm_text mask, int n) {
     return p < end && (*p == 'T' || *p == '1');
 }
 
-/* Counts the requested gradients of input and weight; each costs as much as the forward pass. */
+/* Returns how many gradients, of input and weight, were requested; each costs as much as the
+ * forward pass. */
 static bool convolution_backward(const call *c, tm_work *out) {
     const tm_dims *grad = &c->d[0], *x = &c->d[1], *weight = &c->d[2];
     tm_text mask = tm_inputs_item(c->concrete, 10), transposed = tm_inputs_item(c->concrete, 7);
@@ -281,8 +282,8 @@ static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     return window < 0 || window > longest.at[0] ? longest.at[0] : window;
 }
 
-/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. Only the maximum
- * length is recorded, so the result is an upper bound. */
+/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. The result is an
+ * upper bound, because only the maximum length is recorded. */
 static bool packed_attention(const call *c, tm_counted op, tm_work *out) {
     bool backward = op == TM_COUNTED_FLASH_3_BACKWARD || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;
     bool dropout = op == TM_COUNTED_FLASH_2_PACKED || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;

@@ -7,8 +7,8 @@
 #include "timeline/counted.h"
 #include "tmerge/names.h"
 
-/* Number types of multiplications: id and word. Numbers in FP32 may be multiplied as TF32, which
- * only the kernel shows. XLA's profile gives operations without their type (mixed). */
+/* Number types of multiplications: id and word. FP32 may be multiplied as TF32, which only the
+ * kernel's name shows. XLA's profile does not give the type of operations (mixed). */
 #define TM_NUMBER_LIST(X)                                                                          \
     X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
     X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \

@@ -58,8 +58,7 @@ static const struct {
     {"MI325X", 304, 1307.4F, 1307.4F, 653.7F, 2614.9F, 0, 2614.9F, 163.4F, 163.4F}, /* [MI325X] */
 };
 
-/* Returns the decimal number that is written in the table: the float 989.4F is not exactly
- * 989.4. */
+/* Returns the decimal number in the table: the float 989.4F is not exactly 989.4. */
 static double decimal(float value) {
     return round((double)value * 10.0) / 10.0;
 }

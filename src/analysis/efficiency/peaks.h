@@ -12,8 +12,8 @@ typedef struct tm_peaks {
 } tm_peaks;
 
 /** Returns the peaks of a device from its trace (XLA), otherwise from a table by name. A row of the
- * table applies only if its number of multiprocessors equals the device's, or that is unknown. A
- * device with fewer is a slice or another product. */
+ * table does not apply to a device known to have another number of multiprocessors, such as a
+ * slice. */
 tm_peaks tm_peaks_of(const tm_device *device);
 
 /**

@@ -8,11 +8,11 @@
 #include "analysis/shared/busy.h"
 #include "base/sums.h"
 
-/* Minimum coverage [%] for an MFU. With less, uncounted work would decide the result. */
+/* Minimum coverage [%] for an MFU. Below, the result depends on uncounted work. */
 #define LEAST_COVERAGE 20.0
-/* Maximum window / step time. With more, the devices do not work within the steps as marked. */
+/* Maximum window / step time for an MFU. Above, devices work outside of the marked steps. */
 #define MOST_AHEAD 1.5
-/* Maximum share of operations that an MFU may leave out because their peak is unknown. */
+/* An MFU may leave out this share of operations because their peak is unknown. */
 #define MOST_WITHOUT_PEAK 0.01
 
 enum {
@@ -39,7 +39,7 @@ static const tm_column number_columns[N_COLUMNS] = {
     [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP",
                   "flop without recomputation, with causal attention counted as half."},
     [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP",
-                   "Upper bound of further operations, which are not in flop."},
+                   "Upper bound of the operations that are not in flop."},
     [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Part of flop that is recomputation."},
 };
 
@@ -47,7 +47,7 @@ const tm_table_def tm_efficiency_number_part =
     TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
                       number_columns, N_COLUMNS, 3);
 
-/* Columns that follow the keys, both in the table by rank and in that by step. */
+/* Columns after the keys, in the tables by rank and by step. */
 enum {
     E_STEP,
     E_WINDOW,
@@ -219,7 +219,7 @@ static void sum_compute(rank_sums *s) {
     }
 }
 
-/* Marks of steps are bits. Nearly all are 0, so bytes that are 0 are skipped. */
+/* One bit for each event: whether it is a step. Skips bytes that are 0, as nearly all are. */
 static void sum_marks(rank_sums *s) {
     const tm_timeline *timeline = s->timeline;
     for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {
@@ -331,7 +331,7 @@ tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *c
     return status;
 }
 
-/* Totals of a rank, or of one step of it. */
+/* Totals of a rank or of a step on a rank. */
 typedef struct figures {
     int64_t step_ns, window_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
     int64_t by_number[TM_N_NUMBERS];
@@ -396,7 +396,7 @@ static bool is_ahead(const figures *f) {
 }
 
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
-    /* divided by 100, so that ratios are in percent */
+    /* / 100, so that ratios are in percent */
     double all = (double)f->step_ns * (double)devices / 100.0;
     tm_cell_set_int(&row[E_STEP], f->step_ns);
     tm_cell_set_int(&row[E_WINDOW], f->window_ns);
@@ -473,7 +473,7 @@ static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *c
     }
 }
 
-/* The part and both tables are sorted by rank; two of these three also by step. */
+/* The part and both tables are sorted by rank; the part and the table of steps then by step. */
 tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks *common,
                                  tm_error *err) {
     const tm_table *part = tm_tables_find(out, tm_efficiency_number_part.name);

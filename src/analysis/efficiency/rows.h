@@ -5,8 +5,7 @@
 #include "counted_calls.h"
 #include "peaks.h"
 
-/** The table by operator and inputs, by kernel, and by place, and the part table that it is merged
- * from. */
+/** The table by operator and inputs, by kernel, and by place. It is merged from the part table. */
 extern const tm_table_def tm_work_table, tm_work_part;
 
 /** Adds a rank's rows to the part. Returns TM_OK; TM_ERR_FAULT. */

@@ -13,11 +13,11 @@
 /* Maximum number of rows of a level. */
 enum { LISTED = 1000 };
 
-/* Flag that is added to the key's number type if the work is only an upper bound. */
+/* added to the number type in the key if the work is only an upper bound */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 
-/* What a row sums over, in the order of the words. */
+/* What a row sums over, in the order of `level_words`. */
 enum { BY_KERNEL, BY_OPERATOR, BY_PLACE };
 
 static const char *const level_words[] = {"kernel", "operator", "place"};
@@ -74,35 +74,32 @@ enum {
 
 static const tm_column columns[N_SHOWN] = {
     [S_LEVEL] = TM_LEVEL_COLUMN("operator, kernel or place"),
-    [S_NAME] =
-        {"name", TM_TEXT, "",
-         "Name of the kernel or operator; for XLA operations, their origin in the source "
-         "code. Of a place, the innermost of the program's own Python functions, modules and "
-         "annotations (except steps) that was open around the operators; null if there was "
-         "none."},
+    [S_NAME] = {"name", TM_TEXT, "",
+                "Name of the kernel or operator; for XLA, the operation's origin in the source "
+                "code. For a place, the innermost function of the program itself, module or "
+                "annotation (except steps) around the operators; null if there was none."},
     [S_SHAPES] = {"shapes", TM_TEXT, "",
                   "Dimensions of the operator's inputs, cut at 512 bytes; for XLA operations, type "
                   "and dimensions of the result. Null for kernels and places."},
     [S_NUMBER] =
         {"type", TM_TEXT, "",
-         "Number type of the multiplication: the type of its first matrix. For fp32, kernel names "
-         "may show tf32; otherwise it is 'fp32 or tf32'. mixed stands for XLA operations, whose "
-         "profile gives no type."},
+         "Number type of the first matrix of the multiplication. FP32 is tf32 if kernel names show "
+         "it, otherwise 'fp32 or tf32'. mixed: XLA, whose profile gives no type."},
     [S_AT_MOST] = {"at_most", TM_BOOL, "",
-                   "Whether flop and the columns derived from it are upper bounds. This is so for "
+                   "Whether flop and the columns derived from it are upper bounds, as for "
                    "attention on packed sequences, whose lengths are not recorded."},
     [S_CALLS] = {"calls", TM_INT, "",
-                 "Number of calls that launched kernels directly, not through another operator of "
-                 "this table; of a kernel, its runs for such calls."},
+                 "Number of calls that launched kernels themselves, not through another operator "
+                 "of this table. For a kernel: its runs in these calls."},
     [S_TOTAL] = {"total_ns", TM_INT, "ns",
                  "Sum of the durations of the kernels that the calls launched."},
-    [S_FLOP] = {"flop", TM_REAL, "FLOP",
-                "Floating-point operations (integer operations for int8), computed from the "
-                "inputs. A multiplication and its addition count as two; attention counts all "
-                "scores, also masked scores. If an operator has several multiplying kernels, its "
-                "operations are divided in proportion to their durations. For XLA on TPUs, all "
-                "operations as the compiler counts them; for XLA on GPUs, only matrix products, by "
-                "the shapes in the programs."},
+    [S_FLOP] =
+        {"flop", TM_REAL, "FLOP",
+         "Floating-point operations (integer operations for int8), computed from the "
+         "inputs. A multiplication and its addition count as two; attention counts all "
+         "scores, also masked scores. If an operator has several multiplying kernels, its "
+         "operations are divided in proportion to their durations. XLA on TPUs: all operations, as "
+         "the compiler counts them. XLA on GPUs: only matrix products, from the programs' shapes."},
     [S_RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / total_ns."},
     [S_PEAK] = {"peak_pct", TM_REAL, "%",
                 "100 achieved_tflops / the peak of the number type; null if the peak is unknown or "

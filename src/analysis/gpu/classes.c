@@ -66,8 +66,8 @@ enum { K_MEDIAN_RANK = K_RANKS + 1, K_SLOWEST_TIME, K_SLOWEST, K_SPREAD, N_KERNE
 
 static const tm_column kernel_columns[] = {
     {"class", TM_TEXT, "",
-     "Class of work: communication if a kernel's name, metadata or --comm-pattern says so; "
-     "otherwise by words in its name."},
+     "Class of work: communication, if a kernel's name, metadata or --comm-pattern shows it; "
+     "otherwise found by words in the kernel's name."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all classes."},
     {"names", TM_INT, "", "Number of different kernel names in the class."},
@@ -77,7 +77,7 @@ static const tm_column kernel_columns[] = {
     {"median_rank_ns", TM_INT, "ns",
      "Median of the ranks' total_ns, over the ranks that run the class."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "Largest total_ns of a rank. For communication this is the rank that waits longest."},
+     "Largest total_ns of a rank. For communication, it is on the rank that waits longest."},
     {"slowest_rank", TM_INT, "", "Rank with slowest_rank_ns; the lowest if there are several."},
     {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
 };
@@ -243,7 +243,7 @@ static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
 static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     counting c = {.view = view};
     if (tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size > 0)
-        return TM_OK; /* the rules apply only to GPU kernels */
+        return TM_OK; /* the rules for names are for GPU kernels */
     count_kernels(&c);
     return add_rows(&c, out, err);
 }

@@ -12,7 +12,7 @@ typedef struct open_call {
     uint32_t name;
 } open_call;
 
-/* Key of the time that a thread spent in calls of one name within one gap. */
+/* Key: the calls of one name within one gap. */
 typedef struct part_key {
     uint32_t gap, name;
 } part_key;
@@ -20,7 +20,7 @@ typedef struct part_key {
 /* State of the walk over a thread. */
 typedef struct walk {
     const tm_gap *gaps; /* [n] */
-    const bool *wanted; /* [n] whether the event that ends the gap was launched by this thread */
+    const bool *wanted; /* [n] whether this thread launched the event after the gap */
     size_t n, gap;      /* number of gaps; index of the first gap that ends after at_ns */
     int64_t at_ns;
     tm_vec open;   /* of open_call, innermost last */
@@ -45,7 +45,7 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
         const tm_gap *gap = &w->gaps[i];
         int64_t begin = gap->begin_ns > w->at_ns ? gap->begin_ns : w->at_ns;
         int64_t end = gap->end_ns < until_ns ? gap->end_ns : until_ns;
-        /* Skip gaps that other threads ended. */
+        /* skip gaps that another thread ended */
         if (w->wanted[i] && end > begin)
             ok = add_part(w, (uint32_t)i, name, end - begin);
     }
@@ -63,7 +63,7 @@ static bool advance(walk *w, int64_t until_ns) {
         ok = stay(w, top->name, top->end_ns);
         w->open.n--;
     }
-    /* When the inner calls have ended, the thread is in the enclosing call. */
+    /* after inner calls, the thread is in the call around them */
     uint32_t inside =
         w->open.n > 0 ? ((const open_call *)w->open.data)[w->open.n - 1].name : NOWHERE;
     return ok && stay(w, inside, until_ns);
@@ -88,7 +88,7 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
         /* Calls are sorted by start, so no later call overlaps a gap. */
         if (next == w->n)
             break;
-        /* The call ends before the gap begins. */
+        /* the call ends before the gap begins */
         if (end <= w->gaps[next].begin_ns || !tells(timeline, row))
             continue;
         const open_call call = {end, timeline->name[row]};
@@ -97,8 +97,7 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
     return ok && advance(w, last_ns);
 }
 
-/* Sets the longest call of each gap. Parts are in the order in which calls occurred; of equal
- * times, the first is kept. */
+/* Sets the longest call of each gap. Of equal times, keeps the call that came first. */
 static void collect(const walk *w, tm_gap_host *out) {
     const part_key *keys = w->parts.keys.data;
     const int64_t *times = w->times.data;
@@ -113,8 +112,8 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
-/* Returns the thread that kept the GPU idle: the thread that enqueued the next work, if it did so
- * after the gap started; otherwise the thread that launched that work. */
+/* Returns the thread that kept the GPU idle: that which enqueued the next work, if it did so after
+ * the gap started; otherwise that which launched this work. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)
         return NULL;
@@ -132,8 +131,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     for (size_t i = 0; i < n; i++)
         out[i] = (tm_gap_host){.known = thread_of(timeline, &gaps[i]) != NULL};
     bool ok = true;
-    /* Each thread is walked once, for all gaps that its launches ended. There are few such
-     * threads. */
+    /* Walks each launching thread once, for all gaps that its launches ended. */
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {

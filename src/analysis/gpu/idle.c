@@ -6,8 +6,8 @@
 #include "analysis/shared/busy.h"
 #include "gap_host.h"
 
-/* Limits of idle.gap. Finding the host's activity in a gap requires a walk over a thread, so it is
- * done only for a few gaps of each rank. */
+/* Limits of idle.gap. To find the host's activity in a gap, a thread is walked, so only a few gaps
+ * of each rank are listed. */
 enum { LISTED_PER_RANK = 10, LISTED = 100 };
 
 enum {
@@ -33,25 +33,24 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Time in which nothing ran on the GPU, as in overlap.rank: host_wait_ns + "
-                "kernel_wait_ns + other_ns. A GPU is not idle while a kernel waits for other "
-                "ranks; overlap.rank.exposed_wait_ns has that time."},
+                "kernel_wait_ns + other_ns. A kernel that waits for other ranks counts as running "
+                "(overlap.rank.exposed_wait_ns)."},
     [R_IDLE_PCT] = {"idle_pct", TM_REAL, "%", "100 idle_ns / window_ns of overlap.rank."},
     [R_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
          "Idle time in which the GPU had no queued work: input_ns + host_comm_ns + alloc_ns + "
-         "sync_ns + host_work_ns. A gap counts if the launch call of its next event began within "
-         "the gap, or if that event is a kernel and its launch call covers at least 30 us of the "
-         "gap. It counts at most until 30 us after the call ended."},
+         "sync_ns + host_work_ns. A gap counts if the launch call of the event after it began "
+         "within the gap, or if that event is a kernel and its launch call covers at least 30 us "
+         "of the gap. It counts until 30 us after the call ended."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
-                       "Gaps under 30 us whose next event was already queued: the GPU's own time "
-                       "between kernels."},
+                       "Gaps under 30 us while the next event was already queued: the GPU's own "
+                       "time between kernels."},
     [R_OTHER] =
         {"other_ns", TM_INT, "ns",
-         "Idle time in which the GPU waited for something else, such as another process, another "
-         "GPU or host memory. It has three parts: gaps of at least 30 us whose next event was "
-         "already queued or whose launch is not in the trace; the part of other gaps that is more "
-         "than 30 us (plus the rank's minimum lag) after the launch call; and time in which the "
-         "GPU may have run unrecorded work (job.integrity.hidden_ns)."},
+         "Other idle time: the GPU waited for another process, another GPU, host memory, ... Gaps "
+         "of at least 30 us while the next event was already queued, or without its launch in the "
+         "trace; the part of other gaps from 30 us (plus the rank's minimum lag) after the launch "
+         "call; and time in which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
@@ -62,13 +61,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                       "Part of host_wait_ns, without input_ns and host_comm_ns, in which the host "
                       "was in a call that allocates, frees or pins memory or loads code "
                       "(cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
-    [R_SYNC] =
-        {"sync_ns", TM_INT, "ns",
-         "Part of host_wait_ns, without input_ns, host_comm_ns and alloc_ns, in gaps that began "
-         "while the host was in a call that waits, or may wait, for the GPU (Synchronize, a copy, "
-         "an allocation). The queue was empty when the call returned. A gap counts for at most the "
-         "duration of the call. For calls that allocate, free or load code, it counts for at most "
-         "the part of the call before the gap, because the rest of the call is work of its own."},
+    [R_SYNC] = {"sync_ns", TM_INT, "ns",
+                "Part of host_wait_ns, without input_ns, host_comm_ns and alloc_ns, in gaps that "
+                "began while the host was in a call that waits, or may wait, for the GPU "
+                "(Synchronize, a copy, an allocation), so that the queue was empty when it "
+                "returned. A gap counts for at most the duration of the call; if the call "
+                "allocates, frees or loads code, for at most its part before the gap."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
                      "Rest of host_wait_ns: the host launched too late because it did other work "
                      "or was in a call that need not wait for the GPU."},
@@ -76,12 +74,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_LONGEST] = {"longest_ns", TM_INT, "ns",
                    "Duration of the longest gap; null if there is no gap."},
     [R_TURNS] = {"turns_ns", TM_INT, "ns",
-                 "Mean time in which one GPU of the rank was idle while another worked. It is not "
-                 "part of idle_ns: idle_ns + turns_ns is the mean of overlap.device.idle_ns over "
-                 "the GPUs that work. Null for a rank with one GPU."},
+                 "Time in which a GPU of the rank was idle while another one worked; mean over its "
+                 "GPUs. Not part of idle_ns: idle_ns + turns_ns is the mean of "
+                 "overlap.device.idle_ns over the GPUs that work. Null for a rank with one GPU."},
     [R_QUEUED] = {"queued_ns", TM_INT, "ns",
-                  "Part of other_ns in which the next event was certainly queued, and the GPU "
-                  "cannot have run unrecorded work."},
+                  "Part of other_ns in which the next event was certainly queued and the GPU ran "
+                  "no unrecorded work."},
 };
 
 static const tm_table_def rank_def = {
@@ -115,10 +113,9 @@ static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Time between the stream's events: host_wait_ns + kernel_wait_ns + other_ns. Other "
                 "streams may have been busy."},
-    [S_HOST_WAIT] =
-        {"host_wait_ns", TM_INT, "ns",
-         "Gaps whose next event was launched after the gap began, even if that event started much "
-         "later. This is HTA's definition; that of idle.rank is stricter."},
+    [S_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
+                     "Gaps whose next event was launched after the gap began, even if it started "
+                     "much later. This is HTA's definition; idle.rank has a stricter one."},
     [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was already queued."},
     [S_OTHER] =
@@ -161,13 +158,12 @@ static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_AFTER] = {"after", TM_TEXT, "", "GPU event before the gap."},
     [G_BEFORE] = {"before", TM_TEXT, "", "GPU event that ended the gap."},
     [G_HOST] = {"host", TM_TEXT, "",
-                "What the launching thread mainly did during the gap: the name of the innermost "
-                "calls with the longest total time. The launching thread is the one that launched "
-                "the event after the gap. Null if nothing was recorded."},
-    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "Time within the gap of the calls named in host."},
+                "What the thread that launched the next event mainly did during the gap: name of "
+                "the innermost calls with the longest total time. Null if nothing was recorded."},
+    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "Time of the calls named in host within the gap."},
     [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
-                      "Part of the gap in which the launching thread was in no recorded call, such "
-                      "as Python code without recorded stacks. Null if the thread is unknown."},
+                      "Part of the gap in which that thread was in no recorded call, for example "
+                      "in Python code without recorded stacks. Null if the thread is unknown."},
 };
 
 static const tm_table_def gap_def = {
@@ -196,8 +192,8 @@ static int64_t length_of(const tm_gap *gap) {
     return gap->end_ns - gap->begin_ns;
 }
 
-/* Adds the rank's row. The sums of all causes equal idle_ns of overlap.rank, because gaps are all
- * time that is not busy. */
+/* Adds the rank's row. All causes add up to idle_ns of overlap.rank, because gaps are all time that
+ * is not busy. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     const int64_t *sums = gaps->sums;
@@ -277,8 +273,7 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     return TM_OK;
 }
 
-/* Returns whether two tracks are of one stream. If a track has no stream number, this is unknown:
- * false. */
+/* Returns whether two tracks are known to be of one stream. */
 static bool same_stream(const tm_track *a, const tm_track *b) {
     return b->kind == TM_TRACK_GPU && a->stream >= 0 && a->stream == b->stream &&
            a->device == b->device;
@@ -299,9 +294,8 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
     return status;
 }
 
-/* Chooses the longest gaps of at least @p least_ns, as indices in order of time, which tm_gap_hosts
- * requires. Returns their number. A longer gap replaces the shortest chosen gap; of several
- * shortest, the latest. */
+/* Chooses the longest gaps of at least @p least_ns; of equally long gaps, the earlier ones. Returns
+ * their number. Their indices are in order of time, which tm_gap_hosts requires. */
 static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
                              size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
@@ -408,7 +402,7 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    /* The rows are the longest gaps of each process, which include the longest of the job. */
+    /* rows are the longest gaps of each process, among them the longest of the job */
     tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
     return TM_OK;
 }

@@ -17,10 +17,10 @@
 #include "roofline.h"
 #include "timeline/comm_kernels.h"
 
-/* Profiling guides call kernels shorter than this short, and advise fusing them. */
+/* Profiling guides advise fusing kernels that are shorter than this. */
 #define SHORT_NS 100000
 
-/* Columns on the calls of a kernel, counted from the first such column of a part or table. */
+/* Columns on the calls of a kernel, relative to the first of them in a part or table. */
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
@@ -69,8 +69,8 @@ static const tm_column kernel_columns[] = {
      "name. Null for devices other than GPUs."},
     {"tensor_cores", TM_BOOL, "",
      "Whether the kernel uses tensor or matrix cores, judged only by its name: cuBLAS, cuDNN, "
-     "CUTLASS, flash attention, nvjet, wgmma, Tensile's MI and CK's xdl. Names of compiled kernels "
-     "(Triton) do not show it, so the value is false for them. Null for devices other than GPUs."},
+     "CUTLASS, flash attention, nvjet, wgmma, Tensile's MI and CK's xdl. False for compiled "
+     "kernels (Triton), whose names do not show it. Null for devices other than GPUs."},
     {"registers", TM_INT, "", "Largest number of registers per thread."},
     {"shared_memory_bytes", TM_INT, "B", "Largest shared memory per block."},
     {"short_calls", TM_INT, "", "Number of kernels that took under 100 us."},
@@ -79,13 +79,13 @@ static const tm_column kernel_columns[] = {
     {"median_rank_ns", TM_INT, "ns",
      "Median of the ranks' mean durations, over the ranks on which the kernel ran."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "Largest mean duration on a rank. For a communication kernel it is on the rank that "
-     "waits longest."},
+     "Largest mean duration on a rank; for a communication kernel, on the rank that waits "
+     "longest."},
     {"slowest_rank", TM_INT, "", "Rank with slowest_rank_ns; the lowest if there are several."},
     {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
     {"may_communicate", TM_BOOL, "",
-     "Whether the kernel counts as computation although its name has words of communication and "
-     "tmerge does not know its library. If the kernel does communicate, use --comm-pattern."},
+     "Whether the kernel counts as computation although its name has words of communication, "
+     "because tmerge does not know its library. If it does communicate, use --comm-pattern."},
 };
 
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
@@ -124,8 +124,8 @@ static const tm_table_def shape_def = {
     .top = S_CALLS + TOTAL,
 };
 
-/* Columns with the sums of a rank. Sums of reals are added in the order of ranks, which makes
- * results reproducible. */
+/* Columns with the sums of a rank. Reals are added in the order of ranks, so that results are
+ * reproducible. */
 enum {
     P_CALLS,
     P_TOTAL,
@@ -145,7 +145,8 @@ enum {
         {"max_ns", TM_INT, "ns", "Duration of the longest kernel."},                               \
         {"blocks_sum", TM_REAL, "",                                                                \
          "Sum over the kernels of blocks per multiprocessor times duration."},                     \
-        {"blocks_weight_ns", TM_INT, "ns", "Sum of the durations of the kernels in blocks_sum."},  \
+        {"blocks_weight_ns", TM_INT, "ns",                                                         \
+         "Sum of the durations of the kernels that count in blocks_sum."},                         \
         {"occupancy_sum", TM_REAL, "", "Sum over the kernels of occupancy times duration."}, {     \
         "occupancy_weight_ns", TM_INT, "ns",                                                       \
             "Sum of the durations of the kernels in occupancy_sum."                                \
@@ -188,8 +189,7 @@ static const tm_column shape_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* Merged by name, grid, block, registers and shared memory; -1 stands for a value that a trace
- * lacks. */
+/* Merged by name, grid, block, registers and shared memory; -1: not in the trace. */
 static const tm_table_def shape_part_def = TM_PART_TABLE(
     "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
     shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);
@@ -204,8 +204,8 @@ typedef struct tally {
     int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
     int64_t registers, shared_bytes;
     int64_t blocks_weight_ns, occupancy_weight_ns;
-    /* Sums of value times duration, and of durations. Both can be added over ranks; their ratio is
-     * the mean. */
+    /* For a mean weighted by duration: the sum of value times duration, and the sum of durations.
+     * Ranks can be added. */
     double blocks, occupancy; /* value times duration */
 } tally;
 
@@ -215,8 +215,8 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds one tally to another, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* Without calls, `sum` holds zeros instead of values: its 0 would count as the minimum, and
-     * would exceed -1 (not recorded).
+    /* if `sum` is empty, its zeros are not values: 0 would become the minimum, and replace -1 (not
+     * recorded)
      */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
@@ -257,8 +257,8 @@ static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel)
     return t;
 }
 
-/* @param alike  number of each launch shape; shapes with equal grid, block, registers and shared
- * memory have one number */
+/* @param alike  [launch shapes] the same number for shapes with equal grid, block, registers and
+ * shared memory */
 static bool count_shapes(const tm_timeline *timeline, const uint32_t *alike, tm_keys *keys,
                          tm_vec *tallies) {
     const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
@@ -327,7 +327,7 @@ static bool add_kernel_part(int64_t rank, uint32_t name, const tally *t, tm_tabl
     return true;
 }
 
-/* Adds the rows by name. They are summed from the shapes, which are far fewer than the kernels. */
+/* Adds the rows by name, as sums over the shapes, which are far fewer than the kernels. */
 static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *tallies,
                              tm_table *table) {
     tm_keys names = TM_KEYS(uint32_t);
@@ -348,7 +348,7 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
     return ok;
 }
 
-/* Reads the kernels once. The rows of both parts are made from the sums by shape. */
+/* Reads the kernels once. Makes the rows of both parts from the sums by shape. */
 static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_keys keys = TM_KEYS(tm_named_shape);
@@ -398,8 +398,7 @@ static void set_calls(tm_cell *cells, const tally *t) {
         tm_cell_set_real(&cells[OCCUPANCY], t->occupancy / (double)t->occupancy_weight_ns);
 }
 
-/* Sets the comparison of the ranks' means, and the maxima of values that may differ between
- * calls. */
+/* Compares the ranks' means, and sets the maxima of values that may differ between calls. */
 static tm_status set_ranks(tm_cell *row, const tm_rank_rows *rows, tm_error *err) {
     tm_over_ranks mean, registers, shared;
     TM_TRY(tm_over_ranks_column(rows, KP_MEAN, &mean, err));
@@ -449,7 +448,7 @@ static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *wor
     return TM_OK;
 }
 
-/* All launches of a shape have the same registers and shared memory, which are among its keys. */
+/* registers and shared memory are keys, so they are the same for all launches of a shape */
 static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_tables *tables,
                               tm_error *err) {
     static const tm_same_kernels_columns compared = {SP_RANK, SP_GRID, SP_PARTS + P_CALLS,
@@ -490,8 +489,7 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
     return tm_launched_merge(names, tables, err);
 }
 
-/* Sets shares and sorts. This needs the names of all processes, because each merged only some
- * of them. */
+/* Sets shares and sorts. Runs on the job, because each process merged only some of the names. */
 static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *kernels = tm_tables_find(out, kernel_def.name);
     bool of_gpus = strcmp(tm_words_device(out), "GPU") == 0;

@@ -37,15 +37,15 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [EVENTS] = {"events", TM_INT, "",
                 "Number of kernels, copies and sets whose launch is in the trace. All columns "
-                "except unlinked cover only these events."},
+                "except unlinked are about these events only."},
     [UNLINKED] = {"unlinked", TM_INT, "",
                   "Number of kernels, copies and sets whose launch is not in the trace."},
     [LAUNCHES] = {"launches", TM_INT, "",
                   "Number of calls that launched the events; the launch of a graph is one call."},
     [PER_EVENT] = {"launches_per_event", TM_REAL, "", "launches / events: 1 without graphs."},
     [CALL] = {"call_ns", TM_INT, "ns",
-              "Time on the host of the calls that launched the events. Null if only the starts of "
-              "calls are recorded; columns derived from it are null too."},
+              "Time on the host of the calls that launched the events. This, and the columns "
+              "derived from it, are null if only the starts of calls are recorded."},
     [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns", "call_ns / launches."},
     [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",
                       "Mean latency: the start on the GPU minus the end of the launch call, at "
@@ -60,8 +60,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                      "Largest latency from the end of the launch call to the start on the GPU."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
                     "Mean number of events that were launched but not started, over the rank's "
-                    "window. It is the sum over events of the time from the start of the call to "
-                    "the start on the GPU, divided by window_ns."},
+                    "window: the time from the start of the call to the start on the GPU, summed "
+                    "over events, / window_ns."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
                    "Largest number of events on one stream that were launched but not started."},
     [HOST_BOUND] = {"host_bound_events", TM_INT, "",
@@ -132,12 +132,11 @@ static void count_call(tally *t, uint32_t call, bool graph) {
     t->graphs += graph;
 }
 
-/* Counts an event. The event of a graph is not compared with its call, which launched many
- * events. */
+/* Counts an event. Does not compare events of a graph with their call, which launched many. */
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
-    /* Negative if the event started before its call returned. */
+    /* negative if the event started before its call returned */
     int64_t late = begin - call_begin - timeline->duration_ns[call];
     bool graph = tm_call_kinds_at(t->call_kinds, timeline->name[call]) == TM_CALL_KIND_GRAPH;
     late = late > 0 ? late : 0;
@@ -150,8 +149,8 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
 
-/* Updates the longest queue with that of a stream. When the i-th call starts, i + 1 events have
- * been launched. Those that have started no longer queue. */
+/* Updates the longest queue with that of a stream. After i + 1 calls, i + 1 events are launched;
+ * those that have started are no longer in the queue. */
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;
     for (size_t i = 1; i < n; i++)

@@ -22,8 +22,7 @@ static const tm_column section_columns[N_SECTION_COLUMNS] = {
     [LINE] = {"metric", TM_TEXT, "", "Name of the line in the section."},
     [S_UNIT] = {"unit", TM_TEXT, "", "Unit of value; null if it has no unit."},
     [S_VALUE] = {"value", TM_REAL, "",
-                 "Mean over the launches, converted to one unit; null if the line's value is not a "
-                 "number."},
+                 "Mean over the launches; null if the line's value is not a number."},
     [S_TEXT] =
         {"text", TM_TEXT, "",
          "Text that the line has for the first launch; null if the line's value is a number."},
@@ -48,7 +47,7 @@ static const tm_column rule_columns[N_RULE_COLUMNS] = {
                 "Type of the message as Nsight Compute writes it: OPT, WRN, INF, ..."},
     [R_SPEEDUP] = {"speedup_pct", TM_REAL, "%",
                    "Nsight Compute's estimate of how much shorter the kernel, or a part of it, "
-                   "could be: the largest over its launches. Null if there is no estimate."},
+                   "could be; maximum over its launches. Null if there is no estimate."},
     [R_SPEEDUP_TYPE] =
         {"speedup_type", TM_TEXT, "",
          "global: relative to the whole kernel; local: relative to the part that the rule covers."},
@@ -69,8 +68,8 @@ const tm_table_def tm_rule_table = {
     .n_prose = 1,
 };
 
-/* Key of a line of a section, or of a rule, for a kernel. The texts are interned: equal texts share
- * an address. */
+/* Key of a kernel's line of a section, or of its rule. Texts are interned: equal texts have the
+ * same address. */
 typedef struct line_key {
     const char *section, *name;
     uint64_t kernel;

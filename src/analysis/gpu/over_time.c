@@ -37,7 +37,8 @@ static int part_at(const tm_over_time *t, int64_t ns) {
     return part;
 }
 
-/* Clips an interval to the whole time, relative to its start. Returns false if nothing is left. */
+/* Clips an interval to the rank's window, and makes it relative to the window's start. Returns
+ * false if nothing is left. */
 static bool cut(const tm_over_time *t, int64_t *from_ns, int64_t *to_ns) {
     *from_ns = (*from_ns > t->begin_ns ? *from_ns : t->begin_ns) - t->begin_ns;
     *to_ns = (*to_ns < t->end_ns ? *to_ns : t->end_ns) - t->begin_ns;

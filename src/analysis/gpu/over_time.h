@@ -13,7 +13,8 @@ typedef struct tm_over_time {
     int64_t
         edge_ns[TM_PARTS + 1];   /* start of each part and end of the last, relative to begin_ns */
     int64_t part[TM_PARTS];      /* time [ns] or amount in each part */
-    int64_t whole[TM_PARTS + 1]; /* changes of the number of items present in whole parts */
+    int64_t whole[TM_PARTS + 1]; /* changes in the number of items that are present during all of a
+                                    part */
 } tm_over_time;
 
 /** Divides the window of a rank, from the first start to the last end of its GPU events, into

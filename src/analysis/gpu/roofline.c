@@ -46,8 +46,8 @@ static const tm_column columns[N_COLUMNS] = {
     [BLOCK] = {"block", TM_TEXT, "",
                "Number of threads per block, x,y,z; null if the file does not have it."},
     [LAUNCHES] = {"launches", TM_INT, "",
-                  "Number of launches that Nsight Compute measured. Its figures are means over the "
-                  "launches that have a value."},
+                  "Number of launches that Nsight Compute measured. Measured values are means over "
+                  "the launches that have them."},
     [CALLS] = {"calls", TM_INT, "",
                "Number of kernels of the job with this name and shape; null if there are none."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
@@ -55,8 +55,8 @@ static const tm_column columns[N_COLUMNS] = {
     [SM] = {"sm_pct", TM_REAL, "%",
             "Throughput of the multiprocessors relative to their peak (sm__throughput)."},
     [MEMORY] = {"memory_pct", TM_REAL, "%",
-                "Throughput relative to its peak of the busiest part of the memory, including "
-                "caches (gpu__compute_memory_throughput)."},
+                "Throughput of the busiest part of the memory, including caches, relative to its "
+                "peak (gpu__compute_memory_throughput)."},
     [DRAM] = {"dram_pct", TM_REAL, "%",
               "Throughput of DRAM relative to its peak (dram__throughput)."},
     [OCCUPANCY] =
@@ -81,13 +81,13 @@ static const tm_column columns[N_COLUMNS] = {
     [TENSOR_ROOF] =
         {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
          "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, times cycles "
-         "per second. It is the peak for the number format that the kernel used most on tensor "
-         "cores, or else for the fastest format in the file."},
+         "per second. For the number format that the kernel used most on tensor cores; if it used "
+         "none, for the fastest format in the file."},
     [BOUND] = {"bound", TM_TEXT, "",
                "What limits the kernel. latency: sm_pct and memory_pct are both under 60, the "
-               "threshold of Nsight Compute's SpeedOfLight rule. Otherwise the larger of the two "
-               "decides: compute (sm_pct, also if they are equal) or memory. dram_pct replaces a "
-               "missing memory_pct. Null if a value is missing."},
+               "threshold of Nsight Compute's SpeedOfLight rule. Otherwise, compute if sm_pct is "
+               "at least memory_pct, or memory. dram_pct replaces a missing memory_pct. Null if a "
+               "value is missing."},
 };
 
 const tm_table_def tm_roofline_table = {
@@ -134,8 +134,8 @@ static bool add_launch(groups *g, const tm_ncu_launch *launch, uint32_t *number)
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
-    /* Keys and groups are numbered in order of appearance, so the group of a new key is the next in
-     * the list. */
+    /* keys and groups are numbered in order of appearance, so the group of a new key is the next
+     * one */
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;
@@ -154,8 +154,8 @@ static const char *text_of(const tm_cell *cell) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Adds the calls of one shape to two groups: that of the shape, and that of the name without shape.
- * A key that has no group was not measured; its id is above those of all groups. */
+/* Adds the calls of a shape to the group of the shape, and to that of the name without shape. A key
+ * without a group was not measured, and has an id above those of all groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));
@@ -168,8 +168,8 @@ static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
         if (keys[i] > g->list.n || (i == 1 && keys[1] == keys[0]))
             continue; /* not measured */
         group *own = (group *)g->list.data + (keys[i] - 1);
-        own->name = own->calls == 0 ? name : own->name; /* rows are sorted by total_ns, so the name
-                                                           of the longest shape is kept */
+        own->name = own->calls == 0 ? name : own->name; /* rows are sorted by total_ns, so this is
+                                                           the name of the shape with most time */
         own->calls += tm_table_cell(shapes, row, "calls")->value.i;
         own->total_ns = tm_sum(own->total_ns, tm_table_cell(shapes, row, "total_ns")->value.i);
     }
@@ -250,7 +250,7 @@ static tm_status add_rows(groups *g, const tm_ncu *ncu, tm_tables *tables, tm_er
     TM_TRY(status);
     for (size_t i = 0; i < g->list.n; i++)
         TM_TRY(add_row((const group *)g->list.data + i, table, err));
-    /* Sorts by key first, to make the order of equal times unique. */
+    /* sorts by key first, so that the order of equal times is unique */
     tm_table_sort(table);
     tm_table_top(table, SIZE_MAX); /* sorts the largest first */
     return TM_OK;

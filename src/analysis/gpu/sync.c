@@ -49,9 +49,9 @@ static const tm_column sync_columns[N_SYNC_COLUMNS] = {
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
     [S_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
     [S_LOST] = {"lost_ns", TM_INT, "ns",
-                "GPU idle time that began during a call and whose next work was launched only "
-                "after the call. Each gap counts for at most the time that the call waited. The "
-                "sum over all rows is sync_ns of idle.rank."},
+                "GPU idle time due to the calls: gaps that began during a call and whose next work "
+                "was launched after it. A gap counts for at most the time that the call waited. "
+                "All rows add up to sync_ns of idle.rank."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that made the calls."},
     [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "The largest lost_ns of a rank."},
     [S_SLOWEST] = {"max_rank", TM_INT, "",
@@ -95,7 +95,7 @@ static const tm_table_def *const defs[] = {&sync_def, &part_def};
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* whether it waits; false if its name means that it returns at once */
+    bool waits; /* false if its name says that it returns at once */
 } waiting;
 
 typedef struct place_key {
@@ -116,8 +116,8 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
 }
 
-/* Returns whether a call's name means that it returns before the GPU has done its work:
- * asynchronous calls, including stream-ordered allocation, and all memory sets except Ascend's. */
+/* Returns whether a call, by its name, returns before the GPU has done the work: asynchronous
+ * calls, including stream-ordered allocation, and all memory sets except Ascend's. */
 static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
     return tm_call_kinds_of(view->call_kinds, view->timeline, row) != TM_CALL_KIND_SYNC &&
@@ -139,7 +139,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Marks a copy as waiting if its call returned late, which copies of pageable memory do. */
+/* Marks a copy as waiting if its call returned late, as for pageable memory. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -153,8 +153,8 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that caused a gap. Of the calls open when the gap started, it is one on the
- * thread that launched the next work; otherwise the call that started last. @p open: indices into
+/* Returns the call that caused a gap: of the calls open when the gap started, that of the thread
+ * that launched the next work, otherwise the last to start. @p open: indices into
  * @p calls. */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
@@ -251,7 +251,7 @@ static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
                             tm_tables_find(out, part_def.name), err);
 }
 
-/* Sorts by lost_ns; equal rows stay sorted by total_ns, because the second sort is stable. */
+/* sorted by lost_ns, and rows with equal lost_ns by total_ns, because the second sort is stable */
 static void order(tm_table *table) {
     tm_table_rank(table, S_TOTAL);
     tm_table_top(table, LISTED);
@@ -265,7 +265,7 @@ static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_ta
     TM_TRY(tm_over_ranks_column(rows, P_MAX, &longest, err));
     int64_t calls = tm_over_ranks_sum(rows, P_CALLS), total = tm_over_ranks_sum(rows, P_TOTAL);
     tm_cell_set_int(&row[S_CALLS], calls);
-    /* For now, the number of calls within steps. The job part divides it by the number of steps. */
+    /* number of calls within steps; the job part divides it by the number of steps */
     tm_cell_set_real(&row[S_PER_STEP], (double)tm_over_ranks_sum(rows, P_STEP_CALLS));
     tm_cell_set_int(&row[S_TOTAL], total);
     tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total, calls));
@@ -281,8 +281,7 @@ static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_ta
 
 static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     TM_TRY(tm_over_ranks_merge(&part_def, &sync_def, names, tables, set_call, err));
-    /* This process has all rows of each of its keys, so the largest of its rows include those that
-     * the job keeps. */
+    /* a process has all rows of a key, so the rows that the job keeps are among its largest */
     order(tm_tables_find(tables, sync_def.name));
     return TM_OK;
 }

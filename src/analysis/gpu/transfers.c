@@ -46,7 +46,7 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies on the GPU."},
     [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
                    "bytes / total_ns, over the copies with a known size; null if no size is known. "
-                   "Small copies have overhead that is not bandwidth: see transfers.size."},
+                   "Overhead makes small copies slower: see transfers.size."},
     [UNION] = {"union_ns", TM_INT, "ns",
                "Time in which at least one copy of this kind ran; overlapping copies count once."},
     [OVERLAP] = {"overlap_ns", TM_INT, "ns", "Part of union_ns during which compute kernels ran."},
@@ -101,8 +101,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of these copies."},
 };
 
-/* The merge combines rows with equal kind, memory and size class. These are numbers, since a merged
- * table has no texts. */
+/* The merge combines rows with equal kind, memory and size class: numbers, since a merged table has
+ * no texts. */
 static const tm_table_def part_def = TM_PART_TABLE(
     "transfers.size_part", "A row for each class and rank: its part of transfers.size.",
     part_columns, N_PART_COLUMNS, 3);
@@ -173,7 +173,7 @@ static bool holds(tm_text name, const char *part) {
 }
 
 /* Returns the kind of a copy by its name, as profilers write it, "Memcpy HtoD (Pageable -> Device)"
- * or "CopyHostToDevice". Sets are known by their category, because their names differ. */
+ * or "CopyHostToDevice". Sets have a category of their own. */
 static int kind_of(tm_text name, uint8_t category) {
     static const struct {
         const char *part;
@@ -388,8 +388,8 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         int64_t duration = timeline->duration_ns[row];
         int32_t step = timeline->step[row];
         c->calls++;
-        /* If no steps are annotated, the only step is the whole trace. It includes the program's
-         * start, so its calls do not count as calls in steps. */
+        /* Without annotated steps, the step is the whole trace, with the program's start. No call
+         * then counts as in a step. */
         c->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
         c->total_ns = tm_sum(c->total_ns, duration);
         c->max_ns = duration > c->max_ns ? duration : c->max_ns;

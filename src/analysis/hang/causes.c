@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "tables.h"
 
-/* Bits of a rank's roles during the search for causes. */
+/* Roles of a rank in the search for causes; bits. */
 enum {
     WAITS = 1,
     MISSED = 2,
@@ -80,7 +80,7 @@ static bool name_differing(const tm_hang_world *w, size_t front, tm_hang_causes 
     return true;
 }
 
-/* Returns the earliest front at which one of @p ranks is missing; fronts.n if there is none. */
+/* Returns the earliest front where one of @p ranks is missing; fronts.n if there is none. */
 static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     const tm_hang_front *f = w->fronts.data;
     const int64_t *v = ranks->data;
@@ -93,8 +93,8 @@ static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
 }
 
 /* Finds the front where more than half of @p n_waiting ranks wait; fronts.n if there is none. If
- * ranks call two groups in different orders, most wait in one operation, and the others in
- * operations that those ranks have not reached. */
+ * ranks call two groups in different orders, most wait in one operation; the few others wait in one
+ * that these have not reached. */
 static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     const tm_hang_front *f = w->fronts.data;
     size_t most = 0;
@@ -111,9 +111,9 @@ static bool any_has(const tm_vec *ranks, const unsigned char *roles, unsigned ch
     return false;
 }
 
-/* Marks ranks that wait for one another, directly or not. Starts with the missing ranks that wait,
- * and repeatedly removes ranks that wait for none of the others. Returns false if no rank is
- * left. */
+/* Marks ranks that wait for one another, directly or indirectly. Starts with the missing ranks that
+ * wait themselves, and removes ranks that wait for none of those left, until nothing changes.
+ * Returns false if no rank is left. */
 static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     size_t left = 0, before = SIZE_MAX;
@@ -182,8 +182,8 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Returns the front to report if no rank is named: preferably one that all members reached while
- * other ranks wait for some of them elsewhere. */
+/* Returns the front to report if no rank is named: preferably one that all members reached, some of
+ * which are missing at another front. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -253,8 +253,7 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
 }
 
 /* Returns an upper bound of the time that ranks waited at fronts [from, to) [ns]: from the first
- * arrival to the last write of a file. A file is written when its rank is dumped, or later. Returns
- * -1 if a time is unknown. */
+ * arrival to the last write of a dump's file. -1 if a time is unknown. */
 static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;
@@ -293,7 +292,8 @@ static void look_at_times(const tm_hang_world *w, tm_hang_causes *out) {
     out->sure = false;
 }
 
-/* Marks the fronts of the causes; for a circle, also the fronts where its ranks wait. */
+/* Marks the fronts of the causes; for ranks that wait in a circle, also the fronts where they wait.
+ */
 static void mark_fronts(tm_hang_world *w, const tm_hang_causes *c) {
     tm_hang_front *f = w->fronts.data;
     const int64_t *v = c->culprits.data;

@@ -23,8 +23,8 @@ typedef struct tm_hang_causes {
     tm_hang_reason reason;
     tm_vec culprits;    /* of int64_t, ascending: the named ranks */
     tm_vec also;        /* of int64_t, ascending: ranks without a dump, which may also be missing */
-    tm_vec besides;     /* of int64_t, ascending, only with TM_HANG_DIFFERS: ranks outside of the
-                           mismatch that others wait for and that wait for no rank */
+    tm_vec besides;     /* of int64_t, ascending, only with TM_HANG_DIFFERS: ranks that are not part
+                           of the mismatch, wait for no rank, and are waited for */
     bool sure;          /* only the named ranks explain the hang */
     int64_t longest_ns; /* TM_HANG_RUNNING: maximum wait of a rank */
     size_t front;       /* first front where named ranks are missing or differ; fronts.n: none */

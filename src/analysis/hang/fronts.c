@@ -45,8 +45,8 @@ static int64_t length_of(const char *ranks) {
     return n;
 }
 
-/* Limits the number of ranks derived from lists and sizes of groups, so that one damaged number
- * does not add millions of ranks without a dump, each of which would cost memory and a row. */
+/* Limits the number of ranks derived from lists and sizes of groups: one damaged number must not
+ * add millions of ranks without a dump. */
 static int64_t most_ranks(const tm_hang_world *w) {
     int64_t most = tm_hang_most_ranks(w->dumps->n_rows);
     for (size_t i = 0; i < w->dumps->n_rows; i++) {
@@ -115,7 +115,7 @@ static bool find_processes(tm_hang_world *w) {
     return w->processes != NULL;
 }
 
-/* Determines the number of ranks of the job from all available evidence. */
+/* Determines the number of ranks of the job from all evidence. */
 static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
     int64_t n = w->n_ranks;
@@ -216,9 +216,10 @@ static void sort_ranks(tm_hang_front *f) {
 typedef struct reach {
     int64_t key, low, top, first;
     int64_t open;   /* lowest number that is not over on some rank; INT64_MAX: none */
-    int64_t behind; /* the same over ranks that have not reached `top`, for numbers above `done` */
+    int64_t behind; /* lowest number above `done` that is not over on some rank that has not reached
+                       `top` */
     int64_t done;   /* last number for which some rank proves that all ranks came; -1: none */
-    bool never;     /* some member with a complete dump has no operation of the group */
+    bool never;     /* some member has a complete dump without an operation of the group */
 } reach;
 
 static bool is_whole(const tm_hang_world *w, int64_t rank) {
@@ -278,8 +279,7 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
     *found = INT64_MAX;
     bool ok = true;
     const size_t first = first_of(w->calls, r->key, INT64_MIN);
-    /* pairs: number of an operation, and the form of the lowest rank that called it; few numbers
-     * occur */
+    /* pairs (number of an operation, form of the lowest rank that called it); few numbers occur */
     tm_vec seen = TM_VEC(int64_t);
     for (size_t i = first; ok && is_of(w->calls, i, r->key); i++) {
         const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
@@ -300,7 +300,7 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
     return ok;
 }
 
-/* Adds a member to one of the front's lists, which shows whether it came. */
+/* Adds a member to the list of the front that says whether it came. */
 static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
                        bool told) {
     if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
@@ -328,16 +328,15 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Whether any rank is held up at a front. If all ranks that came have finished the operation
- * although others did not come, it failed or is of a kind that does not wait. */
+/* Returns whether any rank is held up at a front. False if all ranks that came have finished: the
+ * operation failed, or its kind does not wait. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
-/* Returns the number of the operation at which the group is stuck. This is an earlier operation
- * than the last if ranks that have not reached the last one wait there. A host that runs ahead
- * holds up no rank. */
+/* Returns the number of the operation at which the group is stuck: the last one, or an earlier one
+ * where ranks wait that have not reached the last one. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
@@ -370,8 +369,8 @@ static tm_hang_problem problem_of(const tm_hang_front *f, const members *m, bool
                               : TM_HANG_ALL_CAME;
 }
 
-/* Finds an operation that needs all ranks and is over, but is missing in the dumps of some ranks.
- * Those dumps are from another time or another run. */
+/* Finds an operation that needs all ranks and is over on some, but not recorded by others: their
+ * dumps are from another time or run. */
 static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const members *m,
                              const reach *r, bool *found) {
     f->seq = r->done;
@@ -437,9 +436,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* Finds the call of the other side of a send or receive. This is the peer's open call that follows
- * as many calls like it; otherwise the peer's first open one. Returns false if the peer has none
- * open in its list, which may be incomplete. */
+/* Finds the call of the other side of a send or receive. It is the peer's open call before which
+ * the peer made as many such calls; otherwise the peer's first open one. Returns false if the
+ * peer's list, which may be incomplete, has no open one. */
 static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                         int64_t peer) {
     const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);
@@ -468,7 +467,7 @@ static bool has_other_form(const tm_hang_world *w, const tm_hang_front *f) {
                                               tm_hang_int(w->calls, f->call, HC_FORM, 0);
 }
 
-/* Whether this mismatch was already added, from the peer's side. */
+/* Returns whether this mismatch was already added for the peer. */
 static bool is_told(const tm_hang_world *w, const tm_hang_front *f) {
     const tm_hang_front *v = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)

@@ -1,5 +1,5 @@
-/* Finds where a job is stuck: for each group the first operation that not all ranks have reached,
- * in which they differ, or which does not end. */
+/* Finds where a job is stuck: for each group, the first operation that some ranks have not reached,
+ * in which ranks differ, or that does not end. */
 #ifndef TMERGE_HANG_FRONTS_H
 #define TMERGE_HANG_FRONTS_H
 
@@ -10,8 +10,8 @@
 /** Upper limit of ranks. */
 enum { TM_HANG_RANKS_MAX = 1 << 22 };
 
-/** Returns the largest number of ranks that a job with this many dumps is taken to have, if dumps
- * do not list its ranks, so that a few damaged files do not make a job of millions of ranks. */
+/** Returns the maximum number of ranks to assume for a job with this many dumps that do not list
+ * its ranks. So damaged files do not make a job of millions of ranks. */
 int64_t tm_hang_most_ranks(size_t n_dumps);
 
 /** What is wrong at a front. */
@@ -20,8 +20,7 @@ typedef enum tm_hang_problem {
                             record of it */
     TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
     TM_HANG_MISSING,     /* some ranks have not come, as their dumps show */
-    TM_HANG_PERHAPS,     /* some ranks may not have come: whether they came, or are members, is
-                          * unknown */
+    TM_HANG_PERHAPS,     /* for some ranks it is unknown whether they came, or are members */
     TM_HANG_NO_DUMP,     /* all ranks with a dump came; other members left none */
     TM_HANG_ALL_CAME,    /* all ranks came, and the operation does not end */
     TM_HANG_N_PROBLEMS

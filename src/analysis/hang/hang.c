@@ -54,8 +54,8 @@ static const tm_column lane_columns[N_HL] = {
     [HL_SIZE] = {"size", TM_INT, "",
                  "Number of ranks of the group, from the sizes of an all_gather."},
     [HL_DONE] = {"done", TM_INT, "",
-                 "Number of the last operation whose end proves that all ranks came; null if there "
-                 "is none."},
+                 "Number of the last operation that, because it ended, all ranks reached; null if "
+                 "there is none."},
 };
 
 static const tm_column call_columns[N_HC] = {
@@ -75,7 +75,7 @@ static const tm_column call_columns[N_HC] = {
     [HC_FRAMES] = {"frames", TM_TEXT, "", "The program's own stack frames at the call."},
     [HC_BEFORE] = {"before", TM_INT, "",
                    "For a send or receive: number of operations of the same name that the rank "
-                   "issued before it in the group; null if records of them are lost."},
+                   "issued earlier in the group; null if their records are lost."},
 };
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",

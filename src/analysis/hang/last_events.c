@@ -1,6 +1,6 @@
-/* Finds the call in which a rank's trace ends. If a profiler is stopped during a hang, it writes
- * its own end as the end of all calls that have not returned; PyTorch's profiler, within a few
- * nanoseconds. Such calls count as open. */
+/* Finds the call in which a rank's trace ends. If a profiler is stopped during a hang, it records
+ * that calls that have not returned end when it stops (PyTorch's: within a few nanoseconds). Such
+ * calls count as open. */
 #include "last_events.h"
 
 #include <stdio.h>
@@ -87,8 +87,7 @@ static const tm_track *main_thread(const tm_timeline *t) {
 }
 
 /* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Python
- * functions end with the profiler. In a trace without them, the last call to return may itself be
- * the end of the trace. */
+ * functions end with the profiler. Without them, the trace may end when its last call returns. */
 static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t end, uint32_t *rows) {
     size_t n = 0;
     bool python = false;

@@ -9,7 +9,8 @@ extern const tm_table_def tm_hang_seen_def;
 /* Its columns. */
 enum { HS_RANK, HS_OFFSET, HS_END, HS_STEP, HS_STEP_BEGIN, HS_CALL, HS_CALL_BEGIN, HS_OPEN, N_HS };
 
-/** Makes tm_hang_seen_rank process the ranks; not called without dumps. */
+/** Call this before tm_hang_seen_rank if there are dumps; without it, tm_hang_seen_rank does
+ * nothing. */
 tm_status tm_hang_seen_ask(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** The rank part of the analysis `hang`: adds the row of hang.seen. */

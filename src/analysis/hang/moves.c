@@ -106,7 +106,7 @@ static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     return false;
 }
 
-/* Stands for the number of launches if only one answer has the counts. */
+/* number of launches that is unknown because only one answer has the counts */
 enum { UNKNOWN = -1 };
 
 /* Adds the GPU of a member that only one answer has. Returns false if out of memory. */
@@ -128,8 +128,8 @@ static bool add_pair(const tm_ras_member *before, const tm_ras_member *after, tm
     return is.pid < 0 || tm_vec_append(gpus, &is, 1);
 }
 
-/* Adds the GPUs of a communicator's members, which are sorted. A communicator is NULL if that
- * answer does not have it. Returns false if out of memory. */
+/* Adds the GPUs of a communicator's members, which are sorted. NULL if an answer does not have the
+ * communicator. Returns false if out of memory. */
 static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_vec *gpus,
                         bool *shrunk) {
     const size_t n = before ? before->n_members : 0, m = after ? after->n_members : 0;

@@ -29,7 +29,7 @@ typedef enum tm_hang_compared {
     TM_HANG_SHRUNK     /* a count is lower in the later answer */
 } tm_hang_compared;
 
-/** Whether an answer was taken before another: by their times; without these, by their counts. */
+/** Returns whether an answer was taken before another: by time, or without times by counts. */
 bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other);
 
 /** Returns the seconds from one answer to another, by their local times; -1 if one has no time. */
@@ -40,8 +40,8 @@ int64_t tm_hang_launched(const tm_ras_member *member);
 
 /**
  * Finds how many collectives each GPU launched between two answers, over the communicators that
- * both have. A GPU is left out if it launched nothing in these, but is in a communicator that only
- * one answer has, where it may have launched something.
+ * both have. Leaves out a GPU that launched nothing there if it is in a communicator that only one
+ * answer has, where it may have launched something.
  * @param gpus  of tm_hang_gpu, sorted; `number` counts collectives; empty if not compared
  * @return      false if out of memory
  */

@@ -24,9 +24,9 @@ typedef struct lane {
     int64_t first, last; /* numbers of operations; if the ring buffer lost some, `first` is the
                             first that is complete */
     int64_t open;        /* first number that is not over; INT64_MAX: none */
-    int64_t doubt;       /* like `open`, but for gloo at most `last`, which may have failed */
+    int64_t doubt;       /* as `open`; for gloo at most `last`, which may have failed */
     int64_t done;        /* last number whose end proves that all ranks came; -1: none */
-    size_t from; /* index of the first call that counts; earlier ones are of a former group */
+    size_t from; /* index of the first call that counts; earlier calls are of a previous group */
     bool cut;
     int64_t size; /* number of ranks of the group, from sizes of operations; 0: unknown */
     size_t forms; /* index in tm_hang_notes.forms of number `first`; later numbers follow. An
@@ -149,9 +149,9 @@ static bool add_group(tm_hang_notes *n, const tm_flight_group *g) {
            tm_vec_append(&n->groups, &made, 1);
 }
 
-/* Whether an operation no longer waits for any rank. Gloo's recorder never changes the state from
- * "scheduled"; it retires operations when they end, even by an error. A retired operation of NCCL
- * may have timed out. */
+/* Returns whether an operation no longer waits for any rank. For gloo, the state stays "scheduled",
+ * but an operation is retired when it ends, even by an error. For NCCL, a retired operation may
+ * have timed out. */
 static bool is_over(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED || (c->is_retired && strcmp(c->backend, "gloo") == 0);
 }
@@ -164,7 +164,7 @@ bool tm_hang_synchronises(const char *op) {
            strstr(op, "barrier") || strstr(op, "reduce_scatter");
 }
 
-/* Gloo retires operations after errors as well, so it proves nothing. */
+/* proves nothing for gloo, which also retires operations after errors */
 static bool proves_all_came(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED && strcmp(c->backend, "gloo") != 0 &&
            tm_hang_synchronises(c->op);
@@ -204,8 +204,7 @@ static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
            tm_vec_append(&n->form_texts, &made, 1);
 }
 
-/* State while a dump is read. The lanes of a dump are contiguous, and so are their forms, because
- * each is made in one pass. */
+/* State while a dump is read. Lanes and forms of a dump are contiguous. */
 typedef struct reading {
     tm_hang_notes *notes;
     const tm_flight *flight;
@@ -216,7 +215,7 @@ typedef struct reading {
     bool wrapped, cut;
 } reading;
 
-/* Maximum number of elements of `forms` for a lane. No recorder leaves out more numbers. */
+/* maximum number of forms of a lane */
 enum { SPAN_MAX = 1 << 20 };
 
 static lane *lane_of(const reading *r, size_t group) {
@@ -265,8 +264,8 @@ static bool make_lanes(reading *r) {
     return of != NULL || r->n_groups == 0;
 }
 
-/* Sets the last number of each group whose end proves that all ranks came. Searches from the end,
- * where it is usually found soon. */
+/* Sets, for each group, the last number that, because it ended, all ranks reached. Searches from
+ * the end, where it usually is. */
 static void find_done(const reading *r) {
     for (size_t i = r->n_calls; i-- > 0;) {
         const tm_flight_call *c = &r->calls[i];
@@ -422,8 +421,6 @@ bool tm_hang_notes_add_unreadable(tm_hang_notes *n, const char *path, int64_t ra
     return intern(n, "", &d.version) && tm_vec_append(&n->dumps, &d, 1);
 }
 
-/* Merging spans and forms over processes. */
-
 static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const tm_hang_span *)a)->group, ((const tm_hang_span *)b)->group);
 }
@@ -449,7 +446,7 @@ void tm_hang_spans_join(tm_vec *spans) {
 bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
     const lane *l = n->lanes.data;
     for (size_t i = 0; i < n->lanes.n; i++) {
-        if (l[i].cut) /* the dump ends early, so how far its rank came is unknown */
+        if (l[i].cut) /* the dump is cut short: how far its rank came is unknown */
             continue;
         const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
         if (!tm_vec_append(spans, &span, 1))
@@ -628,8 +625,8 @@ static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *
     return false;
 }
 
-/* Adds the calls of operations in which ranks differ, and of the operation after the last number
- * that all ranks have. */
+/* Adds the calls of operations in which ranks differ, and of the first operation that not all ranks
+ * have. */
 static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
                             tm_table *t, tm_error *err) {
     const lane *l = n->lanes.data;

@@ -42,7 +42,8 @@ bool tm_hang_notes_spans(const tm_hang_notes *notes, tm_vec *spans);
 /** Merges the spans of each group into one. Sorts by group. */
 void tm_hang_spans_join(tm_vec *spans);
 
-/** An operation, and the form in which ranks called it: those that this process read, or all. */
+/** An operation, and the form in which ranks called it. Over the ranks that this process read, or
+ * over all ranks. */
 typedef struct tm_hang_form {
     uint64_t group;
     int64_t seq;

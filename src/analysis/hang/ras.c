@@ -24,14 +24,13 @@ static const tm_column ras_columns[N_HR] = {
          "finalized. starting: the communicator is not initialised. behind: the rank launched "
          "fewer collectives than others. differs: it launched other collectives."},
     [HR_OPERATION] = {"operation", TM_TEXT, "",
-                      "Kind of collective in which a rank that is behind or differs deviates most "
-                      "from the rank that launched most; null for other states."},
-    [HR_LAUNCHED] =
-        {"launched", TM_INT, "",
-         "Number of collectives of this kind (the column operation) that the rank launched."},
-    [HR_MOST] = {"others", TM_INT, "",
-                 "Number of collectives of this kind (the column operation) launched by the rank "
-                 "that launched most."},
+                      "For behind and differs: the kind of collective whose count deviates most "
+                      "from that of the rank that launched most. Null for other states."},
+    [HR_LAUNCHED] = {"launched", TM_INT, "",
+                     "Number of collectives of kind `operation` that the rank launched."},
+    [HR_MOST] =
+        {"others", TM_INT, "",
+         "Number of collectives of kind `operation` that the rank with most launches launched."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
                      "Number of collectives that the rank's GPU launched between the two answers, "
                      "over all communicators that both answers contain; null if unknown."},
@@ -118,8 +117,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Whether @p world contains the GPUs of all communicators, and no other communicator of its size
- * numbers them differently. */
+/* Returns whether @p world contains the GPUs of all communicators, and other communicators of its
+ * size number them in the same way. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -193,7 +192,7 @@ typedef struct lag {
 } lag;
 
 /* All ranks of a communicator launch the same collectives in the same order. So a rank that is
- * behind has not launched more than the others of any operation. */
+ * behind has launched no operation more often than the others. */
 static lag lag_of(const tm_ras_member *m, const tm_ras_member *most) {
     lag l = {.operation = NULL};
     for (size_t i = 0; i < most->n_counts; i++) {

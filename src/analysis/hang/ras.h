@@ -1,5 +1,5 @@
-/* What NCCL's RAS reports on the job: in which communicators which ranks are behind, and which
- * processes are dead. Dumps of the same ranks are combined with it. */
+/* What NCCL's RAS reports on the job: the ranks that are behind in each communicator, and dead
+ * processes. It is combined with dumps of the same ranks. */
 #ifndef TMERGE_HANG_RAS_H
 #define TMERGE_HANG_RAS_H
 

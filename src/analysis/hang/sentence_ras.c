@@ -30,8 +30,7 @@ static bool is_same_process(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
 }
 
-/* Adds @p what, and the first few processes that have the state. A process in several communicators
- * is listed once. */
+/* Adds @p what and the first few processes in this state, each once. */
 static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
                       const char *what) {
     enum { SHOWN = 4 };

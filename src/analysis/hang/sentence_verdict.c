@@ -135,8 +135,8 @@ static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
     }
 }
 
-/* Collects the named ranks to report at a front. If they did not issue operations, these are the
- * ones that are missing there. */
+/* Collects the named ranks to report at a front; if they did not issue operations, only those
+ * missing there. */
 static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec *out) {
     const int64_t *v = c->culprits.data;
     for (size_t i = 0; i < c->culprits.n; i++)

@@ -35,8 +35,8 @@ static const tm_column job_columns[N_J] = {
                  "Number of ranks of the job, from the dumps, NCCL's RAS or --world-size; null if "
                  "unknown."},
     [J_KNOWN] = {"ranks_known", TM_BOOL, "",
-                 "Whether any input states the number of ranks. If not, ranks above the highest "
-                 "rank with a dump may be missing."},
+                 "Whether any input has the number of ranks. If not, there may be more ranks than "
+                 "the dumps show."},
     [J_DUMPS] = {"dumps", TM_INT, "", "Number of ranks with a readable dump."},
     [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks that left no dump; null if all ranks left one."},
     [J_CUT] = {"cut_short", TM_INT, "",
@@ -44,7 +44,7 @@ static const tm_column job_columns[N_J] = {
     [J_STATE] =
         {"state", TM_TEXT, "",
          "hangs: a rank waits for a rank that does not come. unknown: an operation that all ranks "
-         "reached does not end, or the dumps do not show which rank is missing, or there are no "
+         "reached does not end, the dumps do not show which rank is missing, or there are no "
          "dumps. running: no rank has waited for a second or more. clear: no rank waits."},
     [J_REASON] =
         {"reason", TM_TEXT, "",
@@ -107,13 +107,14 @@ static const tm_column collective_columns[N_C] = {
     [C_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation that the first rank issued."},
     [C_NUMBER] = {"number", TM_INT, "",
                   "Number of the operation in its group (collective_seq_id, p2p_seq_id)."},
-    [C_PROBLEM] = {"problem", TM_TEXT, "",
-                   "What is wrong with the operation. other times: the dumps are from different "
-                   "times, because the operation is over for some ranks but is missing in the "
-                   "dumps of others that it needs. mismatch: ranks issued different calls. "
-                   "missing: some ranks have not come. perhaps missing: it is unknown whether some "
-                   "ranks came, or whether they are members. no dump: all ranks with a dump came, "
-                   "and others left none. all came: all ranks came, but it does not end."},
+    [C_PROBLEM] =
+        {"problem", TM_TEXT, "",
+         "What is wrong with the operation. other times: the dumps are from different times: the "
+         "operation needs all ranks and is over on some, but others have no record of it. "
+         "mismatch: ranks issued different calls. "
+         "missing: some ranks have not come. perhaps missing: it is unknown whether some "
+         "ranks came, or whether they are members. no dump: all ranks with a dump came, "
+         "and others left none. all came: all ranks came, but the operation does not end."},
     [C_CAUSE] = {"cause", TM_BOOL, "",
                  "Whether the hang began at this operation; false for operations that only wait as "
                  "a consequence."},
@@ -350,7 +351,7 @@ static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, t
     return tm_table_set_text(t, &row[C_TEXT], tm_hang_or_null(text.text), err);
 }
 
-/* Sets, for each rank, the first front at which it waits; fronts.n: none. */
+/* Sets the first front at which each rank waits; fronts.n: none. */
 static bool first_fronts(const tm_hang_world *w, tm_vec *out) {
     const tm_hang_front *f = w->fronts.data;
     size_t *v = tm_vec_append(out, NULL, (size_t)w->n_ranks);

@@ -1,5 +1,5 @@
-/* Statistics of the values of many ranks. From each rank come its own statistics and a limited
- * number of its values. They give the sum, standard deviation and median of all values. */
+/* Sum, standard deviation and median of the values of many ranks, from each rank's own statistics
+ * and a limited number of its values. */
 #ifndef TMERGE_DISTRIBUTION_H
 #define TMERGE_DISTRIBUTION_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Statistics of values. The statistics of all ranks can be computed from those of each rank. */
+/** Statistics of values. Those of ranks can be merged. */
 typedef struct tm_distribution {
     int64_t n, sum, min, max;
     double squares; /* sum of squared distances from the mean */

@@ -36,7 +36,7 @@ static const tm_column columns[N_COLUMNS] = {
     [THREAD] = {"thread", TM_TEXT, "", "Thread id."},
     [NAME] = {"name", TM_TEXT, "", "Name of the thread; null if it has no name."},
     [RUNNING] = {"running_ns", TM_INT, "ns",
-                 "Time that the thread was on a core; null if thread scheduling was not recorded."},
+                 "Time that the thread ran on a core; null if thread scheduling was not recorded."},
     [RUNNING_PCT] = {"running_pct", TM_REAL, "%",
                      "100 running_ns / the time from the first to the last moment at which any "
                      "thread of the rank was on a core."},
@@ -51,7 +51,7 @@ static const tm_column columns[N_COLUMNS] = {
                  "Time that the thread spent in recorded OS runtime calls and system calls; nested "
                  "calls count once."},
     [OFF_TIME] = {"os_wait_ns", TM_INT, "ns",
-                  "Part of os_ns in which the thread was on no core: it waited in the call. Null "
+                  "Part of os_ns in which the thread was on no core, i.e. waited in the call. Null "
                   "unless both calls and scheduling were recorded."},
 };
 
@@ -217,7 +217,7 @@ static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *t
     return TM_OK;
 }
 
-/* Whether the trace has events of threads at all. Most have none, and this check is fast. */
+/* Returns whether the trace has events of threads; most have none. */
 static bool tells_any(const tm_timeline *timeline) {
     static const uint8_t categories[] = {TM_CAT_ON_CPU, TM_CAT_OS_RUNTIME, TM_CAT_SYSCALL};
     for (size_t i = 0; i < sizeof categories && timeline->n_events > 0; i++)

@@ -4,8 +4,8 @@
 
 #include "tmerge/analysis.h"
 
-/** Reports, in the alphabetical order of their words. The words are the names of nsys stats, except
- * that of TM_REPORT_LIBRARIES, which nsys does not have. */
+/** Reports of nsys stats, in alphabetical order of their names. nsys does not have
+ * TM_REPORT_LIBRARIES. */
 typedef enum tm_report {
     TM_REPORT_API,
     TM_REPORT_KERNELS,

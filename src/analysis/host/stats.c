@@ -133,8 +133,7 @@ typedef struct report_key {
     uint32_t report, name;
 } report_key;
 
-/* The values of a name. Once values are counted, these are elements [first, first + n) of
- * account.values. */
+/* The values of a name. After values are counted: elements [first, first + n) of account.values. */
 typedef struct span {
     size_t first, n;
 } span;
@@ -240,8 +239,8 @@ static tm_status stats_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Each row represents several values. Returns the value at index @p place among the values of all
- * rows, which are ascending. */
+/* Returns the value at index @p place of all values. Each row stands for several values; rows
+ * ascend. */
 static double value_at(tm_rank_rows values, int64_t place) {
     size_t row = values.first;
     for (; row + 1 < values.end; row++) {
@@ -370,7 +369,7 @@ static tm_status finish(tm_table *table, tm_error *err) {
             end++;
         set_shares(table, first, end);
         size_t n = end - first;
-        if (n > LISTED + 1) { /* a row for the rest must replace two rows or more */
+        if (n > LISTED + 1) { /* a row for the rest replaces at least two rows */
             TM_TRY(put_rest(table, first + LISTED, end, err));
             n = LISTED + 1;
         }

@@ -31,10 +31,10 @@ enum { LEVEL, RANK, ADDRESS, ADDRESSES, SUMS, N_COLUMNS = SUMS + N_SUMS };
 static const tm_column columns[N_COLUMNS] = {
     [LEVEL] = TM_LEVEL_COLUMN("address or rank"),
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [ADDRESS] = {"address", TM_TEXT, "",
-                 "Virtual address, as recorded, of the page or of the first of several pages, with "
-                 "at least 12 hexadecimal digits. Null if the row stands for several addresses, if "
-                 "no address was recorded, or on level rank."},
+    [ADDRESS] =
+        {"address", TM_TEXT, "",
+         "Recorded virtual address of the (first) page, with at least 12 hexadecimal digits. Null "
+         "if no address was recorded, for the row of all other addresses, and on level rank."},
     [ADDRESSES] = {"addresses", TM_INT, "",
                    "Number of addresses in this row: 1, or more in the row for all other addresses "
                    "and on level rank. 0 if no address was recorded (or if an older tmerge merged "

@@ -28,45 +28,42 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_OFFSET] = {"offset_ns", TM_INT, "ns",
                   "Aligned time minus recorded time at the middle of the rank's trace."},
     [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Change of offset_ns per second of recorded time."},
-    [R_UNCERTAINTY] =
-        {"uncertainty_ns", TM_INT, "ns",
-         "Standard deviation of the aligned time, the maximum over the trace. It is relative to "
-         "the clocks of the rank's component; for method wall it is relative to all clocks, and "
-         "follows from --wall-uncertainty. If over 64 clocks are linked by too many collectives to "
-         "follow each of them, it is an upper bound. 0 with --align=utc."},
-    [R_LOW] =
-        {"low_ns", TM_INT, "ns",
-         "Lower end of the interval that contains the offset, if the clock with the most anchors "
-         "in the component is right. The interval follows from causality: no collective ends on "
-         "one rank before it starts on another. Null if there is no lower end."},
+    [R_UNCERTAINTY] = {"uncertainty_ns", TM_INT, "ns",
+                       "Standard deviation of the aligned time relative to the other clocks of the "
+                       "component; maximum over the trace. For method wall: relative to all "
+                       "clocks, from --wall-uncertainty. May be an upper bound if over 64 clocks "
+                       "are linked. 0 with --align=utc."},
+    [R_LOW] = {"low_ns", TM_INT, "ns",
+               "Lower limit of offset_ns relative to the clock with the most anchors in the "
+               "component. It follows from causality: no collective ends on one rank before it "
+               "starts on another. Null if there is no limit."},
     [R_HIGH] = {"high_ns", TM_INT, "ns",
-                "Upper end of the interval that contains the offset (see low_ns); null if there is "
-                "no upper end."},
+                "Upper limit of offset_ns (see low_ns); null if there is no limit."},
     [R_RESIDUAL] = {"residual_ns", TM_INT, "ns",
-                    "Median over the rank's matched collectives of the rank's aligned end minus "
-                    "the median end of all ranks. It has two parts: the error of the GPU's clock, "
-                    "and the effect of the rank's position in rings and trees."},
+                    "Aligned end on this rank minus the median end on all ranks; median over the "
+                    "rank's matched collectives. It shows the error of the GPU's clock and the "
+                    "effect of the rank's place in rings and trees."},
     [R_EARLY] = {"early_kernels", TM_INT, "",
                  "Number of GPU events that start before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",
                     "Largest time by which a GPU event starts before its launch; null if there is "
-                    "no such event. Profilers convert GPU times to host times, for NPUs with an "
-                    "error of up to 30 us. If it is larger, the GPU's clock is wrong."},
+                    "no such event. Up to 30 us is normal for NPUs, since profilers convert device "
+                    "times to host times. Otherwise, the GPU's clock is wrong."},
     [R_COMPONENT] = {"component", TM_INT, "",
                      "Number of the component: ranks of one component have comparable clocks."},
     [R_METHOD] = {"method", TM_TEXT, "",
                   "How the clock was aligned. fit: fitted to the ends of collectives that several "
                   "clocks share. wall: taken as recorded. none: not comparable."},
     [R_ANCHORS] = {"anchors", TM_INT, "",
-                   "Number of collectives that the clock was fitted to. Each links this clock to "
-                   "another by the ends of its kernels."},
+                   "Number of collectives whose ends link this clock to another one and were used "
+                   "to fit it."},
     [R_DOMAIN] = {"domain", TM_INT, "",
                   "Number of the clock domain: ranks of one domain share a clock. All ranks of a "
                   "host are in one domain unless their ends of collectives show otherwise."},
     [R_SET] = {"set_ns", TM_INT, "ns",
                "Approximate jump of the rank's clock during the recording; null if it did not "
-               "jump. Aligned times of the rank are wrong by up to this much. If only two clocks "
-               "can be compared, both have the value, because either may have jumped."},
+               "jump. Aligned times of the rank are wrong by up to this. If there are only two "
+               "clocks to compare, both have the value, because either may have jumped."},
 };
 
 static const tm_table_def rank_def = {
@@ -108,10 +105,9 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_INFERRED] = {"inferred", TM_INT, "",
                     "Number of communication kernels without metadata whose collective was "
                     "inferred from the waits between ranks."},
-    [C_TRANSFERS] =
-        {"transfers_alone", TM_INT, "",
-         "Number of communication kernels in traces that record only the transfer, which starts "
-         "when the last rank arrives. Such traces do not show who waited."},
+    [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
+                     "Number of communication kernels in traces whose kernels start only when the "
+                     "last rank has arrived. Such traces do not show who waited."},
     [C_SUSPECT] = {"suspect", TM_INT, "",
                    "Number of collectives whose members contradict one another (different kinds or "
                    "sizes, or one rank twice), or that violate causality on aligned clocks by far "
@@ -142,8 +138,7 @@ static const tm_table_def check_def = {
     .top = -1,
 };
 
-/* Results of matching on each process. The job's row has their sums or maxima, so rows need no keys
- * or order. */
+/* Results of matching on each process, of which the job's row has sums or maxima. */
 static const tm_table_def part_def =
     TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
                       check_columns, N_CHECK_COLUMNS, 0);
@@ -153,8 +148,7 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
-/* A value that does not exist leaves its cell null: residuals without matched ends, a jump that did
- * not happen, the offset of a clock that cannot be compared. */
+/* Leaves the cell null if there is no value. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
@@ -196,8 +190,7 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
-/* Records are on the aligned clock, so this counts the violations after alignment. Those before
- * were counted when clocks were aligned. */
+/* Counts the violations after alignment; those before were counted when clocks were aligned. */
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;

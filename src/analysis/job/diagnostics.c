@@ -12,7 +12,7 @@ static const tm_column columns[N_COLUMNS] = {
     [SOURCE] = {"source", TM_TEXT, "",
                 "Path of the trace as given; null if the trace was left out of the job."},
     [DIAGNOSTIC] = {"remark", TM_TEXT, "",
-                    "Name of the kind of data, as in the columns n_... of /spans."},
+                    "Name of what was found, as in the columns n_... of /spans."},
     [CLASS] = {"class", TM_TEXT, "",
                "repaired: malformed text was repaired. skipped: events were not kept. odd: data "
                "was kept as it is, but figures may be wrong because of it. minor: data was kept "
@@ -70,8 +70,7 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
-/* If the counts of a rank's traces do not add up to those of the rank, the rest is from traces that
- * were left out. */
+/* Counts of the rank that are in none of its traces are from traces that were left out. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_diagnostic_table.name);

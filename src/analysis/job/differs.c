@@ -20,10 +20,10 @@ enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [WHAT] = {"what", TM_TEXT, "",
-              "Property that differs. time: the recordings do not overlap in time. world size: "
-              "traces report different numbers of ranks. process group: traces disagree on the "
-              "ranks of a process group. kernels: under a tenth of the kernel names of some ranks "
-              "occur on the other ranks."},
+              "What differs. time: the recordings do not overlap in time. world size: traces "
+              "report different numbers of ranks. process group: traces disagree on the ranks of a "
+              "process group. kernels: ranks run different programs, with under a tenth of their "
+              "kernel names in common."},
     [VALUE] = {"value", TM_TEXT, "",
                "Value of the property on the ranks in the column ranks; for kernels, a number that "
                "stands for their set of kernel names."},
@@ -137,7 +137,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Writes the start of a time. @param context windows; @param value the time's first window */
+/* Writes the start of a time. @param context windows; @param value index of the time's first window
+ */
 static tm_status write_time(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                             tm_error *err) {
     const window *w = (const window *)context + value;
@@ -153,8 +154,7 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* Ranks are of the same time if their recordings form a chain in which each overlaps the next,
- * however briefly. */
+/* Ranks are of the same time if their recordings form a chain in which each overlaps the next. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -192,8 +192,8 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
     return status;
 }
 
-/* Compares the recorded times first. The fit of clocks can move recordings together that are in
- * fact far apart. */
+/* Compares recorded times first, because the fit of clocks can move recordings together that are
+ * far apart. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
     TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
     return tm_tables_find(out, tm_differs_table.name)->n_rows > 0 ? TM_OK
@@ -213,8 +213,8 @@ static int64_t hash_at(const tm_table *kernels, size_t row) {
     return tm_table_row(kernels, row)[1].value.i;
 }
 
-/* Counts the kernels up to hash @p last. In a truncated list, kernels are missing only after its
- * last hash. */
+/* Counts the kernels with hashes up to @p last. A truncated list lacks only kernels after its last
+ * hash. */
 static size_t known_below(const tm_table *kernels, const program *p, int64_t last) {
     size_t n = 0;
     while (n < p->n && hash_at(kernels, p->first + n) <= last)
@@ -251,9 +251,9 @@ static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
         v[own > other ? own : other].like = own > other ? other : own;
 }
 
-/* Joins programs that share kernels. Each is compared with the first program of every set. If none
- * of these matches, it is compared with all earlier programs: a pipeline stage may share kernels
- * only with the next stage. */
+/* Joins programs that share kernels. Compares each with the first program of every set; if none
+ * matches, with all earlier programs, because a pipeline stage may share kernels only with the next
+ * stage. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
     size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
@@ -356,9 +356,8 @@ static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     return same && *same > 0;
 }
 
-/* Collects those of rows [first, end) that list their own rank and at least one other. Profilers
- * truncate long lists and write them as plain text. Such rows are left out, because their members
- * are unknown. */
+/* Collects those of rows [first, end) that list their own rank and at least one other. Leaves out
+ * truncated lists, whose members are unknown. */
 static bool collect_group(group_lists *g, size_t first, size_t end) {
     bool ok = true;
     g->rows.n = 0;
@@ -380,8 +379,8 @@ static bool is_of_lower(const void *row, const void *rank) {
     return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
-/* Whether one of the members that a row lists reports other members. Of rows with the same list,
- * only the first is checked. */
+/* Returns whether a member that a row lists reports other members. Checks only the first row with a
+ * list. */
 static bool is_denied(const group_lists *g, size_t row) {
     const listing *rows = g->rows.data, *own = &rows[row];
     const tm_vec *members = members_of(g, own->members);
@@ -440,7 +439,7 @@ static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) 
     return status;
 }
 
-/* Reports the first group whose members the ranks disagree on. One is enough. */
+/* Reports only the first group on whose members ranks disagree. */
 static tm_status find_disagreement(group_lists *g, tm_tables *out, tm_error *err) {
     for (size_t first = 0, end; first < g->groups->n_rows; first = end) {
         for (end = first + 1;
@@ -477,7 +476,7 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
     return status;
 }
 
-/* If world sizes differ, groups differ anyway, so they are not compared. */
+/* if world sizes differ, groups differ anyway */
 tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *table = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_times(out, err));

@@ -32,8 +32,7 @@ static const tm_column kernel_columns[] = {
 static const tm_column group_columns[] = {
     {"name", TM_TEXT, "", "Name of a process group."},
     {"rank", TM_INT, "", "Global rank."},
-    {"members", TM_INT, "",
-     "Id of the name that holds the list of the group's ranks, as given in this rank's trace."},
+    {"members", TM_INT, "", "Name id of the list of the group's ranks in this rank's trace."},
 };
 
 const tm_table_def tm_differs_place = TM_INTERNAL_TABLE(

@@ -48,26 +48,25 @@ static const tm_column columns[N_COLUMNS] = {
     [LAUNCHES_LOST] =
         {"launches_lost", TM_INT, "",
          "Number of launches without a recorded GPU event. A graph launch also counts if no "
-         "compute kernel was recorded for it and one of two things holds: only copies were "
-         "recorded, or the GPU was idle for over 200 us and over half of the time from the launch "
-         "to the end of the graph's communication. If under 1 % of the launches between recorded "
-         "launches are lost, losses in the first and last tenth of the recording do not count."},
+         "compute kernel was recorded for it, and either only copies were recorded, or the GPU was "
+         "idle for over 200 us and over half of the time from the launch to the end of the graph's "
+         "communication. Losses in the first and last tenth of the recording do not count if under "
+         "1 % of the launches between recorded ones are lost."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
-    [SAMPLED] = {"sampled", TM_BOOL, "",
-                 "Whether the trace is only a sample of what ran. CUPTI numbers all calls of a "
-                 "process. A trace counts as a sample if it has under 2 % of the numbers between "
-                 "its first and its last, and half of its neighbouring numbers are more than 20 "
-                 "apart. It is unknown what ran between the recorded events."},
+    [SAMPLED] =
+        {"sampled", TM_BOOL, "",
+         "Whether the trace is only a sample: it is unknown what ran between the recorded events. "
+         "CUPTI numbers all calls of a process; a sample has under 2 % of the numbers from its "
+         "first to its last, and half of its consecutive numbers are more than 20 apart."},
     [DEVICE] = {"device_ns", TM_INT, "ns",
                 "Time in which the rank's devices ran recorded kernels, copies or sets; "
                 "overlapping events count once."},
-    [HIDDEN] =
-        {"hidden_ns", TM_INT, "ns",
-         "Time without recorded GPU events in which the GPU may have been busy. It starts at a "
-         "lost launch, and ends when the host had waited for the GPU or the next launched kernel "
-         "started. With several devices (overlap.device) it is the sum over devices. A lost launch "
-         "then counts for the device of the launches before and after it on its thread."},
+    [HIDDEN] = {"hidden_ns", TM_INT, "ns",
+                "Time without recorded GPU events in which the GPU may have been busy: from a lost "
+                "launch until the host has waited for the GPU or the next launched kernel starts. "
+                "With several devices, the sum over devices; a lost launch belongs to the device "
+                "of the launches before and after it on its thread."},
     [COMPUTE] = {"compute_pct", TM_REAL, "%",
                  "100 compute_ns / the rank's window; with several devices, the mean over them. "
                  "Null without GPU events."},
@@ -91,50 +90,48 @@ static const tm_column columns[N_COLUMNS] = {
         {"idle_most_pct", TM_REAL, "%",
          "Upper bound of idle_pct: its value if the GPU was idle during hidden_ns and "
          "impossible_ns. With several devices, the mean over them. Null without GPU events."},
-    [MOVES] = {"moves_pct", TM_REAL, "%",
-               "How far the rank's figures could be off: the largest of 100 - recorded_pct; the "
-               "distances of compute_pct and idle_pct from their bounds; and 100 (compute_ns - "
-               "compute_least_ns) / compute_ns. If it is above 5, tmerge draws no conclusions from "
-               "the rank's figures."},
-    [BETWEEN] =
-        {"between_pct", TM_REAL, "%",
-         "The larger of two values: 100 (compute_ns - compute_least_ns) / compute_ns, and the "
-         "percentage of launches lost between the first and the last launch with a recorded GPU "
-         "event. For a sample it is moves_pct. If it is at most 5, the recording between these two "
-         "launches counts as complete, and ranks can be blamed for the waits in it."},
-    [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
-                    "Number of kernels whose recorded end must be wrong, for one of three reasons. "
-                    "(1) At least three later kernels of the same stream, from other launches, "
-                    "started and ended before this end, although a stream runs one kernel at a "
-                    "time. (2) The host had finished waiting for the device before half of the "
-                    "kernel's duration was over. (3) The kernel ends after everything else in the "
-                    "recording, by more than the length of everything else."},
+    [MOVES] =
+        {"moves_pct", TM_REAL, "%",
+         "How far the rank's results could be off: the largest of 100 - recorded_pct, the "
+         "distances of compute_pct and idle_pct from their bounds, and 100 (compute_ns - "
+         "compute_least_ns) / compute_ns. Above 5, tmerge draws no conclusions from the rank."},
+    [BETWEEN] = {"between_pct", TM_REAL, "%",
+                 "The larger of 100 (compute_ns - compute_least_ns) / compute_ns and the "
+                 "percentage of launches lost between the first and the last launch with a "
+                 "recorded GPU event; moves_pct for a sample. Up to 5, the recording between these "
+                 "launches counts as complete, so that ranks can be blamed for waits in it."},
+    [IMPOSSIBLE] =
+        {"impossible_kernels", TM_INT, "",
+         "Number of kernels whose recorded end must be wrong, for one of three reasons. "
+         "(1) At least three later kernels of the same stream, from other launches, "
+         "started and ended before this end, although a stream runs one kernel at a "
+         "time. (2) The host had already waited for the device to finish before half of the "
+         "kernel's duration was over. (3) The kernel ends after everything else in the "
+         "recording, by more than the length of everything else."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
-                           "Name of the kernel with the most doubtful time among those in "
-                           "impossible_kernels; null if there are none."},
+                           "Name of the kernel in impossible_kernels with the most doubtful time "
+                           "(see impossible_ns); null if there are none."},
     [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                           "Aligned start of the kernel named in impossible_kernel, since the "
                           "epoch; null if none is named."},
     [FOLLOWERS] = {"followers", TM_INT, "",
-                   "Number of later kernels of its stream that started and ended before the "
-                   "recorded end of the kernel named in impossible_kernel; null if none is named."},
-    [IMPOSSIBLE_NS] =
-        {"impossible_ns", TM_INT, "ns",
-         "Busy time that only the doubtful parts of the kernels in impossible_kernels account for. "
-         "The doubtful part of a kernel starts with the next kernel on its stream; if no kernel "
-         "follows, it is the whole kernel."},
+                   "Number of later kernels on the stream of impossible_kernel that started and "
+                   "ended before its recorded end; null if it is null."},
+    [IMPOSSIBLE_NS] = {"impossible_ns", TM_INT, "ns",
+                       "Busy time in which nothing runs but doubtful parts of impossible_kernels. "
+                       "The doubtful part of a kernel starts with the next kernel on its stream; "
+                       "without a next kernel, it is the whole kernel."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
                     "Time in which at least one compute kernel runs, as recorded."},
     [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
                           "compute_ns without the doubtful parts of kernels (see impossible_ns)."},
     [LATE] = {"late_kernels", TM_INT, "",
-              "Number of kernels, other than those in impossible_kernels, that end after a device "
-              "synchronisation returned although they were launched before it was called. 0 if the "
-              "rank has several devices."},
+              "Number of other kernels that were launched before a device synchronisation and end "
+              "after it returned. 0 if the rank has several devices."},
     [LATEST] = {"latest_ns", TM_INT, "ns",
                 "Largest time from the return of the device synchronisation to the end of a kernel "
-                "in late_kernels; null if late_kernels is 0. If it is above some 30 us, the GPU's "
-                "clock disagrees with its host's clock, or the ends of kernels are wrong."},
+                "in late_kernels; null if late_kernels is 0. Above some 30 us, the clocks of GPU "
+                "and host disagree, or ends of kernels are wrong."},
 };
 
 const tm_table_def tm_integrity_table = {
@@ -200,8 +197,8 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const device_times d = devices_of(s->view);
     const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
-    /* Hidden work may have run on any device. It is added to the sum over devices, but not to time
-     * that is busy. */
+    /* Hidden work may have run on any device, so it counts in the sum over devices, but not in time
+     * that is busy anyway. */
     const int64_t room = whole - d.busy_ns;
     const bool sampled = s->lost->sampled; /* any gap may hide work */
     const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;

@@ -40,9 +40,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [HOST] =
         {"host", TM_TEXT, "",
-         "Name of the rank's host, from --host-map, the trace or its file name; otherwise host0, "
-         "host1, ...: a new host starts where the device number does not increase from one rank to "
-         "the next. Null if there are several ranks and no host or device is known."},
+         "Name of the rank's host, from --host-map, the trace or its file name. If unknown, host0, "
+         "host1, ...: a new host starts at each rank whose device number is not above that of the "
+         "previous rank. Null if there are several ranks and no host or device is known."},
     [DEVICE] = {"device", TM_INT, "",
                 "Number on its host of the rank's device with the most busy time; null without GPU "
                 "events."},
@@ -78,13 +78,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
                         "trace. Null if the log has no error or the rank has device events."},
-    [OPENING] =
-        {"opening_ns", TM_INT, "ns",
-         "Time left out at the start of the rank's recording because the ranks' profilers started "
-         "one after another; windows, steps and waits exclude it. It ends when the last rank "
-         "arrived at a certain collective: one in which a rank waited for another rank whose "
-         "recording had not yet started. The wait until that start must be at least half of the "
-         "rank's wait and 5 % of its recording. Null if nothing is left out."},
+    [OPENING] = {"opening_ns", TM_INT, "ns",
+                 "Time left out at the start of the rank's recording, because profilers of other "
+                 "ranks were still starting; windows, steps and waits exclude it. It ends when the "
+                 "last rank arrives at a collective in which a rank waited for a rank whose "
+                 "recording had not yet started, for at least half of its wait and 5 % of its "
+                 "recording. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -116,8 +115,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks that were read."},
     [J_HOSTS] = {"hosts", TM_INT, "", "Number of hosts; null if unknown."},
     [J_STEPS] = {"steps", TM_INT, "",
-                 "Number of different step numbers over the ranks whose traces mark steps; 0 if no "
-                 "trace marks steps (the whole trace is then step 0)."},
+                 "Number of different marked step numbers over all ranks; 0 if no trace marks "
+                 "steps (the whole trace is then step 0)."},
     [J_EVENTS] = {"events", TM_INT, "", "Number of events that were kept, over all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "",
                        "Number of collectives that were found, complete or not."},
@@ -129,13 +128,11 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "Last end over all ranks minus begin_ns; null if some times count from 0 and others "
          "since the epoch."},
     [J_RECORDINGS] = {"recordings", TM_INT, "",
-                      "Number of recordings of the rank that has the most; recordings are "
-                      "separated by gaps. Null if duration_ns is null."},
-    [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
-                    "Recorded time of the rank that was recorded longest."},
+                      "Maximum over ranks of the number of recordings, which are separated by "
+                      "gaps. Null if duration_ns is null."},
+    [J_RECORDED] = {"recorded_ns", TM_INT, "ns", "Longest recorded time of a rank."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
-                "Kind of the devices, as in job.rank; the word device if ranks have devices of "
-                "several kinds."},
+                "Kind of the devices, as in job.rank; the word device if they differ."},
     [J_INTEGRITY] = {"integrity", TM_TEXT, "",
                      "Sentence on what is missing or impossible in the recording of the rank with "
                      "the largest moves_pct (job.integrity), and on the consequence. Null if "
@@ -172,7 +169,7 @@ static const tm_column left_out_columns[] = {
      "is older than its report; other: not a trace; store or page: written by tmerge; covered: "
      "another file has the same content; helper: a process that is not a rank; unranked: it has no "
      "rank number, and other traces cover every rank of the job."},
-    {"message", TM_TEXT, "", "What was found in the file."},
+    {"message", TM_TEXT, "", "Description of the problem."},
 };
 
 static const tm_table_def left_out_def = {
@@ -258,7 +255,7 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
 }
 
 /* Returns the name of the error with which a call of CUPTI failed; of several, one that is a cause.
- * Other errors that the log mentions did not occur. */
+ */
 static tm_text profiler_error(tm_text metadata) {
     static const char failed[] = "failed with error CUPTI_";
     tm_text found = {"", 0};
@@ -274,7 +271,7 @@ static tm_text profiler_error(tm_text metadata) {
     return found;
 }
 
-/* The profiler's log is stored as a list, apart from the other metadata. */
+/* The profiler's log is stored as a list, not with the other metadata. */
 static tm_status set_profiler_error(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                     tm_error *err) {
     tm_vec metadata = TM_VEC(char);
@@ -314,8 +311,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
-        /* Durations are shown as recorded, regardless of the clock's drift, so the end is not
-         * aligned by itself. */
+        /* begin plus the recorded duration, without the clock's drift */
         int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
@@ -454,8 +450,8 @@ static void set_range(const tm_table *ranks, tm_cell *row) {
         tm_cell_set_int(&row[J_DURATION], end - first);
 }
 
-/* Sets the largest number of recordings of a rank, and the longest recorded time of a rank. It is
- * not the union over ranks, because the hosts' clocks may differ. */
+/* Sets the largest number of recordings of a rank, and the longest recorded time of a rank. Not the
+ * union over ranks, because the hosts' clocks may differ. */
 static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err) {
     int64_t recordings = 0, recorded_ns = 0;
     for (size_t i = 0, first = 0; i < spans->n_rows; first = i) {
@@ -481,12 +477,10 @@ static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err
     return TM_OK;
 }
 
-/* Runs before all other job parts: it derives host names from consecutive ranks, and other analyses
- * read these in job.rank. */
+/* Runs before all other job parts, which read the host names in job.rank. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* The following reads tables of `overlap` and `clock`, which are complete before any job part
-     * runs. */
+    /* tables of `overlap` and `clock` are complete before any job part runs */
     TM_TRY(name_hosts(ranks, err));
     TM_TRY(tm_differs_job(job, out, err));
     TM_TRY(tm_job_formats(out, err));
@@ -507,8 +501,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t collectives = 0;
     for (size_t i = 0; i < matched->n_rows; i++)
         collectives += tm_table_cell(matched, i, "collectives")->value.i;
-    /* If there are no rows, collectives were not matched. The cell stays null, as 0 would mean that
-     * the job has no collectives. */
+    /* null if collectives were not matched: 0 would mean that there are none */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);

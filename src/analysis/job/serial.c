@@ -8,12 +8,12 @@
 #include "base/sorted.h"
 #include "timeline/build_timeline.h"
 
-/* While one kernel runs, this many kernels of its stream cannot begin and end. None did in the
- * traces of real jobs that were checked (NVIDIA and AMD). */
+/* So many kernels of a stream cannot begin and end during another one. None did in the checked
+ * traces of real jobs (NVIDIA and AMD). */
 enum { FOLLOWERS_LEAST = 3 };
 
-/* Maximum depth of kernels on one stream that are recorded within one another. Deeper ones are
- * ignored. */
+/* Maximum depth of kernels of a stream that are recorded within one another; ignores deeper ones.
+ */
 enum { DEPTH_MOST = 16 };
 
 /* Minimum number of kernels in a recording: in a shorter one, the longest kernel may well be the
@@ -36,8 +36,8 @@ typedef struct waited {
     int64_t begin_ns, end_ns;
 } waited;
 
-/* A recording of the rank. `over_ns` is the last end of a host event or last start of a device
- * event: by then all had happened, except for the ends of the last kernels. */
+/* A recording of the rank. `over_ns` is the last end of a host event or start of a device event.
+ * Only the last kernels can end later. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;
@@ -114,9 +114,9 @@ static bool survey(search *s) {
     return ok;
 }
 
-/* Whether a kernel goes on after the end of everything else in its recording, for longer than all
- * of that took. This is impossible: profilers write a kernel when it has ended, and stop when the
- * device has. */
+/* Returns whether a kernel goes on after the end of everything else in its recording, for longer
+ * than everything else took. Impossible: profilers write a kernel after it has ended, and stop with
+ * the device. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
     return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&
@@ -148,8 +148,8 @@ static const waited *wait_after(search *s, uint32_t row) {
     return i < s->waits.n ? &v[i] : NULL;
 }
 
-/* Whether the host stopped waiting for a kernel before half of the kernel's recorded duration was
- * over. */
+/* Returns whether the host stopped waiting for the device before half of the kernel's recorded
+ * duration was over. */
 static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) {
     const tm_timeline *timeline = s->view->timeline;
     const int64_t ns = timeline->duration_ns[c->row];
@@ -164,7 +164,7 @@ static void note_late(search *s, const cover *c, const waited *wait) {
     s->out->latest_ns = by_ns > s->out->latest_ns ? by_ns : s->out->latest_ns;
 }
 
-/* Adds a kernel to those in doubt. If no kernel follows it, all of its time is in doubt. */
+/* Adds a kernel in doubt. If no kernel follows it, all of its time is in doubt. */
 static bool add_cover(search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;

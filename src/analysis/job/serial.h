@@ -14,7 +14,7 @@ typedef struct tm_serial {
                           no kernel follows */
     int64_t late;      /* number of other kernels that end after the host had waited for them */
     int64_t latest_ns; /* maximum time by which late kernels end late */
-    tm_intervals compute; /* P without the time in doubt; only set if kernels > 0 */
+    tm_intervals compute; /* P (see Terms) without the time in doubt; set only if kernels > 0 */
     tm_intervals busy;    /* P u C u M without the time in doubt; only set if kernels > 0 */
 } tm_serial;
 
@@ -22,7 +22,7 @@ typedef struct tm_serial {
  * Finds kernels that cannot have run as recorded. A stream runs one kernel after another: a launch
  * attribute may let the next begin a little early, and nodes of one graph may run concurrently, but
  * several kernels cannot start and end within another kernel. Nor can a kernel last long after the
- * host has waited for its device or after everything else in the recording.
+ * host has waited for its device, or after everything else in the recording has ended.
  *
  * @param out  free it with tm_serial_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT

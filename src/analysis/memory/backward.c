@@ -4,8 +4,8 @@
 #include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
-/* The time of an outermost operator: an operator of autograd that is in no other of autograd, or
- * another operator that is in no operator. */
+/* The time of an outermost operator: an operator of autograd outside of others of autograd, or
+ * another operator outside of all operators. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;
@@ -22,9 +22,8 @@ static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
     return tm_vec_append(marks, &found, 1) != NULL;
 }
 
-/* Collects in @p marks the outermost operators of autograd of all threads. Collects in @p main the
- * outermost other operators of the main thread, which has most of these. Calls are grouped by
- * thread. */
+/* Sets @p marks to the outermost operators of autograd on all threads, and @p main to the outermost
+ * other operators of the main thread, which has the most of them. Calls are grouped by thread. */
 static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     const tm_timeline *timeline = view->timeline;
     const tm_calls *operators = view->operators;
@@ -53,8 +52,8 @@ static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     return ok;
 }
 
-/* Joins the marks between which the main thread has no operator to passes. Both inputs are sorted
- * by start. */
+/* Joins marks to a pass if the main thread has no operator between them. Both inputs are sorted by
+ * start. */
 static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     const mark *others = main->data, *backward = marks->data;
     tm_backward_pass *pass = NULL;

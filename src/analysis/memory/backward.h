@@ -12,9 +12,9 @@ typedef struct tm_backward_pass {
 } tm_backward_pass;
 
 /**
- * Finds the backward passes: a pass consists of autograd operators, on any thread, between which
- * the main thread calls no other operator, because it waits. The main thread is the one with most
- * other operators.
+ * Finds the backward passes. A pass is a series of autograd operators, on any thread, during which
+ * the main thread waits, so that it calls no other operator in between. The main thread is the one
+ * with most other operators.
  * @param out  of tm_backward_pass, ascending; free it, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -27,8 +27,8 @@ bool tm_blocks_are_told(const tm_timeline *timeline, const tm_device_levels *d) 
     return true;
 }
 
-/* Pairs a record with its block. If an address is allocated twice in a row, the release is missing
- * in the trace, and the first block counts as never freed. */
+/* Pairs a record with its block. If an address is allocated twice in a row, the trace lacks the
+ * release: the first block then counts as never freed. */
 static bool pair(const tm_memory_attr *record, uint32_t level, tm_keys *addresses, tm_vec *taken,
                  tm_blocks *out) {
     int64_t bytes = tm_bytes_cut(record->bytes);

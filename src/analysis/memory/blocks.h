@@ -5,8 +5,8 @@
 #include "memory_levels.h"
 #include "scopes.h"
 
-/* Categories of memory: id, column of memory.category_curve, doc. A block gets the first category
- * that category.c finds to match. */
+/* Categories of memory: id, column of memory.category_curve, doc. A block is of the first category
+ * in category.c that matches. */
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
       "Bytes allocated before the trace's first record: parameters and everything else that is "   \

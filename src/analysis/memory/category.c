@@ -31,8 +31,8 @@ static tm_memory_category of_backward(const block_view *b, const tm_vec *passes)
     return b->freed_ns >= pass->end_ns ? TM_MEMORY_GRADIENT : TM_MEMORY_AUTOGRAD_DETAIL;
 }
 
-/* Whether an optimizer step comes between the allocation and the next pass. Such blocks, e.g. of
- * gradient clipping, belong neither to the forward nor to the backward pass. */
+/* Returns whether an optimizer step comes between the allocation and the next pass. Such blocks,
+ * e.g. of gradient clipping, belong to neither pass. */
 static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
     const tm_vec *steps = &b->scopes->optimizers;
     size_t i = tm_bisect(steps->data, steps->n, steps->size, &b->taken_ns, tm_is_less_i64);
@@ -42,7 +42,7 @@ static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
 static tm_memory_category of_forward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
-    /* if a pass is running, another thread runs it, so it does not use this block */
+    /* another thread runs the pass that is running, so it does not use this block */
     if (i == passes->n || pass->begin_ns <= b->taken_ns || is_before_optimizer(b, pass->begin_ns))
         return TM_MEMORY_OTHER;
     return b->freed_ns >= pass->begin_ns ? TM_MEMORY_ACTIVATION : TM_MEMORY_FORWARD_ONLY;

@@ -35,13 +35,13 @@ static const tm_column live_columns[N_LIVE_COLUMNS] = {
                     "Outermost operator that allocated the blocks, except autograd's wrappers; "
                     "null if they were allocated outside of all operators."},
     [L_SHAPES] = {"shapes", TM_TEXT, "", "Input shapes of the operator; null if not recorded."},
-    [L_MODULE] = {"module", TM_TEXT, "",
-                  "Innermost open module. In the backward pass it is the module of the forward "
-                  "operator whose gradient was computed, if autograd's sequence numbers link the "
-                  "two. Null if no module was open."},
+    [L_MODULE] =
+        {"module", TM_TEXT, "",
+         "Innermost open module. In the backward pass, the module of the forward operator whose "
+         "gradient was computed, if autograd's numbers link them. Null if no module was open."},
     [L_STEP] = {"step", TM_INT, "",
-                "Step in which the blocks were allocated; a step long before the peak means that "
-                "they are kept. Null if they were allocated outside of steps."},
+                "Step in which the blocks were allocated; blocks from a step long before the peak "
+                "are kept. Null if outside of steps."},
     [L_SIZE] = {"block_bytes", TM_INT, "B", "Size of each block."},
     [L_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks."},
     [L_BYTES] = {"bytes", TM_INT, "B",
@@ -71,7 +71,7 @@ typedef struct group_key {
 
 typedef struct group {
     int64_t blocks, bytes;
-    /* number of the key; level of the first block, which makes the order unique */
+    /* number of the key; level of the first block, so that the order is unique */
     uint32_t key, first;
 } group;
 

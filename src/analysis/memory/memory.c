@@ -57,42 +57,41 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_PEAK_STEP] = {"peak_step", TM_INT, "",
                      "Step in which the peak was first reached; null if it was outside of steps."},
     [D_PEAK_OPERATOR] = {"peak_operator", TM_TEXT, "",
-                         "Innermost operator or annotation that allocated at the peak; null if it "
-                         "was outside of all."},
+                         "Innermost operator or annotation of the allocation that reached the "
+                         "peak; null if there was none."},
     [D_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
                     "Maximum of the device memory that the allocator held (Total Reserved)."},
     [D_FRAGMENTATION] = {"fragmentation_pct", TM_REAL, "%",
-                         "100 (1 - peak_bytes / peak_reserved_bytes): memory that the allocator "
-                         "held but never used."},
+                         "100 (1 - peak_bytes / peak_reserved_bytes): share of memory that the "
+                         "allocator held but never used."},
     [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
     [D_CAPACITY_PCT] = {"capacity_pct", TM_REAL, "%",
                         "100 peak_reserved_bytes / capacity_bytes, or 100 peak_bytes / limit_bytes "
                         "if limit_bytes is known and reserved bytes are not. 85 to 95 is good use. "
                         "Above 95, memory of other libraries may not fit."},
     [D_GROWTH] = {"growth_bytes", TM_INT, "B",
-                  "Median of memory.step.growth_bytes over all steps except the first. Above 0 in "
-                  "step after step is a leak. Null with fewer than 2 steps."},
+                  "Median of memory.step.growth_bytes over all steps except the first. If each "
+                  "step grows, memory leaks. Null with fewer than 2 steps."},
     [D_GROWING] = {"growing_steps", TM_INT, "",
                    "Number of steps, except the first, with memory.step.growth_bytes above 0."},
     [D_MEAN] = {"mean_bytes", TM_INT, "B",
                 "Mean of the allocated bytes over the time from the first to the last record."},
-    [D_PATTERN] = {"pattern", TM_TEXT, "",
-                   "How memory changes over all steps except the first. growth: each step ends "
-                   "with more allocated than the one before it, which is a leak. saw-tooth: memory "
-                   "at step ends, or memory held by the allocator, falls at least twice by a "
-                   "twentieth of its peak. spike: one step, or at most a fourth of them, peaks a "
-                   "fifth above the median. stable: all peaks are within a twentieth of the "
-                   "median. uneven: none of these. Null with fewer than 4 steps."},
+    [D_PATTERN] =
+        {"pattern", TM_TEXT, "",
+         "How memory changes over all steps except the first. growth: each step ends "
+         "with more allocated than the one before it, which is a leak. saw-tooth: memory at the "
+         "ends of steps, or memory held by the allocator, falls at least twice by 5 % of its peak. "
+         "spike: at most a fourth of the steps peak over 20 % above the median. stable: all peaks "
+         "are within 5 % of the median. uneven: none of these. Null with fewer than 4 steps."},
     [D_SPIKE_STEP] = {"spike_step", TM_INT, "",
                       "Step with the highest peak if the pattern is spike; otherwise null."},
     [D_FALLS] = {"reserve_falls", TM_INT, "",
                  "Number of times that the allocator returned at least a twentieth of its peak of "
                  "reserved bytes to the device. Null if reserved bytes are not recorded."},
-    [D_STEPS_LEFT] =
-        {"steps_left", TM_INT, "",
-         "Approximate number of steps until a growing device is out of memory: (limit_bytes - "
-         "peak_bytes) / growth_bytes, with capacity_bytes if limit_bytes is unknown. It is fewer "
-         "if other libraries hold memory. Null for other patterns."},
+    [D_STEPS_LEFT] = {"steps_left", TM_INT, "",
+                      "For pattern growth, steps until the device is out of memory: (limit_bytes - "
+                      "peak_bytes) / growth_bytes, with capacity_bytes if limit_bytes is unknown; "
+                      "fewer if other libraries hold memory. Null for other patterns."},
     [D_ALLOCATOR] = {"allocator", TM_TEXT, "",
                      "Name of the device's allocator in a TensorFlow or JAX profile (GPU_4_bfc); "
                      "null for other profiles and for TPUs."},
@@ -311,7 +310,7 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
     return TM_OK;
 }
 
-/* Intermediate results of a rank, for all its devices. */
+/* Intermediate results for the devices of a rank. */
 typedef struct rank_memory {
     const tm_rank_view *view;
     tm_vec devices; /* of tm_device_levels */
@@ -320,7 +319,7 @@ typedef struct rank_memory {
     tm_vec passes; /* of tm_backward_pass */
 } rank_memory;
 
-/* Finds the inputs of the tables. *m can be freed in any case, also after a failure. */
+/* Finds the inputs of the tables. The caller frees *m, also after a failure. */
 static tm_status find(rank_memory *m, tm_error *err) {
     tm_status status = tm_memory_levels_find(m->view->timeline, &m->devices, err);
     for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
@@ -371,7 +370,7 @@ static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
             status = add_device(m->view, d, operators[peak->record], &growths,
                                 tm_tables_find(out, device_def.name), err);
         if (status == TM_OK)
-            /* last, because it thins the levels, and d->peak is an index into them */
+            /* last, because it thins the levels, into which d->peak is an index */
             status = add_curve(timeline, d, tm_tables_find(out, curve_def.name), err);
     }
     tm_vec_free(&growths);

@@ -30,16 +30,15 @@ static const tm_column columns[N_COLUMNS] = {
     [J_MAX] = {"peak_max_bytes", TM_INT, "B", "Largest peak_bytes in memory.device."},
     [J_MAX_RANK] = {"peak_max_rank", TM_INT, "",
                     "Rank with peak_max_bytes; the lowest if there are several."},
-    [J_NEAREST] =
-        {"nearest_rank", TM_INT, "",
-         "Rank that is nearest to its memory limit: the largest capacity_pct in memory.device, the "
-         "lowest rank if there are several. Null if no capacity is known."},
+    [J_NEAREST] = {"nearest_rank", TM_INT, "",
+                   "Rank nearest to its memory limit: that with the largest capacity_pct in "
+                   "memory.device; the lowest if there are several. Null if no capacity is known."},
     [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%", "memory.device.capacity_pct of nearest_rank."},
     [J_GROWING] = {"growing_devices", TM_INT, "",
                    "Number of devices whose pattern in memory.device is growth."},
     [J_FIRST] = {"first_rank", TM_INT, "",
-                 "Rank that would run out of memory first: the smallest steps_left of the growing "
-                 "devices in memory.device, the lowest rank if there are several."},
+                 "Rank that would run out of memory first: that with the smallest steps_left in "
+                 "memory.device; the lowest if there are several."},
     [J_STEPS_LEFT] = {"steps_left", TM_INT, "", "memory.device.steps_left of first_rank."},
 };
 
@@ -57,8 +56,8 @@ static bool is_of(const tm_cell *device, const char *type) {
     return strlen(type) == n && memcmp(device->value.text, type, n) == 0;
 }
 
-/* Whether a value is larger than the largest so far. Of equal values the first is kept, which is
- * that of the lowest rank. */
+/* Returns whether a value is larger than the largest so far. Of equal values, keeps the first,
+ * which is that of the lowest rank. */
 static bool is_more(const tm_cell *cell, const tm_cell *than) {
     return !cell->null && (than->null || cell->value.i > than->value.i);
 }

@@ -70,8 +70,7 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     return d;
 }
 
-/* Must be called in the order of time, so that the last record gives the memory at the end of the
- * step. */
+/* Call in order of time: the last record gives the memory at the end of the step. */
 static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64_t reserved,
                           int64_t bytes) {
     if (s->records == 0 || level->allocated_bytes > s->peak_bytes)
@@ -83,7 +82,7 @@ static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64
     s->end_bytes = level->allocated_bytes;
 }
 
-/* Must be called in the order of time: levels, peaks and steps depend on it. */
+/* Call in order of time. */
 static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *devices) {
     const tm_memory_attr *record = (tm_memory_attr *)timeline->attrs[TM_ATTR_MEMORY] + number;
     tm_device_levels *d = device_of(timeline, record, devices);

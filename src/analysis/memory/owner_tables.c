@@ -4,7 +4,7 @@
 #include "table/levels.h"
 #include "tables.h"
 
-/* Columns with an owner's sums, counted from the first of them, in the part table and in the shown
+/* Columns with an owner's sums, relative to the first of them in the part table and the shown
  * table. */
 enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
 
@@ -50,7 +50,7 @@ static const tm_column columns[N_SHOWN] = {
      "Number of ranks on which the operator or module allocated or freed memory."},
     SUM_COLUMNS,
     {"peak_bytes", TM_INT, "B",
-     "Part of self_bytes that was allocated at a device's peak: the maximum over ranks. Null if "
+     "Part of self_bytes that was allocated at a device's peak; maximum over ranks. Null if "
      "records have no addresses."},
     {"peak_rank", TM_INT, "", "Rank with peak_bytes; the lowest if there are several."},
 };

@@ -59,7 +59,7 @@ static bool is_repeated(const open_op *open, size_t n, size_t i) {
     return false;
 }
 
-/* Counts a record for each open operator; if several open operators have one name, once. */
+/* Counts a record for each open operator, but once for those of one name. */
 static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
     int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -144,8 +144,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* A record before the track makes the unsigned difference large, so it counts as outside,
-         * too. Threads without records are skipped. */
+        /* Skips threads without records. The unsigned difference is also large for a record before
+         * the track. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

@@ -36,7 +36,7 @@ static const tm_column columns[N_COLUMNS] = {
                   "Number of backward passes with these tensors and sizes; passes that the "
                   "recording cuts have fewer."},
     [M_BYTES] = {"parameter_bytes", TM_INT, "B",
-                 "Size of all parameters, which is the size of their gradients by type; null if a "
+                 "Size of all parameters, computed from the gradients and their types; null if a "
                  "type is unknown."},
     [M_SHARDED] = {"sharded", TM_BOOL, "",
                    "Whether the trace has FSDP. The gradients are then those of flat parameters; "
@@ -50,16 +50,15 @@ static const tm_column columns[N_COLUMNS] = {
                       "Upper estimate of the optimizer's state: parameter_bytes for SGD, which may "
                       "have momentum; otherwise equal to state_least_bytes."},
     [M_PREEXISTING] = {"preexisting_bytes", TM_INT, "B",
-                       "Preexisting bytes at the peak (memory.category), on the device that has "
-                       "most of them; null if there are none."},
-    [M_GRADIENT] =
-        {"gradient_bytes", TM_INT, "B",
-         "Estimate of the gradients in preexisting_bytes: parameter_bytes if the trace allocates "
-         "no gradients, because they are then kept from step to step; otherwise 0."},
+                       "Memory at the peak that was allocated before the trace (memory.category), "
+                       "on the device with most of it; null if there is none."},
+    [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
+                    "Gradients in preexisting_bytes: parameter_bytes if the trace allocates no "
+                    "gradients, so that they are kept from step to step; otherwise 0."},
     [M_REST] = {"rest_bytes", TM_INT, "B",
                 "Estimate of other preexisting memory: preexisting_bytes minus parameter_bytes, "
-                "gradient_bytes and state_least_bytes. Null if one of the four is null; negative "
-                "if the model is spread over several devices."},
+                "gradient_bytes and state_least_bytes. Null if one of these is null; negative if "
+                "the model is spread over several devices."},
 };
 
 const tm_table_def tm_memory_parameters_def = {
@@ -144,8 +143,8 @@ static int by_size(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
 }
 
-/* Finds the sums that most passes have, the largest in a tie. Returns how many passes have them; 0
- * if none. */
+/* Finds the most frequent sums of a pass, the largest in a tie. Returns how many passes have them;
+ * 0 if none. */
 static int64_t usual(sums *passes, size_t n, sums *out) {
     int64_t most = 0, here = 0;
     qsort(passes, n, sizeof *passes, by_size);
@@ -194,7 +193,7 @@ static bool look_at_names(const tm_rank_view *view, training *t) {
 }
 
 /* Sets the minimum and maximum size of the optimizer's state. It is a multiple of the parameters'
- * size, known for a few optimizers. */
+ * size; known for a few optimizers. */
 static void set_state(tm_cell *row, const training *t, int64_t bytes) {
     static const struct {
         const char *name;

@@ -25,7 +25,7 @@ static void follow(falls *f, int64_t value) {
     }
 }
 
-/* Changes below a twentieth of the maximum are ignored. */
+/* ignores changes below 5 % of the maximum */
 static falls falls_of(int64_t most) {
     return (falls){.threshold = most / 20 > 0 ? most / 20 : 1};
 }

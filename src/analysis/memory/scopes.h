@@ -15,7 +15,7 @@ typedef struct tm_scope {
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* optimizer step */
     bool backward;      /* within autograd */
-    bool loading;       /* within a data loader or memory pinning, so it loads a batch */
+    bool loading;       /* within a data loader or the pinning of memory: loads a batch */
 } tm_scope;
 
 typedef struct tm_scopes {

@@ -40,9 +40,9 @@ static const tm_column device_columns[N_DEVICE] = {
                     "100 free_bytes / reserved_bytes: memory that is cached or fragmented."},
     [D_LARGEST] = {"largest_free_bytes", TM_INT, "B",
                    "Size of the largest free block; larger requests need a new segment."},
-    [D_ENTRIES] = {"entries", TM_INT, "",
-                   "Number of entries of the trace in the snapshot. The trace is a ring buffer "
-                   "whose start may be lost."},
+    [D_ENTRIES] =
+        {"entries", TM_INT, "",
+         "Number of entries in the snapshot's trace, a ring buffer whose start may be lost."},
     [D_PEAK] =
         {"trace_peak_bytes", TM_INT, "B",
          "Largest number of allocated bytes over the entries of the trace; null without entries."},
@@ -155,8 +155,7 @@ static tm_status add_site(const tm_snapshot_site *s, int64_t place, int64_t allo
     return tm_table_set_text(table, &row[S_FILE], s->file, err);
 }
 
-/* Adds a row for each of the first SITES sites of a device, and one row for the sites after
- * these.. */
+/* Adds a row for each of the first SITES sites of a device, and one row for all others. */
 static tm_status add_sites(const tm_snapshot_site *v, size_t n, const tm_snapshot_device *d,
                            tm_table *table, tm_error *err) {
     enum { SITES = 50 };

@@ -134,21 +134,21 @@ static const tm_column columns[S_N] = {
     [S_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_self_ns of a rank."},
     [S_HOST_MAX_RANK] = {"host_max_rank", TM_INT, "",
                          "Rank with host_max_ns; the lowest if there are several."},
-    [S_FITS] = {"tensor_cores_fit", TM_BOOL, "",
-                "Whether libraries have tensor-core kernels for the operator or for an operator "
-                "inside it, or whether the operator used such a kernel; null for modules and "
-                "annotations."},
+    [S_FITS] =
+        {"tensor_cores_fit", TM_BOOL, "",
+         "Whether tensor cores could do the operator's work: libraries have such kernels for it or "
+         "for an operator inside it, or it used one. Null for modules and annotations."},
     [S_BACKWARD_SELF] =
         {"backward_device_self_ns", TM_INT, "ns",
-         "GPU time of the backward pass for work that the module did directly, not in nested "
-         "modules, if autograd's numbers show it; null for other calls. device_self_ns does not "
-         "include it, unless a module was open when the backward pass ran."},
+         "For modules: GPU time of the backward pass for the module's own work, without nested "
+         "modules, if autograd's numbers show it. device_self_ns does not include it, unless a "
+         "module was open during the backward pass. Null for other calls."},
     [S_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
-                          "GPU time of the backward pass for work of the module and of nested "
-                          "modules, if autograd's numbers show it; null for other calls."},
+                          "For modules: GPU time of the backward pass for the module and nested "
+                          "modules, if autograd's numbers show it. Null for other calls."},
     [S_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
-                         "Host time of the backward pass for work of the module and of nested "
-                         "modules, if autograd's numbers show it; null for other calls."},
+                         "For modules: host time of the backward pass for the module and nested "
+                         "modules, if autograd's numbers show it. Null for other calls."},
 };
 
 const tm_table_def tm_call_table = {
@@ -280,8 +280,8 @@ static void add_time(device_time *to, const device_time *time) {
     to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
 }
 
-/* Adds up the times of calls by key. Self times are those of all calls. Totals are only those of
- * calls that are not nested in a call with the same key. */
+/* Adds up the times of calls by key: self times of all calls, totals only of calls that are not
+ * nested in a call with the same key. */
 static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
@@ -319,7 +319,7 @@ static void add_event(summing *s, uint32_t call, uint32_t row) {
             add_time(&sum_at(&s->by[i], s->by[i].slot[call])->self, &time);
 }
 
-/* Adds GPU events to the calls that launched them and to the totals of all enclosing calls. */
+/* Adds GPU events to the calls that launched them, and to the totals of all calls around these. */
 static void find_device(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t end = tm_timeline_work_end(timeline);
@@ -367,8 +367,8 @@ static void find_backward(summing *s) {
     }
 }
 
-/* Sets which keys fit tensor cores, looking at each name once. A call that contains a fitting call
- * fits as well. */
+/* Sets for which keys tensor cores could do the work, also if only a nested call is such. Looks at
+ * each name once. */
 static void find_fitting(const summing *s, const grouping *g) {
     for (uint32_t k = 0; k < g->sums.n; k++) {
         tm_text name = tm_names_text(s->view->names, ((const call_key *)g->keys.keys.data)[k].name);
@@ -421,8 +421,8 @@ static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     return true;
 }
 
-/* Finds the keys before times are summed. Self times can then be added to the keys' sums directly,
- * and only totals have to be kept for each call. */
+/* Finds the keys first, so that self times go directly to the keys' sums, and only totals are kept
+ * for each call. */
 static bool make_groups(summing *s) {
     bool ok = true;
     for (int i = 0; i < s->n_groupings && ok; i++) {
@@ -483,7 +483,7 @@ static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[3], m->max_rank);
 }
 
-/* Sets the columns that are not only for modules. */
+/* Sets the columns that all levels have. */
 static tm_status set_merged(const tm_rank_rows *rows, tm_cell *cells, tm_error *err) {
     tm_over_ranks device, host;
 #define SUM(column) tm_over_ranks_sum(rows, P_##column)
@@ -520,8 +520,8 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *shown = tm_tables_find(tables, tm_call_table.name);
     TM_TRY(tm_over_ranks_merge(&tm_call_part, &tm_call_table, names, tables, set_row, err));
-    /* This process has all rows of its keys, so its first TM_CALL_ROWS include those that the job
-     * keeps. Rows are sorted by key first, so that ties are cut here as in the job's table. */
+    /* A process has all rows of a key, so the rows that the job keeps are among its first
+     * TM_CALL_ROWS. Sorted by key first, so that ties are cut as in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;
@@ -534,7 +534,7 @@ void tm_call_order(tm_table *shown) {
         int top = l == TM_CALLS_ANNOTATION ? S_DEVICE_TOTAL : S_DEVICE_SELF;
         rows.cells = tm_table_row(shown, first);
         rows.n_rows = end - first;
-        /* Sorts by host time first. The second sort, by device time, keeps this order in ties. */
+        /* Sorted by device time, and in ties by host time: the second sort is stable. */
         tm_table_rank(&rows, top + S_HOST_SELF - S_DEVICE_SELF);
         tm_table_rank(&rows, top);
     }

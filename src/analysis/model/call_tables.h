@@ -4,8 +4,8 @@
 
 #include "analysis/shared/calls.h"
 
-/** Maximum number of rows of a level, which are those with the highest cost. Without a limit, there
- * may be as many names as calls. */
+/** Maximum number of rows of a level: those with the highest cost. There may be as many names as
+ * calls. */
 enum { TM_CALL_ROWS = 1000 };
 
 /** Levels, in the order of their words. */
@@ -30,8 +30,8 @@ tm_status tm_call_rows(const tm_rank_view *view, tm_call_level level, const tm_c
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the rows of each level by cost: by device_self_ns (annotations by device_total_ns), then
- * by the corresponding host column. Keeps TM_CALL_ROWS rows of a level. If rows were sorted by
- * their keys before, ties have a fixed order. */
+ * by the corresponding host column. Keeps TM_CALL_ROWS rows of a level. The sort is stable, so sort
+ * rows by key before to give ties a fixed order. */
 void tm_call_order(tm_table *shown);
 
 #endif

@@ -34,7 +34,7 @@ const tm_table_def tm_tree_part =
                   TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
-/* The call will get the node of another call, or a child of that node. */
+/* the call gets its node later, from that of another call */
 #define LATER (UINT32_MAX - 1)
 
 /* A node of a rank's tree. Its parent has a lower index. */
@@ -46,7 +46,7 @@ typedef struct node {
     uint32_t parent, depth;
 } node;
 
-/* Key of a node within a rank. It has a hash of the name without addresses, in which names of one
+/* Key of a node within a rank, with a hash of the name without addresses: addresses in names of one
  * function may differ. */
 typedef struct node_key {
     uint64_t text;
@@ -124,8 +124,8 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     return true;
 }
 
-/* Returns the forward call that a recomputed call repeats: of the calls around the forward
- * operator, the one with the same name. Returns TM_NO_CALL if there is none. */
+/* Returns the forward call that a recomputed call repeats: the call with the same name around the
+ * forward operator. Returns TM_NO_CALL if there is none. */
 static uint32_t duplicate_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
     uint32_t row = t->calls->calls[call].row;
@@ -137,8 +137,8 @@ static uint32_t duplicate_of(tree *t, uint32_t call) {
     return found;
 }
 
-/* Adds a recomputed call to the node of the call that it repeats. The calls of the node's ancestors
- * do not contain it, so its duration is added to them as well. */
+/* Adds a recomputed call to the node of the call that it repeats, and its duration to the node's
+ * ancestors, whose calls do not contain it. */
 static void add_again(tree *t, uint32_t call, uint32_t at) {
     node *nodes = t->nodes.data;
     int64_t duration = t->view->timeline->duration_ns[t->calls->calls[call].row];
@@ -171,9 +171,9 @@ static bool add_calls(tree *t) {
     return ok;
 }
 
-/* Adds the functions of calls with recorded stacks. The self time of a function is the duration of
- * the calls that it makes, without calls nested in these that have another stack. host_ns holds
- * self time until sum_up. */
+/* Adds the functions of calls with recorded stacks. Self time of a function: the duration of the
+ * calls that it makes, without nested calls that have another stack. Until sum_up, host_ns is self
+ * time. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
@@ -207,8 +207,8 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* Returns the call that launched an event: the runtime call if it has a stack; otherwise the call
- * around it. */
+/* Returns the call that launched an event: the runtime call if it has a stack, otherwise the call
+ * around the runtime call. */
 static uint32_t call_of_event(const tree *t, uint32_t row) {
     uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
     const tm_call *calls = t->calls->calls, *own = NULL;
@@ -219,7 +219,7 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
 
 /* Returns the node that a GPU event's time goes to, and sets its pass; NO_NODE if out of memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    static const uint64_t outside = 1, unknown = 2; /* stand for hashes of names */
+    static const uint64_t outside = 1, unknown = 2; /* in place of hashes of names */
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];
@@ -305,7 +305,7 @@ static bool add_rows(const tree *t, tm_table *part) {
         tm_cell_set_int(&row[TM_TREE_P_NAME], n->name);
         tm_cell_set_int(&row[TM_TREE_P_CALLS], n->calls);
         tm_cell_set_int(&row[TM_TREE_P_HOST_TOTAL], n->host_ns);
-        /* Recorded times are rounded, so a call may end after the call around it. */
+        /* times are rounded, so a call may seem to end after the call around it */
         int64_t own = n->host_ns - n->host_below_ns;
         tm_cell_set_int(&row[TM_TREE_P_HOST_SELF], own > 0 ? own : 0);
         tm_cell_set_int(&row[TM_TREE_P_DEVICE_TOTAL], device);

@@ -12,10 +12,9 @@ struct tm_passes;
 /* Maximum number of nodes shown for a job. */
 #define TM_TREE_NODES 10000
 
-/* Special values of a name id: work launched outside of all calls of the class; work
- * with an unrecorded launch; rows that a long table omits. A value v of at most TM_TREE_STACK is
- * the call stack with the id TM_TREE_STACK - v; the node is the function at the node's depth in
- * that stack. */
+/* Special values of a name id: work launched outside of all calls of the level; work with an
+ * unrecorded launch; rows that a long table omits. For a value v <= TM_TREE_STACK, the node is the
+ * function at the node's depth in call stack number TM_TREE_STACK - v. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
 /** Levels, in the order of their words. */
@@ -79,15 +78,15 @@ enum {
  * with an unknown launch.
  *
  * @param calls   the rank's calls of the level
- * @param passes  if given, work that a backward pass launched or recomputed is added to the calls
- * that were open in the forward pass; if NULL, to the calls that were open when it was launched
+ * @param passes adds work of the backward pass to the calls that were open in the forward pass;
+ * NULL: to the calls that were open at its launch
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_calls *calls,
                        const struct tm_passes *passes, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** Adds the nodes of calls with recorded stacks (tm_operator_attr). Nodes are the functions of the
- * stacks. Of nested calls with the same stack, only the outermost counts. Returns TM_OK;
+ * stacks. Counts only the outermost of nested calls with the same stack. Returns TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;
@@ -96,9 +95,9 @@ tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm
  * TM_ERR_FAULT. */
 tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Numbers the nodes of each level. Keeps the TM_TREE_NODES nodes with the largest host_total_ns,
- * which include all their ancestors, and merges the others into one. Children follow their parent,
- * the longest first. Returns TM_OK; TM_ERR_FAULT. */
+/** Numbers the nodes of each level: children follow their parent, the longest first. Keeps the
+ * TM_TREE_NODES nodes with the largest host_total_ns, and so all their ancestors, and merges the
+ * others into one. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_number(tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
 /** A name without the first address in it (" at 0x7f5c2c0b1d30"): the texts before and after the
@@ -109,7 +108,7 @@ typedef struct tm_plain_name {
 
 tm_plain_name tm_tree_plain_name(tm_text name);
 
-/** Removes the outermost function from a call stack, where it is last, and returns it. */
+/** Removes the outermost (last) function from a call stack, and returns it. */
 tm_text tm_tree_next_frame(tm_text *stack);
 
 #endif

@@ -13,18 +13,17 @@
 
 static const tm_column columns[TM_TREE_N] = {
     [TM_TREE_LEVEL] = {"level", TM_TEXT, "",
-                       "What is called: function, module or operator. Each level is a tree of its "
-                       "own with the same GPU time, so add up only the rows of one level."},
-    [TM_TREE_NODE] =
-        {"node", TM_INT, "",
-         "Number of the node in its tree; its descendants have the numbers that follow."},
+                       "What is called: function, module or operator. Each level is a tree with "
+                       "the same GPU time, so add up rows of one level only."},
+    [TM_TREE_NODE] = {"node", TM_INT, "",
+                      "Number of the node in its tree; the nodes below it have the next numbers."},
     [TM_TREE_PARENT] = {"parent", TM_INT, "", "Number of the parent node; null for a root."},
     [TM_TREE_DEPTH] = {"depth", TM_INT, "", "Number of ancestors of the node."},
     [TM_TREE_NAME] = {"name", TM_TEXT, "", "Name of the call, without addresses."},
     [TM_TREE_CALLS] = {"calls", TM_INT, "", "Number of calls on this path, over all ranks."},
-    [TM_TREE_HOST_TOTAL] =
-        {"host_total_ns", TM_INT, "ns",
-         "Total duration of the calls; null in rows in brackets, which are not calls."},
+    [TM_TREE_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
+                            "Total duration of the calls; null for rows whose name is in brackets, "
+                            "which are not calls."},
     [TM_TREE_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
                            "Part of host_total_ns outside of child nodes."},
     [TM_TREE_DEVICE_TOTAL] =
@@ -46,12 +45,11 @@ static const tm_column columns[TM_TREE_N] = {
     [TM_TREE_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_total_ns of a rank."},
     [TM_TREE_DEVICE_RANK] = {"device_max_rank", TM_INT, "",
                              "Rank with device_max_ns; the lowest if there are several."},
-    [TM_TREE_FORWARD] =
-        {"forward_device_ns", TM_INT, "ns",
-         "Part of device_total_ns that the forward pass launched; in rows in brackets, all work "
-         "that the backward pass did not launch. forward_device_ns, recomputed_device_ns and "
-         "backward_device_ns add up to device_total_ns. These four columns are null except for "
-         "modules."},
+    [TM_TREE_FORWARD] = {"forward_device_ns", TM_INT, "ns",
+                         "Part of device_total_ns that the forward pass launched; in rows in "
+                         "brackets, all work except that of the backward pass. forward_device_ns + "
+                         "recomputed_device_ns + backward_device_ns = device_total_ns. Null except "
+                         "for modules, like the next three columns."},
     [TM_TREE_RECOMPUTED] =
         {"recomputed_device_ns", TM_INT, "ns",
          "Part of device_total_ns that the backward pass recomputed (activation checkpointing)."},
@@ -175,7 +173,7 @@ tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err)
 /* A row with the values by which it is sorted, and its links in the tree. */
 typedef struct place {
     int64_t path, parent, total_ns;
-    uint32_t row, above;  /* above: index of the parent's place; NO_NODE: none */
+    uint32_t row, above;  /* above: index of the parent; NO_NODE: none */
     uint32_t first, next; /* indices of its first child and next sibling */
 } place;
 
@@ -191,8 +189,8 @@ static int by_time(const void *a, const void *b) {
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row of others. Self times are always added; totals only of roots and
- * of nodes whose parent is kept, because these include the totals of their children. */
+/* Adds an omitted row to the row of others. Totals include those of children, so they count only if
+ * the parent is kept or missing (`outermost`). */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
@@ -202,9 +200,8 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     }
 }
 
-/* Keeps the first n of the rows [first, end), and the rows that are not calls, which are at the end
- * of the range. Moves later rows of the table up. Appends a row with the sums of the removed
- * rows. */
+/* Keeps the first n of the rows [first, end), and the rows at the end that are not calls. Moves
+ * later rows of the table up. Appends a row with the sums of the removed rows. */
 static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N];
     int64_t *paths = malloc((n + 1) * sizeof *paths);
@@ -249,8 +246,8 @@ static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err)
     rows.cells = tm_table_row(shown, first);
     rows.n_rows = end - first;
     tm_table_rank(&rows, TM_TREE_HOST_TOTAL);
-    /* Drops all nodes as long as the first dropped one, because a kept child's parent might be
-     * among these. */
+    /* also drops all nodes of the same length as the first dropped one, which might be parents of
+     * kept nodes */
     int64_t least = tm_table_row(&rows, n)[TM_TREE_HOST_TOTAL].value.i;
     while (n > 0 && tm_table_row(&rows, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;
@@ -301,7 +298,7 @@ static void number_nodes(tm_table *shown, place *places, size_t n) {
     }
 }
 
-/* Numbers the nodes of rows [first, end), which are one level. */
+/* Numbers the nodes of one level, rows [first, end). */
 static tm_status number_rows(tm_table *shown, size_t first, size_t end, tm_error *err) {
     size_t n = end - first;
     place *places = malloc((n + 1) * sizeof *places);

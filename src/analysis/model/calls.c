@@ -17,7 +17,7 @@ static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) 
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Adds the calls of modules. Other calls between a module and the one around it are ignored. */
+/* Adds the calls of modules. Ignores other calls between nested modules. */
 static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
     tm_calls calls;
@@ -30,8 +30,7 @@ static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error 
     return status;
 }
 
-/* Rows are queried in ascending order, and the attributes are sorted by row, so the search goes on
- * from the last match. */
+/* Rows and attributes both ascend, so the search goes on from the last match. */
 static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
     size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];
@@ -66,7 +65,7 @@ static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables 
 
 static tm_status calls_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    /* Most traces have no Python calls, hence no modules to search for. */
+    /* most traces have no Python calls, so no modules */
     const bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
     TM_TRY(tm_call_rows(view, TM_CALLS_OPERATOR, view->operators, out, err));
     if (view->operators->n > 0)
@@ -85,7 +84,7 @@ static tm_status calls_merge(const tm_names *names, tm_tables *tables, tm_error 
     return tm_tree_merge(names, tables, err);
 }
 
-/* Each process sent the rows of its keys with the highest cost. They include those that the job
+/* Each process sent the rows of its keys with the highest cost, among them those that the job
  * keeps. */
 static tm_status calls_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;

@@ -64,10 +64,10 @@ enum {
 static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 if the traces mark no steps."},
     {"step_ns", TM_INT, "ns",
-     "Duration of the step: from the latest GPU end of all previous steps to the latest GPU end of "
-     "this step, over all ranks. The first step starts at the job's first GPU event, or at the "
-     "last rank's first launch in the step if the GPUs had finished all earlier work by then. The "
-     "parts of the critical path add up to step_ns."},
+     "Duration of the step: from the last GPU event of all previous steps to the last of this "
+     "step, over all ranks (ends). The first step starts at the job's first GPU event, or at the "
+     "last rank's first launch in the step if all earlier GPU work was done by then. The parts of "
+     "the critical path add up to step_ns."},
     {"hops", TM_INT, "",
      "Number of stretches of the step's critical path. A stretch ends where the path continues on "
      "another rank."},
@@ -92,15 +92,14 @@ enum { R_RANK, R_PATH, R_SHARE, R_NEAR, R_SLACK, R_PARTS, N_RANK_COLUMNS = R_PAR
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"path_ns", TM_INT, "ns",
-     "Part of the critical path, summed over all steps, that lies on the rank."},
+    {"path_ns", TM_INT, "ns", "Time of the critical path on the rank, summed over all steps."},
     {"path_share", TM_REAL, "", "path_ns / the sum of step_ns over all steps."},
     {"near_ns", TM_INT, "ns",
-     "Time of the rank's compute kernels and copies that are nearly critical: their slack is under "
-     "1 % of the time of all steps. If many ranks have much of it, fixing one thing helps little."},
+     "Time of the rank's compute kernels and copies with a slack under 1 % of the time of all "
+     "steps. If many ranks have much of it, fixing one thing helps little."},
     {"slack_ns", TM_INT, "ns",
-     "Delay that everything on the rank could have without the job ending later; null if no step's "
-     "end depends on the rank."},
+     "By how much everything on the rank could be late without the job ending later; null if no "
+     "step's end depends on the rank."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def rank_def = {
@@ -119,8 +118,8 @@ enum { N_KIND, N_NAME, N_PATH, N_SHARE, N_COUNT, N_RANKS, N_NAME_COLUMNS };
 static const tm_column name_columns[N_NAME_COLUMNS] = {
     [N_KIND] = {"kind", TM_TEXT, "", "Kind of edge, named as the parts in criticalpath.step."},
     [N_NAME] = {"name", TM_TEXT, "",
-                "Name of the event or call. For a lag it is the name of the event that started "
-                "after it; for host time, of the call after it. Null if there is no name."},
+                "Name of the event or call; for a lag, of the event after it; for host time, of "
+                "the call after it. Null if there is no name."},
     [N_PATH] = {"path_ns", TM_INT, "ns", "Time on the critical path, summed over all steps."},
     [N_SHARE] = {"path_share", TM_REAL, "", "path_ns / the sum of step_ns over all steps."},
     [N_COUNT] = {"count", TM_INT, "",
@@ -151,8 +150,8 @@ static const tm_column piece_columns[N_PIECE_COLUMNS] = {
                 "Name of the event or call, as in criticalpath.name. If pieces were merged, the "
                 "name of the longest piece."},
     [P_EVENT] = {"event", TM_INT, "",
-                 "Row number of the event or call among the rank's events in the store; null if "
-                 "the piece has no event."},
+                 "Row number of the event or call in the rank's events in the store; null if the "
+                 "piece has none."},
     [P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Start of the piece on the job's clock, since the epoch."},
     [P_DURATION] = {"duration_ns", TM_INT, "ns",
@@ -182,12 +181,10 @@ static const tm_column slack_columns[N_SLACK_COLUMNS] = {
                  "covers all events that start on the stream before the next row."},
     [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets in the row."},
     [L_SLACK] = {"slack_ns", TM_INT, "ns",
-                 "Smallest slack of the events in the row: the delay that the end of an event "
-                 "could have, with all other events unchanged, without the job ending later. Waits "
-                 "are taken as recorded or inferred. Null if no step's end depends on the events."},
+                 "Smallest slack of the events: by how much an event alone could end later without "
+                 "the job ending later. Null if no step's end depends on the events."},
     [L_MOST] = {"slack_most_ns", TM_INT, "ns",
-                "Largest slack of the events in the row; null if for one of the events no step's "
-                "end depends on it."},
+                "Largest slack of the events; null if no step's end depends on one of them."},
 };
 
 static const tm_table_def slack_def = {
@@ -312,7 +309,7 @@ static int by_path(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->label.name, y->label.name);
 }
 
-/* First sums by kind, name and rank: these sums are few, and pieces are many. */
+/* Sums the pieces, which are many, by kind, name and rank. */
 static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     for (size_t i = 0; i < r->pieces.n; i++) {
         const tm_path_piece *p = piece_at(r, i);
@@ -385,7 +382,7 @@ static size_t pieces_of_a_step(const tm_replay_result *r) {
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Joins adjacent pieces of a step that are alike. Keeps the longest, and merges each other piece
+/* Joins adjacent pieces of a step that are alike. Keeps the longest, and merges each of the others
  * into a neighbour. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {

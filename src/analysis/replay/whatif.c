@@ -15,12 +15,10 @@
 #include "table/shown.h"
 #include "timeline/collectives.h"
 
-/* Limits for figures to count as sure: maximum unexplained share of the steps, and of each saving
- * [%]; minimum slowdown, because the ideal must not exceed the recorded time; maximum share of
- * missing ranks. */
+/* Limits for `sure`: maximum unexplained share of the steps, and of a saving [%]; minimum slowdown,
+ * because the ideal must not exceed the recorded time; maximum share of missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
-/* Maximum share of unmatched communication [%]. With more, the effects between ranks are
- * unknown. */
+/* Maximum share of unmatched communication [%]. Above, the effects between ranks are unknown. */
 static const double LEAST_MATCHED_PCT = 50.0;
 /* Minimum share of the marked steps' time that the replay must cover. */
 static const double LEAST_REPLAYED_PCT = 90.0;
@@ -46,21 +44,20 @@ enum {
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
-    [J_IDEAL] =
-        {"ideal_ns", TM_INT, "ns",
-         "Mean duration of a step in a replay in which all work takes as long as the median of the "
-         "other ranks of its role (pipeline stage) at the same place, and transfers take as long "
-         "as the median of their kind, group and size. With only one other rank, the shorter of "
-         "the two durations is used. In traces of operations, each operation takes its type's "
-         "value: the job's mean for computation, the median for communication."},
+    [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
+                 "Mean duration of a step in a replay without slow ranks: work takes as long as "
+                 "the same work on the other ranks of its role (pipeline stage) (their median; "
+                 "with only one other rank, the shorter of the two), and a transfer takes the "
+                 "median of its kind, group and size. In traces of operations, computation takes "
+                 "the job's mean of its type, communication the median."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "step_ns / ideal_ns. In traces of operations, step_ns is used without the time "
-                    "that has no recorded cause."},
+                    "step_ns / ideal_ns; in traces of operations, step_ns without the time that "
+                    "has no recorded cause."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
-    [J_WORKER] =
-        {"worker_share", TM_REAL, "",
-         "Saving from fixing the worst 3 % of ranks (largest slowdown in whatif.item, rounded up) "
-         "/ (step_ns - ideal_ns). This is M_w in the literature. Null if waste_pct is under 1."},
+    [J_WORKER] = {"worker_share", TM_REAL, "",
+                  "Saving from fixing the 3 % of ranks (rounded up) with the largest slowdown in "
+                  "whatif.item / (step_ns - ideal_ns). This is M_w in the literature. Null if "
+                  "waste_pct is under 1."},
     [J_STAGE] = {"stage_share", TM_REAL, "",
                  "Saving from fixing the last pipeline stage / (step_ns - ideal_ns). This is M_s "
                  "in the literature. Null without a pipeline, or if waste_pct is under 1."},
@@ -69,19 +66,19 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "without a recorded cause; negative if the steps get shorter."},
     [J_UNMATCHED] =
         {"unmatched_pct", TM_REAL, "%",
-         "Percentage of the time of communication kernels in kernels that are not matched between "
-         "ranks. In the replay, unmatched kernels keep their recorded length, including waits."},
+         "Percentage of the time of communication kernels that is in kernels not matched between "
+         "ranks. In the replay, they keep their recorded length, including waits."},
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were not recorded but inferred from "
                     "order and times."},
-    [J_SURE] = {"sure", TM_BOOL, "",
-                "Whether the figures in this table hold. All of these must be true: "
-                "replay_error_pct is between -5 and 5; slowdown is at least 0.99; half of the "
-                "communication is matched between ranks; nine tenths of the ranks were read; nine "
-                "tenths of the marked steps were replayed (the replay starts at the job's first "
-                "GPU event); twice the clock uncertainty is at most 5 % of a step. If no waits for "
-                "the device are recorded, hosts must also make calls in at least 95 % of the time "
-                "in which their devices ran: a host without calls may have worked or waited."},
+    [J_SURE] =
+        {"sure", TM_BOOL, "",
+         "Whether the values in this table can be trusted: replay_error_pct is between -5 and 5; "
+         "slowdown is at least 0.99; half of the communication is matched between ranks; 90 % of "
+         "the ranks were read; 90 % of the marked steps' time was replayed (the replay starts at "
+         "the job's first GPU event); twice the clock uncertainty is at most 5 % of a step; and if "
+         "no waits for the device are recorded, hosts make calls in at least 95 % of the time in "
+         "which their devices run (a host without calls may work or wait)."},
     [J_DOUBT] =
         {"doubt", TM_TEXT, "",
          "First condition of sure that fails: unmatched (communication), missing_ranks, clocks, "
@@ -92,10 +89,10 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
     [J_FIX_PCT] = {"fix_pct", TM_REAL, "%", "100 fix_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "Sentence on the saving from fixing the ranks named in stragglers.finding, or "
-                    "on what else would help. Null if unknown. If a kind of work saves most, the "
-                    "sentence continues the headline of stragglers.job."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "Basis and limits of the figures in this table."},
+                    "Sentence on what fixing the ranks named in stragglers.finding saves, or on "
+                    "what else would help. If a kind of work saves most, it continues the headline "
+                    "of stragglers.job. Null if unknown."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "How the values were computed, and their limits."},
 };
 
 static const tm_table_def job_def = {
@@ -130,38 +127,38 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
          "saves most; each row includes all ranks before it. rank, host, stage, kind, kernel: the "
          "named item performs as on the other ranks. limit: a kind of work takes no time at all, "
          "an upper bound for any fix. network: transfers across a host with a slow network run at "
-         "the speed of the others (whatif.network). split: the compute kernels of each stage take "
-         "the mean work of all stages (whatif.split), and the stage's host work and number of "
-         "operations are means as well. scenario: the change that was requested."},
+         "the speed of the others (whatif.network). split: each stage has the mean compute work of "
+         "all stages (whatif.split), and the mean host work and number of operations. scenario: "
+         "the change that was requested."},
     [I_NAME] = {"name", TM_TEXT, "",
-                "Name of the item. For a network it is the host, or several hosts if no operation "
-                "shows which one is slow; for a split, the stages that differ. Some kinds: stall "
-                "is host time over 1 ms and 5 times that of the other ranks; input is the host "
-                "waiting in the data loader; gc is Python's garbage collection; launch is the lag "
-                "from a launch call, or from the end of an event, to the start of the next event."},
+                "Name of the item. network: the host, or several if no operation shows which one "
+                "is slow. split: the stages that differ. Among the kinds: stall, host time over 1 "
+                "ms and over 5 times that of the other ranks; input, the host waiting in the data "
+                "loader; gc, Python's garbage collection; launch, the lag from a launch call, or "
+                "from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item covers."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time taken off a mean step if the item performs as on the other ranks; negative "
-                 "if the step gets longer. Null if the fix takes under 0.05 % off the critical "
-                 "path, which limits the saving."},
+                 "if the step gets longer. Null if the fix shortens the recorded critical path by "
+                 "under 0.05 %, so that it cannot save more."},
     [I_MOST] = {"saved_most_ns", TM_INT, "ns",
                 "saved_ns in a replay that leaves out the time without a recorded cause."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
-                "Part of a mean step's critical path that lies on the item. For a rank of the plan "
-                "it is the time that the rank takes off the remaining path."},
+                "Time of a mean step's critical path on the item; for a rank of the plan, how much "
+                "its fix shortens the remaining path."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "Duration of a mean step if the item takes its recorded time and all other "
-                    "work takes as long as on its peers, divided by ideal_ns. A diagnosis, not a "
-                    "saving. Only for ranks, hosts and stages; for a rank of a trace of "
-                    "operations, the lower of the values of its data rank and its stage."},
+                    "Duration of a mean step in which only the item is as slow as recorded and all "
+                    "other work is as in ideal_ns, / ideal_ns. A diagnosis, not a saving. Only for "
+                    "ranks, hosts and stages; for a rank of a trace of operations, the lower of "
+                    "the values of its data rank and its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "",
                  "GPU hours saved per day: 24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank with most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
-                "Whether saved_ns holds: sure in whatif.job is true, saved_most_ns differs by at "
-                "most 5 % of step_ns, and saved_ns exceeds the uncertainty of the path: twice the "
-                "clock uncertainty for each change of rank on it."},
+                "Whether saved_ns can be trusted: whatif.job.sure is true, saved_most_ns differs "
+                "by at most 5 % of step_ns, and saved_ns exceeds twice the clock uncertainty for "
+                "each change of rank on the path."},
 };
 
 static const tm_table_def item_def = {
@@ -203,23 +200,22 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
                  "Number of the pipeline stage. Stage 0 is the first to send."},
     [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the stage."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
-                "Time of the compute kernels of one of the stage's ranks in a mean step; for "
-                "several ranks, their lower median. If any stage has only one rank, all stages "
-                "have usual_ns here, because a slow GPU would otherwise look like more work."},
+                "Time of a rank's compute kernels in a mean step; lower median over the stage's "
+                "ranks. If any stage has only one rank, usual_ns for all stages, because a slow "
+                "GPU would look like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
                  "Time of the stage's compute kernels in a mean step if each kernel takes the "
                  "median over the job's ranks for its name and launch shape."},
     [P_OWN] = {"own_ns", TM_INT, "ns", "Part of usual_ns in kernels that no other stage runs."},
-    [P_LAYERS] = {"layers", TM_INT, "",
-                  "Number of times that a pass repeats one sequence of kernels, if at least four "
-                  "fifths of the stage's passes agree; otherwise null. A pass is the work that the "
-                  "host launches between two transfers."},
-    [P_DIFFERS] =
-        {"differs", TM_BOOL, "",
-         "Whether the stage has more work than the others. Its excess over the mean is at least "
-         "half of the largest excess, and its work exceeds that of every unmarked stage by 3 % and "
-         "by three times the usual difference between ranks of one stage. If most stages have more "
-         "work, the stages with less work are marked instead."},
+    [P_LAYERS] =
+        {"layers", TM_INT, "",
+         "Number of times that a pass (the work that the host launches between two transfers) "
+         "repeats one sequence of kernels. Null unless four fifths of the stage's passes agree."},
+    [P_DIFFERS] = {"differs", TM_BOOL, "",
+                   "Whether the stage has more work than the others: its excess over the mean is "
+                   "at least half of the largest excess, and its work exceeds that of all other "
+                   "stages by 3 % and by three times the usual difference between ranks of one "
+                   "stage. If most stages have more work, marks those with less instead."},
     [P_TIMES] = {"times", TM_REAL, "",
                  "Mean work of the stages that differ / mean work of the other stages; null for "
                  "stages that do not differ."},
@@ -249,8 +245,9 @@ enum {
 };
 
 static const tm_column network_columns[N_NETWORK_COLUMNS] = {
-    [N_PLACE] = {"place", TM_INT, "",
-                 "Position of the class of operations by total time; 0 has the longest."},
+    [N_PLACE] =
+        {"place", TM_INT, "",
+         "Position of the class of operations (kind, size, ranks, hosts) by total time, from 0."},
     [N_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for sends and receives."},
     [N_BYTES] = {"bytes", TM_INT, "B", "Size of each operation in the class."},
     [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of each operation."},
@@ -258,14 +255,14 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
     [N_COUNT] = {"count", TM_INT, "",
                  "Number of operations that involve the slow host named in whatif.item."},
     [N_TIME] = {"median_ns", TM_INT, "ns",
-                "Duration of operations that involve the slow host: the median over groups of the "
-                "group's median. The duration of an operation is that of its shortest kernel, "
-                "which belongs to the last rank to arrive."},
+                "Duration of operations that involve the slow host: median over the operations of "
+                "a group, then over groups. The duration is that of the shortest kernel, on the "
+                "last rank to arrive."},
     [N_OTHERS] = {"others_ns", TM_INT, "ns",
                   "Duration of operations of the class that do not involve the slow host, computed "
-                  "as median_ns. Every group with the host is slower than every group without it: "
-                  "its lower quartile exceeds their upper quartiles, and median_ns exceeds "
-                  "others_ns by 30 % and 10 us."},
+                  "as median_ns. Rows are only for classes where median_ns exceeds others_ns by 30 "
+                  "% and 10 us, and the lower quartile of every group with the host exceeds the "
+                  "upper quartile of every other group."},
     [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s",
@@ -322,13 +319,13 @@ static bool is_timed(const tm_replay_result *r) {
     return percent(2 * r->uncertainty_ns, mean(r, r->total_ns)) <= DOUBT_PCT || r->n_ranks == 1;
 }
 
-/* Returns how much of the marked steps was replayed [%]. Time before the first GPU event is not
- * replayed. It may be most of a recording of a single short step. */
+/* Returns how much of the marked steps was replayed [%]. Time before the first GPU event, which may
+ * be most of a short recording, is not replayed. */
 static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
 
-/* Returns the share of all steps in which hosts may have worked or waited, which is unknown [%]. */
+/* Returns in which share of all steps it is unknown whether hosts worked or waited [%]. */
 static double blocked_pct(const tm_replay_result *r) {
     return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }
@@ -362,7 +359,7 @@ static doubt first_doubt(const tm_replay_result *r) {
                                                   : DOUBT_NONE;
 }
 
-/* Writes the reason to doubt the figures; if there is none, what they are based on. */
+/* Writes the reason to doubt the figures, or else what they are based on. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
@@ -647,7 +644,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
-/* If work was not recorded, the replay ends too early, so none of its savings is sure. */
+/* if work was not recorded, the replay ends too early: no saving is sure */
 static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_table *items = tm_tables_find(out, item_def.name);
     char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
@@ -661,7 +658,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* The ranks to name are found by the job part of `stragglers`, which runs before. */
+/* the job part of `stragglers`, which runs before, names the ranks */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

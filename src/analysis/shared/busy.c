@@ -2,8 +2,7 @@
 
 #include "timeline/host_comm.h"
 
-/* Returns set number i of a tm_busy; NULL after the last. So all sets can be initialised and freed
- * in a loop. */
+/* Returns set number i of a tm_busy, for loops over all sets; NULL after the last. */
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
         &busy->compute,          &busy->communication,  &busy->memory,        &busy->overlap,
@@ -13,7 +12,7 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
-/* In place of a device: the events of all devices of the rank. */
+/* In place of a device: all devices of the rank. */
 static const int32_t ALL_DEVICES = -1;
 
 /* Adds the events of a track to P, C or M by their roles. */
@@ -37,7 +36,7 @@ static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm
     return true;
 }
 
-/* Collects P, C and M of one device or of all. The window is always that of the whole rank. */
+/* Collects P, C and M of one device or of all. The window is that of the rank. */
 static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     for (size_t k = 0; k < timeline->n_tracks; k++) {
         const tm_track *track = &timeline->tracks[k];
@@ -46,7 +45,7 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
         if (counts && !collect_track(timeline, track, out))
             return false;
     }
-    /* There is one window for each span. Between spans the GPU was not idle, but not recorded. */
+    /* One window for each span: between spans the GPU was not recorded, rather than idle. */
     for (size_t i = 0; i < timeline->n_spans; i++)
         if (timeline->spans[i].n_gpu_events > 0 &&
             !tm_intervals_add(&out->window, tm_opened(timeline, timeline->spans[i].gpu_begin_ns),
@@ -59,9 +58,8 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     return true;
 }
 
-/* Times of communication kernels on the rank's own clock. A kernel is split into its wait and the
- * transfer after it. For an operation that lacks ranks, only the minimum of the wait is known
- * (`least`). */
+/* Times of communication kernels on the rank's own clock, each split into a wait and the transfer
+ * after it. If an operation lacks ranks, only a minimum of the wait is known (`least`). */
 typedef struct split {
     tm_intervals wait, transfer, least;
 } split;
@@ -129,7 +127,7 @@ static tm_status compute(const tm_timeline *timeline, int32_t device, tm_busy *o
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* For a rank of which only communication was recorded, clears all sets except communication and the
+/* If only communication was recorded of a rank, clears all sets except communication and the
  * window. */
 static void forget_others(tm_busy *out) {
     out->any_wait = false;
@@ -237,8 +235,7 @@ void tm_busy_free(tm_busy *busy) {
         tm_vec_free(sets_of(busy, i));
 }
 
-/* Busy time is the union of P, C and M. It consists of the disjoint sets P, C \ P and (M \ P) \
- * C. */
+/* Busy time (P u C u M) consists of the disjoint sets P, C \ P and (M \ P) \ C. */
 static void complete(tm_busy_times *t, int64_t window_ns) {
     t->busy_ns = t->compute_ns + t->exposed_comm_ns + t->exposed_memory_ns;
     t->window_ns = window_ns;
@@ -280,8 +277,7 @@ int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_
 
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step) {
     int64_t begin = step->begin_ns, end = step->end_ns;
-    /* Without GPU events, the window is 0 as well, so that the rank does not count in means over
-     * ranks. */
+    /* Without GPU events, the window is 0, so that the rank does not count in means over ranks. */
     if (!busy->any)
         return (tm_busy_times){0};
     tm_busy_times t = {

@@ -17,9 +17,9 @@ typedef struct tm_busy {
     tm_intervals window;           /* first start to last end of GPU events, for each span */
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
-    tm_intervals exposed_least; /* waits in operations that lack ranks, until the last recorded rank
-                                   came, outside of P, C_transfer and C_wait */
-    bool any;                   /* the rank has GPU events */
+    tm_intervals exposed_least;    /* least waits: in operations that lack ranks, until the last
+                                      recorded rank came; outside of P, C_transfer and C_wait */
+    bool any;                      /* the rank has GPU events */
     bool comm_alone; /* only communication is recorded: all sets but C and the window are empty */
     bool any_wait;   /* the rank has operations with a known wait */
 } tm_busy;
@@ -37,12 +37,11 @@ typedef struct tm_busy_times {
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free(tm_busy *busy);
 
-/** Busy time of one device of a rank that has several. `window` is that of the rank; sets of waits
- * and transfers are empty. */
+/** Busy time of one of several devices of a rank. `window` is that of the rank; sets of waits and
+ * transfers are empty. */
 typedef struct tm_device_busy {
     int32_t device;
-    bool works; /* busy for more than 1 / TM_DEVICE_WORKS of the time that the busiest device is
-                   busy */
+    bool works; /* busy for more than 1 / TM_DEVICE_WORKS of the busiest device's busy time */
     tm_busy busy;
 } tm_device_busy;
 
@@ -50,10 +49,9 @@ enum { TM_DEVICE_WORKS = 100 };
 
 /**
  * Finds the devices of a rank that uses several. A process may touch devices that are not its own,
- * for example by a copy from a peer or a context on device 0. A device that hardly works therefore
- * counts only in two cases. Either the rank is the whole job, and several of its devices work. Or
- * the device computes throughout the recording, and the rank is the whole job or has several
- * devices that work.
+ * for example by a copy from a peer or a context on device 0. So a device that hardly works counts
+ * only if the rank is the whole job and several of its devices work, or if the device computes
+ * throughout the recording and the rank is the whole job or has several devices that work.
  *
  * @param out  vector of tm_device_busy, ascending by device, empty for fewer than two devices;
  *             release it with tm_busy_free_devices, even on failure
@@ -68,9 +66,9 @@ tm_busy_times tm_busy_rank(const tm_busy *busy);
 /** Returns the times of one step, within its window, which does not include time between spans. */
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
 
-/** Returns the length [ns] with which a row of overlap.step is compared with those of other ranks.
- * It is the row's window. For a rank without marked steps it is the rank's window in @p unmarked
- * (overlap.unmarked), because its row spans all host events, which is no time of the device. */
+/** Returns the length [ns] of a row of overlap.step for comparison with other ranks: the row's
+ * window, or for a rank without marked steps, whose row spans all host events, the rank's window in
+ * @p unmarked (overlap.unmarked). */
 int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_ns);
 
 /** Returns the length [ns] of a step's window without the unrecorded time between spans. */

@@ -19,12 +19,11 @@ typedef enum tm_call_kind {
     TM_CALL_KIND_ALLOCATION, /* allocates or frees device memory or pinned memory */
     TM_CALL_KIND_LOADING,    /* loads or unloads device code */
     TM_CALL_KIND_INPUT,      /* waits for the next batch */
-    TM_CALL_KIND_STEP, /* marks a step, which the timeline says of the event; the name does not show
-                          it */
-    TM_CALL_KIND_OPTIMIZER, /* an optimizer step */
-    TM_CALL_KIND_ZERO_GRAD, /* the optimizer clears gradients */
-    TM_CALL_KIND_MODULE,    /* a module of the model */
-    TM_CALL_KIND_SCOPE, /* another span of a framework, which older profilers record as operators */
+    TM_CALL_KIND_STEP,       /* marks a step; the timeline knows this, the name does not show it */
+    TM_CALL_KIND_OPTIMIZER,  /* an optimizer step */
+    TM_CALL_KIND_ZERO_GRAD,  /* the optimizer clears gradients */
+    TM_CALL_KIND_MODULE,     /* a module of the model */
+    TM_CALL_KIND_SCOPE, /* another span of a framework; older profilers record these as operators */
     TM_CALL_KIND_BACKWARD, /* computes gradients */
     TM_CALL_KIND_COMMUNICATION
 } tm_call_kind;
@@ -78,7 +77,7 @@ static inline bool tm_call_kinds_own(tm_call_kinds *call_kinds, uint32_t name) {
     return call_kinds->own[name] == 2;
 }
 
-/** Returns whether an operator's name says it is attention. */
+/** Returns whether an operator is attention, by its name. */
 bool tm_is_attention(const char *name);
 
 static inline bool tm_call_kinds_attention(tm_call_kinds *call_kinds, uint32_t name) {

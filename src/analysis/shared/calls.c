@@ -5,11 +5,10 @@
 #include "base/vec.h"
 #include "call_kinds.h"
 
-/* A call on the current thread that has started and not ended. */
+/* An open call of the current thread. */
 typedef struct open_call {
     int64_t begin_ns, end_ns;
-    int64_t covered_ns; /* the call's time up to here has already been divided between itself and
-                           its children */
+    int64_t covered_ns; /* time before this is already divided between the call and its children */
     uint32_t call;
 } open_call;
 
@@ -39,8 +38,8 @@ static void leave_crossed(walk *w, int64_t end_ns) {
             return;
 }
 
-/* Subtracts [begin, end) from the self time of the innermost call, except for parts that were
- * already subtracted. The ranges for one call come in the order of their starts. */
+/* Subtracts [begin, end) from the self time of the innermost call, but nothing twice. Call in order
+ * of starts. */
 static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     open_call *top = innermost(w);
     if (!top)
@@ -53,7 +52,7 @@ static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     top->covered_ns = end_ns;
 }
 
-/* Adds a call. Open calls that it outlasts cannot contain it and are popped first. */
+/* Adds a call. First pops open calls that end before it, which cannot contain it. */
 static bool enter(walk *w, uint32_t row) {
     int64_t begin = w->timeline->begin_ns[row], end = begin + w->timeline->duration_ns[row];
     leave_crossed(w, end);
@@ -77,8 +76,8 @@ static bool is_of(const tm_call_class *class, const tm_timeline *timeline, uint3
            (!class->is_call || class->is_call(class->context, timeline, row));
 }
 
-/* Rows of a thread are sorted by start, and longer events come first. So every call that may
- * contain an event is open when the event is reached. */
+/* Rows of a thread are sorted by start, longer events first. So all calls that may contain an event
+ * are open when the event comes. */
 static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *class) {
     const tm_timeline *timeline = w->timeline;
     w->open.n = 0;
@@ -103,7 +102,7 @@ static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *cla
     return true;
 }
 
-/* GPU events are placed last, because the call that launched one may be on a later track. */
+/* GPU events come last, because the call that launched one may be on a later track. */
 static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];

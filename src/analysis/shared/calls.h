@@ -17,9 +17,9 @@ typedef struct tm_call {
 
 /**
  * Calls nest by time. Events of a thread are sorted by start, and longer events come first. An
- * event lies in the innermost open call that does not end before the event. If two calls overlap
- * without nesting (because of rounding, or as spans of coroutines), the later call is not nested in
- * the earlier one, and the events after it belong to it.
+ * event lies in the innermost open call that does not end before the event does. If two calls
+ * overlap without nesting (rounding, coroutines), the later one is not in the earlier one, and the
+ * next events belong to the later one.
  */
 typedef struct tm_calls {
     tm_call *calls; /* [n] sorted by row, so that parents come before children; owned */

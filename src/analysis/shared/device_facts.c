@@ -6,8 +6,7 @@
 
 #include "timeline/metadata.h"
 
-/* Returns a positive number that a double holds exactly (such as a memory size), otherwise the
- * value known so far. */
+/* Returns the number if it is positive and exact in a double, otherwise the value known so far. */
 static double number_of(const cJSON *entry, const char *key, double known) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(entry, key);
     bool is = cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < 1e15;
@@ -29,8 +28,8 @@ static bool read_entry(const cJSON *entry, int32_t device, tm_device *out) {
     return true;
 }
 
-/* Reads a device from a list that is stored apart from the metadata. The list may have many more
- * devices than the rank, so only entries that contain the device's id are parsed. */
+/* Reads a device from the list, which is stored apart from the metadata. The list may have many
+ * more devices than the rank, so parses only entries that contain the device's id. */
 static bool read_likely(const char *list, int32_t device, tm_device *out) {
     char member[24];
     bool found = false;

@@ -29,8 +29,8 @@ static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
-/* All ranks have equal weight: a mean over ranks is as uncertain as their mean uncertainty.
- * Comparisons between ranks also mean nothing if many ranks are uncertain. */
+/* Returns whether means over ranks, or many single ranks, are in doubt. All ranks have equal
+ * weight. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
     double sum = 0.0, n = 0.0, much = 0.0;
@@ -121,7 +121,7 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     char text[320], how[64] = "lasts longer than is possible", more[48] = "";
-    /* durations as text: in doubt; compute time with these kernels; without them */
+    /* durations: in doubt; compute time with these kernels; compute time without them */
     tm_shown_text times[3];
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");

@@ -58,8 +58,8 @@ static int64_t saved_ns(const tm_table *items, size_t row) {
     return tm_table_cell(items, row, "saved_ns")->value.i;
 }
 
-/* A stage with the same ranks as a plan is found by its number of ranks and its saving: replays of
- * the same ranks give the same saving to the nanosecond. */
+/* Finds a stage with the same ranks as a plan by its number of ranks and its saving: replays of the
+ * same ranks save the same to the nanosecond. */
 size_t tm_fixes_stage_of(const tm_table *items, size_t plan) {
     const int64_t ranks = plan < items->n_rows ? tm_table_cell(items, plan, "ranks")->value.i : 0;
     size_t i = ranks < 2 ? items->n_rows : 0;

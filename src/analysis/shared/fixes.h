@@ -13,7 +13,7 @@
 typedef struct tm_fixes {
     const tm_table *items, *ranks; /* whatif.item and job.rank */
     bool known;                    /* the replay shows how ranks delay each other */
-    bool sure;        /* as `known`, and the unexplained time is too short to change the result */
+    bool sure;        /* as `known`, and the unexplained time cannot change the result */
     double most_pct;  /* largest saving from fixing a single rank or host [% of a step] */
     double stake_pct; /* the same, but also from fixing sets of ranks that were tried */
 } tm_fixes;
@@ -41,8 +41,8 @@ tm_fixes tm_fixes_read(const tm_tables *tables);
 double tm_fixes_of_rank(const tm_fixes *fixes, int64_t rank);
 double tm_fixes_of_host(const tm_fixes *fixes, int64_t rank);
 
-/** Gets position @p place (from 0) of the plan: the rank that it adds, and the saving of all ranks
- * up to it. Returns false after the last position. */
+/** Gets position @p place (from 0) of the plan: its rank, and the saving from fixing all ranks up
+ * to it. Returns false after the last position. */
 bool tm_fixes_planned(const tm_fixes *fixes, size_t place, int64_t *rank, double *saved_pct);
 
 #endif

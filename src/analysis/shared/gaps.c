@@ -17,7 +17,7 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
-/* Returns whether the call that launched a kernel was still running long after the gap started, as
+/* Returns whether the call that launched a kernel ran until long after the start of the gap, as
  * when a first launch loads code. Such a call queues the kernel only when it returns. */
 static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
@@ -44,9 +44,9 @@ static int64_t least_lag(const tm_timeline *timeline) {
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
-/* Returns the part of a gap that follows the arrival of the next event in the GPU's queue. The
- * usual lag of a launch is not part of it, but the minimum lag is. The host does not cause this
- * time; another process on the GPU may. */
+/* Returns the part of a gap in which the next event was in the GPU's queue: from TM_SHORT_GAP_NS, a
+ * usual lag, after its launch call. The host does not cause this time; another process on the GPU
+ * may. */
 static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     const uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT)
@@ -70,8 +70,8 @@ static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     return ok;
 }
 
-/* Returns whether an event ends a gap rather than another one that starts at the same time. It does
- * if it was launched first, because it could not have come later. */
+/* Of two events that start at the end of a gap, returns whether the first ends it: if it was
+ * launched first. */
 static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t other) {
     uint32_t a = timeline->launch[row], b = other == TM_NO_EVENT ? other : timeline->launch[other];
     if (other == TM_NO_EVENT || (a != TM_NO_EVENT && b == TM_NO_EVENT))
@@ -117,9 +117,8 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* Finds whether the queue became empty while the host was in a call that waits for the GPU, and how
- * long that wait took. A call that also does work of its own (may_sync) waited at most until the
- * gap started. */
+/* Sets how long the host had waited for the GPU, if the queue became empty during that wait. A call
+ * that also does other work (may_sync) waited at most until the gap started. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     size_t next_sync = 0, next_may = 0;
     int64_t lag_ns = -1; /* computed when first needed, because it looks at all events */
@@ -141,7 +140,7 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
     }
 }
 
-/* Number of disjoint sets, and the cause of the part of a gap that lies in each of them. */
+/* Disjoint sets, and the cause of the part of a gap in each of them. */
 enum { N_SETS = 4 };
 static const tm_idle_cause causes_of_sets[N_SETS] = {TM_IDLE_OTHER, TM_IDLE_INPUT,
                                                      TM_IDLE_COMMUNICATION, TM_IDLE_ALLOCATION};
@@ -152,9 +151,9 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* Splits a gap by cause into parts that add up to its length. @p in_ns has the part of the gap that
- * lies in each set, before the time in which the next event was held. If the host had not waited
- * for the GPU, it would have launched earlier by at most the length of that wait. */
+/* Splits a gap by cause into parts that add up to its length. @p in_ns: part of the gap in each
+ * set, before the next event was in the queue. Without its wait for the GPU, the host would have
+ * launched earlier by at most the length of that wait. */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
@@ -185,8 +184,8 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     return (tm_idle_cause)most;
 }
 
-/* Returns how long a set overlaps a gap, before the time in which the gap's next event was held.
- * Gaps come in order; @p next is the first interval that may overlap this gap or later ones. */
+/* Returns how long a set overlaps a gap before the next event was in the queue. Gaps come in order;
+ * @p next is the first interval that may overlap this or later gaps. */
 static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
     const tm_interval *v = set->data;
     const int64_t end_ns = gap->end_ns - gap->held_ns;

@@ -22,7 +22,7 @@ typedef struct finding {
 static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
                             uint32_t name) {
     switch (kind) {
-    /* A step contains everything else and is not work by itself. */
+    /* a step contains everything else and is not work by itself */
     case TM_CALL_KIND_STEP:
         return NULL;
     case TM_CALL_KIND_INPUT:
@@ -36,8 +36,7 @@ static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_ca
     }
 }
 
-/* Adds the time of a call that may explain why the GPU is idle. Waits for a batch are not added
- * here. */
+/* Adds the time of a call that may explain why the GPU is idle, except waits for a batch. */
 static bool add_wait(tm_host_time *out, tm_call_kind kind, uint32_t row, int64_t begin_ns,
                      int64_t end_ns) {
     switch (kind) {

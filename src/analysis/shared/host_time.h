@@ -24,13 +24,13 @@ typedef struct tm_host_time {
     tm_thread *threads; /* [n_tracks], all 0 for streams; owned */
 } tm_host_time;
 
-/** The rest of the host's time, which is the largest part. */
+/** The rest of the host's time, the largest part. */
 typedef struct tm_host_work {
     tm_intervals runtime; /* calls of the CUDA or HIP runtime and driver */
     tm_intervals cpu;     /* operators and annotations outside of tm_host_time, without steps */
 } tm_host_work;
 
-/** Returns whether an event is an operator or annotation, whose name may reveal its phase. */
+/** Returns whether an event is an operator or annotation. */
 static inline bool tm_host_is_scoped(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION &&
            (timeline->category[row] == TM_CAT_CPU_OP ||

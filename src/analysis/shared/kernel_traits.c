@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* A kernel has the class of the first row of which a word, but no exception, is in its name. The
- * rows were derived from the kernels of some 150 public traces. Exceptions: `norm` is in `normal`,
- * `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in
- * `lambda`. */
+/* The class of a kernel is that of the first row with a word in its name and no exception. The rows
+ * were derived from the kernels of some 150 public traces. Exceptions: `norm` is in `normal`,
+ * `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in `lambda`.
+ */
 typedef struct rule {
     tm_class work;
     const char *words, *except;

@@ -59,8 +59,8 @@ typedef struct tm_kernel_traits {
     bool flash;        /* fused attention, which does not write the scores to memory */
 } tm_kernel_traits;
 
-/** Returns the class of a kernel. Whether a kernel communicates (@p communicates) is known from
- * more than its name. So the time of this class equals the rank's communication time. */
+/** Returns the class of a kernel. @p communicates, which is known from more than the name, decides
+ * about TM_CLASS_COMMUNICATION. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;

@@ -4,8 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Maximum number of kinds. If there are more names, they are not kinds: they contain, for example,
- * a loss or the id of a request. */
+/** Maximum number of kinds. More names are not kinds: they contain, for example, a loss or the id
+ * of a request. */
 enum { TM_STEP_KINDS_MAX = 8 };
 
 typedef struct tm_step_kinds {
@@ -18,8 +18,8 @@ typedef struct tm_step_kinds {
  * steps.mark */
 tm_step_kinds tm_step_kinds_find(const tm_tables *tables);
 
-/** Returns the kind of a rank's step. If @p rank is negative, returns the kind that the step has on
- * all ranks. Returns -1 if it has no kind, or different kinds. */
+/** Returns the kind of a rank's step; for a negative @p rank, the kind of the step on all ranks. -1
+ * if it has none or they differ. */
 int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step);
 
 /** Returns whether all steps are captures of graphs. @p steps is steps.kind, or steps.mark while

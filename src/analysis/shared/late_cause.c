@@ -8,10 +8,10 @@
 #include "same_kernels.h"
 #include "words.h"
 
-/* A rank with a speed below SLOW has a slow GPU, one above NORMAL has not; between the two it is
- * open. From SAME on, a rank is not slower. */
+/* Relative speeds: below SLOW, the GPU is slow; above NORMAL, it is not; between them, this is
+ * unknown. From SAME on, kernels are as fast as on other ranks. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
-/* Idle time outweighs slower kernels if it costs this many times as much. */
+/* If idle time costs this many times as much as slower kernels, only idle time counts. */
 static const double FAR = 10.0;
 /* Minimum share of step time in which waiting for batches may be the cause. */
 static const double STALLED = 0.05;
@@ -24,8 +24,8 @@ typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* Returns whether a rank's idle time is the longest of all, and its excess explains most of the
- * lateness. */
+/* Returns whether a rank's idle time is the longest, and its excess explains most of the lateness.
+ */
 static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
     return late_ns > 0 && c->idle_ns > most_idle_ns &&
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
@@ -64,7 +64,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    /* A slow GPU does not matter if the excess of idle time is far larger. */
+    /* a slow GPU does not matter if idle time costs far more */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
@@ -135,7 +135,7 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
         most_ns = ns > most_ns ? ns : most_ns;
     }
     /* Gives no call if gaps are short, because the host is then in the launching call on every
-     * rank; and none if gaps are too short in total to explain the lateness. */
+     * rank, or if gaps in total are too short to explain the lateness. */
     if (most_ns == 0 || 2 * most_ns < gaps_ns || gaps_ns < n * STALL_NS ||
         10 * gaps_ns < c->idle_ns - c->median_idle_ns)
         return;
@@ -173,8 +173,8 @@ static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int6
         c->kind = TM_LATE_EXTRA;
 }
 
-/* Returns the rank's pipeline stage; -1 if it is in no pipeline. Stages may have unequal work, so
- * only ranks of the same stage are compared. */
+/* Returns the rank's pipeline stage; -1 if it is in no pipeline. Only ranks of one stage are
+ * compared, because stages may have unequal work. */
 static int64_t stage_of(const tm_tables *tables, int64_t rank) {
     const tm_table *places = tm_tables_find(tables, "bubble.place");
     size_t row = tm_table_find_row(places, &rank, 1);
@@ -207,8 +207,7 @@ static bool knows_idle(const tm_table *overlap, size_t row) {
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Collects the times of the other ranks of a rank's stage; if there are none, those of all other
- * ranks. */
+/* Collects the times of the other ranks of a rank's stage, or else of all other ranks. */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -263,16 +262,16 @@ static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause 
     return 2 * more > c->idle_ns - c->median_idle_ns;
 }
 
-/* Returns why a rank idles longer. The host is the cause only if the next kernel was not known to
- * be queued. */
+/* Returns why a rank idles longer. The host is not the cause if the next kernel was certainly
+ * queued. */
 static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
            : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN
                                                    : TM_LATE_HOST;
 }
 
-/* Returns whether slow operators of a rank on CPUs also explain its idle time: a slow CPU slows
- * down the work between operators as much. */
+/* Returns whether a rank runs on a slow CPU, which explains slow operators and longer idle time:
+ * the work between operators is as slow. */
 static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const size_t row = tm_table_find_row(overlap, &rank, 1);

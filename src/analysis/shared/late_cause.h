@@ -19,14 +19,14 @@ typedef enum tm_late_kind {
     TM_LATE_QUEUE,   /* as TM_LATE_HOST, but the excess is mostly queued_ns of idle.rank: kernels in
                         the queue waited for something that was not recorded */
     TM_LATE_HOST     /* its GPU is idle for more than twice the median, or longer than all others by
-                        most of its lateness. This outweighs slower kernels. Less than half of it is
-                        other_ns of idle.rank, which hosts do not cause */
+                        most of its lateness, and this costs more than slower kernels. Less than
+                        half of it is other_ns of idle.rank, which hosts do not cause */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
     int64_t peer; /* the rank that it is compared with; -1 if there are several */
-    /* compute time of peer, or the median of several, / its own; negative if unknown */
+    /* compute time of the peer (median of several) / the rank's; negative if unknown */
     double speed;
     bool same_kernels; /* for TM_LATE_GPU: nearly all kernels are slower than the same kernels on
                           other ranks, so more work is not the cause */
@@ -52,16 +52,15 @@ typedef struct tm_late_window {
 } tm_late_window;
 
 /** Finds the cause for a rank that is late. If it is late throughout, reads stragglers.rank, whose
- * speeds must be set, and overlap.rank. If kernels.same has the rank's kernels and the same ones of
- * other ranks, the speed is from there. If it is late in some steps, reads only these steps of
- * overlap.step, because the other steps would hide the cause. For a window of operations, no table
- * has the rank's times, so only `work` counts. */
+ * speeds must be set, and overlap.rank. If it is late in some steps, reads only these steps of
+ * overlap.step, because other steps would hide the cause. Prefers the speed in kernels.same, if
+ * known. For a window of operations, no table has the rank's times, so only `work` counts. */
 tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *window);
 
-/** Returns whether a rank is late because of its input. In steps [from, to] its GPU must be idle
- * for at least 5 % of the time while it waits for a batch (input.step). The excess of this time
- * over the median of the other ranks must be at least half of the excess of its idle time in @p
- * c. */
+/** Returns whether a rank is late because of its input. It is if, in steps [from, to], its GPU is
+ * idle for at least 5 % of the time because of waits for a batch (input.step), and the excess of
+ * this time over the median of the other ranks is at least half of the excess of its idle time in
+ * @p c. */
 bool tm_late_for_input(const tm_tables *tables, const tm_late_cause *c, int64_t rank, int64_t from,
                        int64_t to);
 

@@ -28,7 +28,7 @@ uint32_t *tm_launch_shapes_alike(const tm_timeline *timeline, size_t size) {
 
 void tm_launch_shape_text(const int64_t axes[3], char out[TM_LAUNCH_SHAPE_MAX]) {
     out[0] = '\0';
-    /* Either all three numbers were recorded or none. */
+    /* either all three numbers were recorded or none */
     if (axes[0] >= 0)
         snprintf(out, TM_LAUNCH_SHAPE_MAX, "%" PRId64 ",%" PRId64 ",%" PRId64, axes[0], axes[1],
                  axes[2]);

@@ -55,18 +55,18 @@ static const tm_column columns[N_SHOWN] = {
         TM_LEVEL_COLUMN("kernel (with its operator and place) or operator (with its kernel)"),
     [S_KERNEL] = {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
     [S_OPERATOR] = {"operator", TM_TEXT, "",
-                    "Innermost operator that launched the event, or why there is none: the launch "
-                    "was outside of any operator, or is not in the trace."},
+                    "Innermost operator that launched the event, or why there is none: launched "
+                    "outside of all operators, or launch not in the trace."},
     [S_INSIDE] = {"inside", TM_TEXT, "",
                   "Innermost of the program's own Python functions, modules and annotations "
-                  "(except steps) around the launch; null if none was recorded, and on the level "
-                  "operator, which is a sum over them."},
+                  "(except steps) around the launch; null if none was recorded, and on level "
+                  "operator, which sums over them."},
     [S_CALLS] = {"calls", TM_INT, "", "Number of GPU events of the row."},
     [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the GPU events."},
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
     [S_SHARE] = {"share_pct", TM_REAL, "%",
-                 "100 total_ns / the total_ns of all rows of this kernel; where level is operator, "
-                 "of this operator."},
+                 "100 total_ns / the total_ns of all rows of this kernel; on level operator, of "
+                 "this operator."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 
@@ -137,7 +137,7 @@ static bool sum_events(const tm_rank_view *view, tm_rank_sums *sums) {
     return true;
 }
 
-/* Adds these sums up over code locations, for the level BY_OPERATOR. */
+/* Adds up the sums over code locations, for level BY_OPERATOR. */
 static bool sum_places(tm_rank_sums *sums) {
     bool ok = true;
     for (size_t i = 0, n = sums->values.n; i < n && ok; i++) {
@@ -188,8 +188,8 @@ static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Sets each row's share of the total of its name in a column. The rows of the level are sorted by
- * that column. */
+/* Sets each row's share of the total over rows with its name. @p column has the name; rows of the
+ * level are sorted by it. */
 static void set_shares(tm_table *shown, const char *level, int column) {
     size_t last;
     for (size_t end, first = tm_table_level(shown, level, &last); first < last; first = end) {

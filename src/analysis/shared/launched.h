@@ -8,8 +8,8 @@
 /** The shown table, and the part table that it is merged from. */
 extern const tm_table_def tm_launched_table, tm_launched_part;
 
-/* Texts in place of an operator. In the row for the rows that a long table omits, the last one is
- * in place of both keys. */
+/* Texts in place of an operator. The last one also replaces the other key, in the row for the rows
+ * that a long table omits. */
 #define TM_LAUNCHED_OUTSIDE "(outside of any operator)"
 #define TM_LAUNCHED_UNKNOWN "(launch not recorded)"
 #define TM_LAUNCHED_OTHERS "(all others)"

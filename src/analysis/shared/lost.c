@@ -11,11 +11,10 @@
  * does not start and stop on host and GPU at the same time. Fewer than 1 / LITTLE_PART is few. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
-/* A graph starts within this time after its launch, and makes no longer pauses. */
+/* A graph starts within this time after its launch, and has no longer pauses. */
 static const int64_t QUIET_NS = 200000;
 
-/* Values in place of a launch's device. A thread that never launched a recorded GPU event launches
- * for UNSEEN_DEVICE. */
+/* In place of a launch's device. UNSEEN_DEVICE: its thread launched no recorded GPU event. */
 static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
 /* A call that launches work, copies, or waits for the GPU. */
@@ -23,16 +22,16 @@ typedef struct made {
     int64_t begin_ns, end_ns;
     int64_t ran_ns; /* start of the first event that it launched; INT64_MAX: nothing was recorded */
     uint32_t row;
-    int32_t device; /* device for which it was made */
+    int32_t device; /* device on which the call runs work */
     uint8_t kind;   /* tm_call_kind */
     bool part;      /* some events were recorded, but no compute kernel */
     bool lost, edge, between;
 } made;
 
-/* In survey.ran: the call launched a graph, of which only a part was recorded. */
+/* In survey.ran: the call launched a graph that was only partly recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
-/* An event that is not a compute kernel, and that the launch of a graph ran. */
+/* An event of a graph that is not a compute kernel. */
 typedef struct told {
     uint32_t call, row;
 } told;
@@ -62,8 +61,8 @@ static void set_run(survey *s, uint32_t call, uint32_t row) {
         s->ran[call] = row;
 }
 
-/* Notes that a call launched an event. No program launches a graph that only copies, so a graph of
- * which only copies were recorded lacks its kernels. A graph that only communicates is possible. */
+/* Notes that a call launched an event. No graph has only copies, so a graph with only copies
+ * recorded lacks its kernels. A graph with only communication is possible. */
 static bool note_run(survey *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const told other = {call, row};
@@ -77,8 +76,7 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* Returns the time in which a device was busy. If it has no set of its own, returns that of all
- * devices. */
+/* Returns the time in which a device was busy, or if it has no set of its own, any device. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)
@@ -161,8 +159,8 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
-/* If the launches before and after a launch without recorded events, on the same thread, were for
- * one device, the launch counts as for that device, too. */
+/* Assigns launches without recorded events to a device: that of the launches before and after them
+ * on their thread, if these agree. */
 static void place(made *v, size_t n) {
     int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
     for (size_t i = 0; i < n; i++) {
@@ -185,8 +183,7 @@ static void place(made *v, size_t n) {
     }
 }
 
-/* Collects the calls of one thread. A launch that is nested in another one (of the driver in one of
- * the runtime) is part of that one. */
+/* Collects the calls of one thread. Skips launches within another one (driver in runtime). */
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
@@ -257,9 +254,9 @@ static bool was_recorded(const made *call) {
     return is_launch(call) && (has_run(call) || call->part);
 }
 
-/* Marks the launches of one recording that have no recorded events. Such launches before the first
- * or after the last one with events are at an edge, provided that they are in a small part of the
- * recording. If no launch has events, there is no edge. */
+/* Marks the launches of one recording that have no recorded events. They are at an edge if they
+ * come before the first or after the last launch with events, in a small part of the recording. If
+ * no launch has events, there is no edge. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
@@ -279,16 +276,15 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, every launch with events counts,
- * because it may be the next launch on that device. */
+/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, each launch with events counts:
+ * it may be the next one on that device. */
 static bool is_for(const made *call, int32_t device) {
     return device == ANY_DEVICE || call->device == device ||
            (device == UNKNOWN_DEVICE && !call->lost);
 }
 
-/* Adds the times in which a lost launch for a device may have run. Such a time starts with the
- * launch. It ends when the host has waited for the GPU, or when the next launch with events
- * started. */
+/* Adds the times in which lost launches for a device may have run: from a launch until the host has
+ * waited for the GPU or the next launch with events starts. */
 static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t device,
                       tm_intervals *out) {
     int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;
@@ -314,8 +310,7 @@ static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t devi
     return open_ns == INT64_MAX || tm_intervals_add(out, open_ns, earlier(end_ns, span->end_ns));
 }
 
-/* Kernels may lack their launch, and launches their kernel. Returns how many of these may belong
- * together. */
+/* Returns how many kernels without launch may belong to launches without kernel. */
 static int64_t explained(const survey *s) {
     const made *v = s->calls.data;
     const int64_t *begins = s->unlinked.data;
@@ -327,9 +322,9 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Decides which launches are lost. None is if all missing kernels away from the edges are
- * explained. If few of them are unexplained, launches at the edges are not lost, because missing
- * kernels are normal there. */
+/* Decides which launches are lost: none, if all missing kernels away from the edges are explained.
+ * If few of them are unexplained, launches at the edges are not lost, because kernels normally miss
+ * there. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -366,8 +361,7 @@ static void count_steps(const survey *s, tm_lost *out) {
     }
 }
 
-/* Returns how many calls from @p first on are in a span. Calls before these are in earlier
- * spans. */
+/* Returns how many calls from @p first on are in a span. Earlier calls are in earlier spans. */
 static size_t calls_of(const survey *s, size_t span, size_t first) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -378,7 +372,7 @@ static size_t calls_of(const survey *s, size_t span, size_t first) {
     return end - first;
 }
 
-/* Finds when lost launches for a device may have run while none of its events was recorded. */
+/* Finds when lost launches may have run on a device: only while none of its recorded events ran. */
 static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -402,8 +396,7 @@ static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy
     return ok;
 }
 
-/* Sums the hidden time over devices. Launches whose device is unknown are treated as those of one
- * more device. */
+/* Sums the hidden time over devices, with one more device for launches whose device is unknown. */
 static bool hide_all(survey *s, tm_lost *out) {
     const tm_rank_view *view = s->view;
     const tm_device_busy *devices = view->devices->data;
@@ -481,7 +474,7 @@ static bool find_sample(const survey *s, tm_lost *out) {
         least = calls[i].correlation < least ? calls[i].correlation : least;
         most = calls[i].correlation > most ? calls[i].correlation : most;
     }
-    /* No trace has calls of CUDA and of other runtimes, so looking at names can wait. */
+    /* no trace has calls of CUDA and of other runtimes, so names are looked at last */
     if (!may_be_sparse(least, most, n_numbered))
         return true;
     for (size_t i = 0; i < n && ok; i++)

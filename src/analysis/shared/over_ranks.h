@@ -5,7 +5,7 @@
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** The rows [first, end) of a part table with one key. There is one for each rank, in the order of
+/** The rows [first, end) of a part table with one key. One row for each rank, in the order of
  * ranks. The rank is in the column after the n_merged keys. */
 typedef struct tm_rank_rows {
     const tm_table *part;
@@ -56,7 +56,7 @@ tm_status tm_over_ranks_column(const tm_rank_rows *rows, int column, tm_over_ran
 /** Sets four adjacent cells: number of ranks, median, maximum, and rank of the maximum. */
 void tm_over_ranks_set(tm_cell *cells, const tm_over_ranks *of);
 
-/** Sets the cells of a new row of the shown table, which are null before. */
+/** Sets the cells of a new row of the shown table, initially null. */
 typedef tm_status tm_merge_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
                                tm_cell *row, tm_error *err);
 

@@ -30,8 +30,8 @@ static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t c
 }
 
 /* Finds the nodes and their forward operators. Parents come before their children, and calls and
- * attributes are sorted by row. An operator in a node that records for autograd is marked as
- * recomputed. */
+ * attributes are sorted by row. Marks an operator in a node as recomputed if it records for
+ * autograd. */
 static void find_nodes(const tm_rank_view *view, tm_passes *p) {
     const tm_timeline *timeline = view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];

@@ -5,7 +5,7 @@
 #include "calls.h"
 
 typedef enum tm_pass {
-    TM_PASS_FORWARD, /* or other work that is not in a backward pass */
+    TM_PASS_FORWARD, /* also other work outside of the backward pass */
     TM_PASS_RECOMPUTED,
     TM_PASS_BACKWARD,
     TM_N_PASSES
@@ -15,12 +15,12 @@ typedef enum tm_pass {
  * The pass of each operator. An operator in a node of autograd's graph is backward. If it records
  * for autograd there, as a forward operator does, it is recomputed (activation checkpointing),
  * because computing gradients normally records nothing. If a rank computes gradients of gradients,
- * the two cannot be distinguished, and such operators count as backward.
+ * this also records, so all operators in nodes count as backward.
  */
 typedef struct tm_passes {
     uint8_t *pass;     /* [operators->n] tm_pass; owned */
     uint32_t *forward; /* [operators->n] by operator: row of the forward operator whose gradient the
-                          innermost node around it computes; TM_NO_EVENT: it is in no node, or
+                          innermost node around the operator computes; TM_NO_EVENT: in no node, or
                           unknown; owned */
     bool twice;        /* the rank computes gradients of gradients */
 } tm_passes;
@@ -31,8 +31,8 @@ tm_status tm_passes_find(const tm_rank_view *view, tm_passes *out, tm_error *err
 void tm_passes_free(tm_passes *passes);
 
 /** Returns the row of the forward operator whose gradient a device event computes; TM_NO_EVENT if
- * none or unknown. Recomputed work has none: it counts for the calls that are open when it is
- * launched. */
+ * none or unknown. None for recomputed work, which counts for the calls that are open at its
+ * launch. */
 static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) {
     const tm_passes *passes = view->passes;
     uint32_t op = view->operators->above[row];
@@ -40,8 +40,8 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
                                                                     : TM_NO_EVENT;
 }
 
-/** Returns the same for an operator's host time. If an operator around it has a result, this time
- * is part of that one's, so returns TM_NO_EVENT. */
+/** Returns the same for an operator's host time; TM_NO_EVENT also if the time is part of that of an
+ * operator around it that has a result. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

@@ -4,7 +4,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* A kernel that takes more than this times its usual time is slower by more than chance. */
+/* A kernel that takes more than this times its usual time is slow, not by chance. */
 static const double SLOWER = 1.02;
 
 enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };
@@ -13,7 +13,7 @@ static const tm_column columns[N_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     {"own_ns", TM_INT, "ns", "Time of the rank's compute kernels."},
     {"alike_ns", TM_INT, "ns",
-     "Part of own_ns in kernels with a name and shape that other ranks run, too."},
+     "Part of own_ns in kernels that other ranks also run (same name and shape)."},
     {"usual_ns", TM_INT, "ns",
      "Time that these kernels would take if each had its usual duration: the median over the other "
      "ranks of their mean durations."},
@@ -101,10 +101,10 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 }
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
-    /* Minimum shares of time: of kernels that other ranks run too, and, of these, of slower ones
-     * (`all`). A rank with more data is also slower, but not in work that does not grow with it,
-     * such as the optimizer's few percent. So `all` is close to 1. A single kernel may be slow for
-     * its own reasons, so several are needed. */
+    /* Minimum shares: time of kernels that other ranks run, too / time of all; and of these, time
+     * of slower ones (`all`). `all` is close to 1, because a rank with more data is also slower,
+     * except in work that does not grow with data, such as the few percent of the optimizer.
+     * Several kernels are needed, because one may be slow for its own reasons. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

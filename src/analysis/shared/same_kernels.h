@@ -1,5 +1,6 @@
-/* Speed of a rank's kernels relative to the same kernels on other ranks. Only kernels with the same
- * name and launch shape are compared. So a rank with more work does not seem to have a slow GPU. */
+/* Speed of a rank's kernels relative to the same kernels on other ranks. Compares only kernels with
+ * the same name and launch shape, so that a rank with more work does not seem to have a slow GPU.
+ */
 #ifndef TMERGE_SAME_KERNELS_H
 #define TMERGE_SAME_KERNELS_H
 

@@ -52,8 +52,8 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* Writes "1.2 % of a step (0.64 ms)". The unit also suits the time of row @p beside, unless that is
- * n_rows. */
+/* Writes "1.2 % of a step (0.64 ms)", in a unit that also suits the time of row @p beside (n_rows:
+ * none). */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     tm_shown_text times[2];
     double percent = saved_pct(t, item);
@@ -69,14 +69,14 @@ static void amount_text(const topic *t, size_t item, size_t beside, char *out, s
              times[0].text);
 }
 
-/* Returns whether the figures are complete enough to say that nothing helps. Unmatched
- * communication or unknown times could hide savings. */
+/* Returns whether it can be said that nothing helps: unmatched communication or unknown times could
+ * hide savings. */
 static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* Writes ", or more: 18.8 ms have no recorded cause" if the saving is in doubt because of such
- * time, which a replay cannot assign to any fix; otherwise "". */
+/* Writes ", or more: 18.8 ms have no recorded cause" if such time makes the saving doubtful;
+ * otherwise "". */
 static void unexplained_text(const topic *t, char *out, size_t size) {
     const tm_cell *error = tm_table_cell(t->job, 0, "replay_error_pct");
     const double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
@@ -102,8 +102,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* In a range this narrow, it is clear how much the fix would save. What is uncertain is whether
-     * it does. */
+    /* in a narrower range, only whether the fix saves time is uncertain, not how much */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -142,8 +141,8 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
-/* Names the times that the work would take after a fix. Of two other ranks, the median is the
- * shorter time (replay/job/peers.h). */
+/* Names the times that the work would take after a fix. With two ranks, that is the shorter time
+ * (replay/job/peers.h). */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},
@@ -183,7 +182,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
-/* Returns whether an item is due to no rank's work: an uneven split, or the network. */
+/* Returns whether an item is due to the work of no rank: an uneven split, or the network. */
 static bool is_nobody(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }
@@ -192,8 +191,8 @@ static bool is_kind(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
 }
 
-/* If the item is all host work, and one kind of it saves nearly as much, returns that kind, because
- * it is more specific. Otherwise returns the item. */
+/* If the item is all host work, returns a kind of host work that saves nearly as much, which is
+ * more specific. Otherwise returns the item. */
 static size_t narrowed(const topic *t, size_t item) {
     static const char *const parts[] = {"input", "gc", "stall"};
     const double nearly = 0.9;
@@ -207,21 +206,20 @@ static size_t narrowed(const topic *t, size_t item) {
     return item;
 }
 
-/* Of the items that are worth fixing, returns the one with the largest saving; n_rows if there is
- * none. */
+/* Returns the item with the largest saving that is worth fixing; n_rows if there is none. */
 static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     size_t best = t->items->n_rows;
     double most = TM_FIX_LEAST_PCT;
     for (size_t i = 0; i < t->items->n_rows; i++)
         if (is(t, i) && saved_pct(t, i) >= most) {
-            /* In a tie the later row is kept: the kernel, which is more specific than its kind. */
+            /* in a tie, the later row: a kernel is more specific than its kind */
             most = saved_pct(t, i);
             best = i;
         }
     return narrowed(t, best);
 }
 
-/* Returns the best item: a kind of work, or one that is due to no rank's work. */
+/* Returns the item that saves most: a kind of work, an uneven split, or the network. */
 static size_t best_kind(const topic *t) {
     const size_t kind = best_of(t, is_kind), nobody = best_of(t, is_nobody);
     const size_t none = t->items->n_rows;
@@ -229,8 +227,8 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the row of the plan if it saves enough; otherwise n_rows. If ranks are missing, returns
- * n_rows, because any of these may be as late. */
+/* Returns the row of the plan if it saves enough; otherwise n_rows, also if ranks are missing,
+ * which may be as late. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
@@ -281,7 +279,7 @@ static bool lacks_peers(const topic *t) {
  * before was about fixing ranks */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
-    /* Waits are unknown for operations, so only the plan says which ranks to look at. */
+    /* for operations, waits are unknown: only the plan says which ranks to look at */
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
@@ -359,9 +357,9 @@ static int64_t delay_of(const topic *t, size_t item) {
 }
 
 /* If fixing a rank saves less than half of the time by which the rank delays a step, writes why: ",
- * because rank 2 is late by 5.90 ms (rank 1 by 6.54 ms)". Waits count for the rank that comes last.
- * But a fix saves only the time in which no other rank is late. Writes nothing if this is not the
- * reason, or if it is in doubt. */
+ * because rank 2 is late by 5.90 ms (rank 1 by 6.54 ms)". Waits are blamed on the rank that comes
+ * last, but a fix saves only the time in which no other rank is late. Writes nothing if the reason
+ * is another one or in doubt. */
 static void because_text(const topic *t, size_t item, char *out, size_t size) {
     const tm_cell *saved = tm_table_cell(t->items, item, "saved_ns");
     const int64_t own = delay_of(t, item);
@@ -481,8 +479,8 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* How work is divided, and bandwidths, are known even if clocks, and so savings, are
-         * uncertain. */
+        /* the division of work, and bandwidths, are known even if clocks, and so savings, are
+         * uncertain */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -511,8 +509,7 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
-/* Returns whether fixing all ranks of a plan saves clearly more than an item, even if the item
- * saves the most that it may. */
+/* Returns whether fixing all ranks of a plan saves clearly more than an item could at most. */
 static bool saves_more(const topic *t, size_t plan, size_t item) {
     const double least = fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0);
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -521,8 +518,8 @@ static bool saves_more(const topic *t, size_t plan, size_t item) {
            (most->null || tm_table_cell(t->items, plan, "saved_ns")->value.i > most->value.i);
 }
 
-/* Writes what fixing the named ranks saves. @p item is their row, and @p it is their name in the
- * sentence. */
+/* Writes what fixing the named ranks saves. @param item their row @param it their name in the
+ * sentence */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], because[160], more[224] = "";
     const size_t plan = find_plan(t);

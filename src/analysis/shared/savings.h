@@ -15,10 +15,10 @@ typedef struct tm_lead {
 } tm_lead;
 
 /**
- * Finds the lead. A kind of work on all ranks leads if it saves more than the ranks named in
- * stragglers.finding; if it includes the work that makes them late, three times as much. If no rank
- * is named, it must save 5 % of a step. An uneven pipeline split and a slow network make no rank
- * late. They lead if they save more than the named ranks, and at least 1 % of a step.
+ * Finds the lead. A kind of work on all ranks leads if it saves more than fixing the ranks named in
+ * stragglers.finding, or three times as much if it includes the work that makes them late. If no
+ * rank is named, it must save 5 % of a step. An uneven pipeline split or a slow network leads if it
+ * saves more than the named ranks, and at least 1 % of a step.
  */
 tm_lead tm_savings_lead(const tm_tables *tables);
 
@@ -37,18 +37,17 @@ const char *tm_savings_ranks(const tm_tables *tables);
  * "Bringing copies to the median rank's saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** Writes the same sentence if it starts the verdict's headline; otherwise "", because it is too
- * uncertain. */
+/** Writes the same sentence if it is certain enough to start the verdict's headline; otherwise "".
+ */
 void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
 /** Writes further reasons for the saving of a row; "" if there are none. */
 void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
 /**
- * Writes what fixing the ranks named in stragglers.finding saves. If it saves nothing by itself,
- * writes that, and which fix saves time. If no rank is named, writes what would help most. If
- * something else leads, the text starts with the verdict's headline about that. Writes nothing if
- * nothing is known.
+ * Writes what fixing the ranks named in stragglers.finding saves. If it saves nothing, says so and
+ * which fix saves time. If no rank is named, writes what helps most. If something else leads,
+ * starts with the verdict's headline about it. Writes nothing if nothing is known.
  *
  * @return  the row of whatif.item about the named ranks; n_rows of that table if none
  */

@@ -7,8 +7,7 @@
 
 #include "table/shown.h"
 
-/* Work and layers differ by the same factor up to this tolerance. The work then follows the
- * layers. */
+/* If work and layers differ by the same factor, up to this tolerance, layers explain the work. */
 static const double SAME = 0.03;
 
 /* Sums over the stages that differ, or over the other stages. */

@@ -19,8 +19,8 @@ static int64_t end_of(const tm_timeline *timeline, uint32_t row) {
     return timeline->begin_ns[row] + timeline->duration_ns[row];
 }
 
-/* Returns the part that an event is. Events that only start or await an operation have no role,
- * because another event is the whole operation. */
+/* Returns which part of an operation an event is. Events that only start or await an operation have
+ * no role, because another event is the whole operation. */
 static tm_xla_part part_of(const tm_timeline *timeline, const tm_names *names,
                            const tm_xla_attr *attr) {
     bool counts = timeline->role[attr->event] != TM_ROLE_NONE;
@@ -56,7 +56,8 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* an event of the loop in itself: its time is the loop's self time */
+            return true; /* an event of the loop within the loop: its time is the loop's self
+                            time */
         if (holder)
             holder->self_ns -= op.self_ns;
     }

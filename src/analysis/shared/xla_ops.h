@@ -1,12 +1,12 @@
-/* The operations that a device ran, for XLA or TensorFlow profiles: self time, and FLOP and bytes
- * without those counted elsewhere. */
+/* The operations that a device ran, from XLA or TensorFlow profiles: self time, FLOP and bytes,
+ * nothing counted twice. */
 #ifndef TMERGE_XLA_OPS_H
 #define TMERGE_XLA_OPS_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** What an event of TM_ATTR_XLA is of an operation. */
+/** Which part of an operation an event with TM_ATTR_XLA is. */
 typedef enum tm_xla_part {
     TM_XLA_WHOLE, /* an operation that runs from begin to end */
     TM_XLA_HOLDS, /* contains other operations: a loop, call or branch */
@@ -19,14 +19,14 @@ typedef enum tm_xla_part {
 typedef struct tm_xla_op {
     const tm_xla_attr *attr; /* borrowed from the timeline */
     int64_t self_ns;         /* duration of the operation without nested operations */
-    int64_t flop, bytes; /* what it adds to sums: 0 if other events already count it (containers,
-                            waits); -1 if unknown */
-    uint8_t part;        /* tm_xla_part */
+    int64_t flop, bytes;     /* to be summed: 0 if other events count it (containers, waits); -1 if
+                                unknown */
+    uint8_t part;            /* tm_xla_part */
 } tm_xla_op;
 
 /**
- * Finds the operations of a rank's device. Other traces than those of XLA or TensorFlow have none.
- * On a device that runs operations one after the other (a TPU core), self_ns sums to its busy time.
+ * Finds the operations of a rank's device. None for other traces than XLA's or TensorFlow's. On a
+ * device that runs operations one after the other (a TPU core), self_ns sums to its busy time.
  * @param out  vector of tm_xla_op, ascending by row; freed by the caller, even on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

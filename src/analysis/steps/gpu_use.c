@@ -7,7 +7,7 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* The start or end of a kernel changes the number of blocks per multiprocessor. It is counted in
+/* The start or end of a kernel, which changes the number of blocks per multiprocessor. In
  * millionths, so that additions and subtractions cancel exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
@@ -26,15 +26,14 @@ typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
     bool of_gpus;
-    size_t last; /* index of the interval of `within` that was last used; the next event is mostly
-                    in the same one */
+    size_t last;    /* index of the last used interval of `within`: mostly that of the next event */
     tm_vec streams; /* of stream */
     tm_vec edges;   /* of edge, the latest first: next start of each stream, and ends of running
                        kernels */
 } state;
 
-/* Returns how much of [begin, end) is within `within` [ns]. Most events lie completely in the
- * interval last used or in the next one. For others, the search starts from the first interval. */
+/* Returns how much of [begin, end) is in `within` [ns]. Fast for events in the last used interval
+ * or the next one, as most are. */
 static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = s->within->data;
     for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
@@ -48,8 +47,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Adds a kernel to the sums. Traces may lack a figure for some kernels, so each sum has only the
- * kernels with its figure. */
+/* Adds a kernel to the sums of the figures that the trace has for it. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -64,8 +62,8 @@ static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)shape->occupancy_pct * (double)time_ns;
     }
-    /* Communication does not use tensor cores, so it is left out of the share. Kernel names of
-     * devices other than GPUs do not show tensor cores. */
+    /* The share leaves out communication, which does not use tensor cores, and devices other than
+     * GPUs, whose kernel names do not show it. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE && s->of_gpus) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
@@ -111,8 +109,7 @@ static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     if (timeline->role[kernel->event] == TM_ROLE_NONE || !(blocks >= 0) || /* NaN: not recorded */
         inside(s, begin, begin + timeline->duration_ns[kernel->event]) == 0)
         return -1;
-    /* More than a million blocks per multiprocessor count as a million. Values are rounded to
-     * integers, so that sums are exact. */
+    /* at most a million blocks, as an integer, so that sums are exact */
     return (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
 }
 
@@ -131,8 +128,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates how full multiprocessors are. All edges at one time are applied before the time until
- * the next edge is added. */
+/* Integrates how full multiprocessors are. Applies all edges of one time before it adds the time
+ * until the next one. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)
@@ -144,7 +141,7 @@ static bool find_fill(state *s, double *sum) {
         running += met.millionths;
         ok = met.stream == NO_STREAM || add_edges(s, met.stream);
         const edge *next = (const edge *)s->edges.data + s->edges.n - 1;
-        /* Nothing runs after the last edge. */
+        /* nothing runs after the last edge */
         if (running == 0 || s->edges.n == 0 || next->time_ns == met.time_ns)
             continue;
         double filled = running < 1000000 ? (double)running / 1e6 : 1;

@@ -15,7 +15,7 @@ typedef struct tm_gpu_use {
     int64_t occupied_ns; /* summed time of kernels with an occupancy */
     double occupancy;    /* sum of time x occupancy over these kernels [% ns] */
     int64_t compute_ns;  /* summed time of kernels that do not communicate */
-    int64_t tensor_ns;   /* summed time of those of them that use tensor cores, judged by name */
+    int64_t tensor_ns;   /* part of it in kernels that use tensor cores, by their names */
 } tm_gpu_use;
 
 /** Computes the figures of a rank. @param within a normalised set @return false if out of memory */

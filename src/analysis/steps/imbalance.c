@@ -10,7 +10,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* Columns that both tables have, counted from the one after the step. */
+/* Columns that both tables have, relative to the column after the step. */
 enum {
     I_MEAN,
     I_MAX,
@@ -56,13 +56,13 @@ enum { J_RANKS = N_SHARED, J_STEPS, J_PARTIAL, N_JOB_COLUMNS };
 static const tm_column job_columns[] = {
     SHARED_COLUMNS,
     {"ranks", TM_INT, "",
-     "Number of ranks that are compared: ranks with GPU events and a step that is not partial. "
-     "Ranks whose trace was cut short are left out if at least two others remain."},
+     "Number of ranks that are compared: those with GPU events and a whole step. Leaves out ranks "
+     "whose trace was cut short, if two others remain."},
     {"steps", TM_INT, "",
      "Number of steps that all compared ranks recorded completely. Only these steps are compared."},
     {"partial_steps", TM_INT, "",
-     "Number of partial steps of ranks, in which the recording started or ended; they are not "
-     "compared."},
+     "Number of steps of ranks that are not compared, because the recording started or ended in "
+     "them."},
 };
 
 static const tm_table_def step_def = {
@@ -179,8 +179,8 @@ static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) 
            tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
 }
 
-/* Collects the rows of overlap.step that count. These are not rows of ranks without GPU events,
- * whose windows are 0, and not partial or unrecorded steps. */
+/* Collects the rows of overlap.step that count: of whole, recorded steps of ranks with GPU events
+ * (window above 0). */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -262,8 +262,8 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
-/* Adds the rows. If two recordings each have a part of a step, its rank has two loads. sum_ranks
- * merges these in place, after the loads for the job's row have been copied. */
+/* Adds the rows. A rank has two loads for a step if two recordings each have a part of it.
+ * sum_ranks merges them in place, after the loads for the job's row are copied. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;
@@ -275,8 +275,8 @@ static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial,
         for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
             ;
         tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
-        /* Only steps that all ranks have are added to the job's row. Otherwise a rank that lacks a
-         * step would seem to have less work. */
+        /* The job's row has only steps that all ranks have: a rank that lacks a step would seem to
+         * have less work. */
         bool all = count_ranks(v + first, i - first) == n_ranks;
         if (!row || (all && !tm_vec_append(&common, v + first, i - first))) {
             status = tm_fail_memory(err);

@@ -4,7 +4,7 @@
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"
 
-/* Columns with times that both input.step and input.rank have, counted from the first of them. */
+/* Columns with times of input.step and input.rank, relative to the first of them. */
 enum { T_STEP, T_LOAD, T_LOAD_PCT, T_STALL, T_STALL_PCT, N_TIMES };
 
 #define TIME_COLUMNS                                                                               \
@@ -76,8 +76,8 @@ static void set_times(tm_cell *cells, const load_times *t, bool gpu) {
         tm_cell_set_ratio(&cells[T_STALL_PCT], 100, t->stall_ns, t->step_ns);
 }
 
-/* Computes the time in which the host waits for input and the GPU is not busy, i.e. not in P, C \ P
- * or (M \ P) \ C. Empty if there is no GPU. */
+/* Computes the time in which the host waits for input and the GPU is not busy. Empty if there is no
+ * GPU. */
 static bool find_stalls(const tm_rank_view *view, tm_intervals *out) {
     tm_intervals a = TM_INTERVALS(), b = TM_INTERVALS();
     const tm_busy *busy = view->busy;
@@ -136,7 +136,7 @@ static tm_status input_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Marks the slowest rank. This needs the rows of all ranks. */
+/* Marks the slowest rank of the job. */
 static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;

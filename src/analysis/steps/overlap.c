@@ -6,8 +6,7 @@
 #include "analysis/shared/busy.h"
 #include "base/sorted.h"
 
-/* Columns with times that both overlap.rank and overlap.step have, counted from the first of
- * them. */
+/* Columns with times of overlap.rank and overlap.step, relative to the first of them. */
 enum {
     T_WINDOW,
     T_COMPUTE,
@@ -78,9 +77,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     TIME_COLUMNS,
     {"before_ns", TM_INT, "ns",
-     "Time from the start of the first step to the start of the window, which begins with the "
-     "first "
-     "GPU work. Null if the trace marks no steps."},
+     "Time from the start of the first step to the first GPU work, where the window starts. Null "
+     "if the trace marks no steps."},
 };
 
 enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
@@ -92,10 +90,10 @@ static const tm_column step_columns[] = {
      "Start of the step's window, since the epoch: the end of the previous step, or the start of "
      "the step if that is later."},
     {"partial", TM_BOOL, "",
-     "Whether the recording started or ended within the step. Either the rank's trace was cut "
-     "short before the step's end, or the step is the first or last of a trace and its window is "
-     "under 80 % of the median window of all ranks for this step. For a step that no trace marks, "
-     "windows of overlap.rank are compared."},
+     "Whether the recording started or ended within the step: the rank's trace was cut short "
+     "before the step's end, or the step is the first or last of a trace and its window is under "
+     "80 % of the ranks' median window for the step (if no trace marks steps, of overlap.rank's "
+     "windows)."},
     TIME_COLUMNS,
 };
 
@@ -155,9 +153,9 @@ static const tm_column device_columns[] = {
     {"device", TM_INT, "", "Number of the device on its host, as counted by the profiler."},
     {"works", TM_BOOL, "",
      "Whether the device is busy for over 1 % of the busy time of the rank's busiest device. Other "
-     "devices have a row in two cases. The rank is the whole job and several of its devices work. "
-     "Or the device computes in at least half of the tenths of the recording, and the rank is the "
-     "whole job or several of its devices work."},
+     "devices have a row only if the rank is the whole job and several of its devices work; or if "
+     "they compute in at least five tenths of the recording, and the rank is the whole job or "
+     "several of its devices work."},
     TIME_COLUMNS,
 };
 
@@ -209,10 +207,9 @@ static void set_ratios(tm_cell *cells, const tm_busy *busy, const tm_busy_times 
     tm_cell_set_ratio(&cells[T_EXPOSED_TO_WINDOW], 1.0, t->exposed_comm_ns, t->window_ns);
 }
 
-/* Sums over a rank's communication kernels with a known wait: all of them, or those of one step's
- * operations. */
+/* Sums over a rank's communication kernels with a known wait, of all steps or of one. */
 typedef struct wait_sum {
-    int64_t step; /* step of the operations; kernels of this rank may be in another step */
+    int64_t step; /* step of the operations; the rank's own kernels may be in another step */
     int64_t wait_ns, transfer_ns, n;
 } wait_sum;
 
@@ -224,21 +221,21 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const wait_sum *)a)->step, ((const wait_sum *)b)->step);
 }
 
-/* Returns the sum of a step, or where it would be inserted, in n sums sorted by step. */
+/* Returns the sum of a step in n sums sorted by step, or where to insert it. */
 static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
     return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
 }
 
-/* Returns the time of a kernel. If the kernel started before all profilers of the job were running,
- * its time starts when they were, as in busy time. */
+/* Returns the time of a kernel, without the time before all profilers of the job were running, as
+ * in busy time. */
 static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
     const int64_t from = tm_opened(timeline, begin);
     return (tm_interval){from < end ? from : end, end};
 }
 
-/* Adds each kernel to the first sum, which is that of all, and to the sum of its step, which is one
- * of the n others. */
+/* Adds each kernel to the first sum (all kernels), and to the sum of its step, one of the n others.
+ */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && timeline->answers; i++) {
@@ -302,10 +299,9 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
     return border;
 }
 
-/* Returns whether a step is cut: a trace of the rank ended before the step did, or other ranks'
- * profilers started during a marked step. (If steps are not marked, those of all ranks start
- * there.) A profiler writes the host's events before the GPU's, so the last GPU event shows how far
- * the trace reaches. */
+/* Returns whether a step is cut: a trace of the rank ended before it, or other ranks' profilers
+ * started during it (if steps are marked). A profiler writes the host's events before the GPU's, so
+ * the last GPU event shows how far the trace reaches. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
@@ -319,9 +315,8 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* Adds the rows of the steps. `partial` is true if the trace itself was cut. If it is false,
- * overlap_job decides by the windows of the other ranks. If it is null, overlap_job sets it to
- * false. */
+/* Adds the rows of the steps. `partial`: true if the trace was cut; false: overlap_job decides by
+ * the other ranks' windows; null: overlap_job sets it to false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -346,8 +341,8 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
     return TM_OK;
 }
 
-/* Collects the times of the kernels of one kind, and counts these kernels. Returns false when out
- * of memory. */
+/* Collects the times of the kernels of one kind, and counts them. Returns false if out of memory.
+ */
 static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *out, int64_t *n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     *n = 0;
@@ -469,8 +464,7 @@ typedef struct compared {
     int64_t step, window_ns;
 } compared;
 
-/* Rows with equal windows may be in any order: the median is the same, and each row is marked by
- * itself. */
+/* Rows with equal windows may be in any order. */
 static int by_step_then_window(const void *a, const void *b) {
     const compared *x = a, *y = b;
     return x->step != y->step ? tm_order_i64(x->step, y->step)
@@ -516,7 +510,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
             tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
     }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
-    /* i runs one past the end, so that the last step is marked too. */
+    /* i runs to the end, so that the last step is marked, too */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
         if (i < table->n_rows && rows[i].step == rows[first].step)
             continue;

@@ -10,8 +10,8 @@
 #include "one_rank_job.h"
 #include "timeline/host_comm.h"
 
-/* Parts of a step's time. Time in which several of them happen at once counts for the first of
- * these. */
+/* Parts of a step's time. If several happen at once, the time counts for the first of them in this
+ * order. */
 enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
 
 #define PART_COLUMNS                                                                               \
@@ -79,7 +79,7 @@ static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"steps", TM_INT, "", "Number of steps of the rank."},
     {"step_ns", TM_INT, "ns",
-     "Sum of the windows of the rank's steps. The parts are sums over the steps as well."},
+     "Sum of the windows of the rank's steps. The next columns are also sums over steps."},
     PART_COLUMNS,
     USE_COLUMNS,
 };
@@ -111,8 +111,8 @@ static const tm_column job_columns[] = {
      "are partial. Null if there are several kinds of steps; steps.kind has the mean of each "
      "kind."},
     {"step_ns", TM_INT, "ns",
-     "Sum of the windows of all steps of all ranks. The parts are sums over ranks and steps as "
-     "well."},
+     "Sum of the windows of all steps of all ranks. The next columns are also sums over ranks and "
+     "steps."},
     PART_COLUMNS,
     {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns."},
     {"comm_pct", TM_REAL, "%", "100 comm_ns / step_ns."},
@@ -125,24 +125,24 @@ static const tm_column job_columns[] = {
     USE_COLUMNS,
     {"partial_steps", TM_INT, "", "Number of steps that are partial in overlap.step."},
     {"samples_per_step", TM_INT, "",
-     "Number of samples in a step of the whole job, as given by --samples-per-step. Null if not "
-     "given; columns derived from it are null too."},
+     "Number of samples in a step of the whole job, from --samples-per-step. This, and the columns "
+     "derived from it, are null if not given."},
     {"tokens_per_step", TM_INT, "",
-     "Number of tokens in a step of the whole job, as given by --tokens-per-step. Null if not "
-     "given; columns derived from it are null too."},
+     "Number of tokens in a step of the whole job, from --tokens-per-step. This, and the columns "
+     "derived from it, are null if not given."},
     {"samples_per_s", TM_REAL, "",
-     "samples_per_step / mean_step_ns. samples_per_step is given by the user, not measured. Null "
-     "if no step is marked, no step is whole, or there are several kinds of steps."},
+     "samples_per_step / mean_step_ns. Null if no step is marked, all steps are partial, or there "
+     "are several kinds of steps."},
     {"tokens_per_s", TM_REAL, "",
-     "tokens_per_step / mean_step_ns. tokens_per_step is given by the user, not measured. Null if "
-     "no step is marked, no step is whole, or there are several kinds of steps."},
+     "tokens_per_step / mean_step_ns. Null if no step is marked, all steps are partial, or there "
+     "are several kinds of steps."},
     {"device_samples_per_s", TM_REAL, "",
      "samples_per_s / number of ranks of the job, including ranks without a trace."},
     {"device_tokens_per_s", TM_REAL, "",
      "tokens_per_s / number of ranks of the job, including ranks without a trace."},
     {"headline", TM_TEXT, "",
-     "Sentence on what the device did, for a job of one rank: it has no other rank to be compared "
-     "with. Null for several ranks, and without device events."},
+     "Sentence on what the device did, for a job of one rank. Null for several ranks, and without "
+     "device events."},
     {"evidence", TM_TEXT, "",
      "Why the device idles, and how much of the steps lies before its first recorded work or after "
      "its last."},
@@ -188,7 +188,8 @@ typedef struct part_sets {
     bool of_cpu;                    /* the rank's device is the CPU */
     const tm_vec *devices;          /* of tm_device_busy: the rank's devices if it has several */
     tm_intervals steps;             /* windows of the steps */
-    tm_intervals up_to[2];          /* unions of the parts of a step so far: one is the new union */
+    tm_intervals up_to[2];          /* union of the parts of a step so far, before and after the
+                                       next part */
 } part_sets;
 
 static void open_sets(part_sets *s, const tm_rank_view *view) {
@@ -264,8 +265,8 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
         .data = set->n > 0 ? v + first : NULL, .n = end - first, .size = set->size};
 }
 
-/* Sets a step's parts, and adds them to those of the rank. Each part is the time by which it makes
- * the union of the parts longer. So time with several activities counts for the first of them. */
+/* Sets a step's parts, and adds them to those of the rank. A part is the time that it adds to the
+ * union of the parts before it, so time with several activities counts for the first of them. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -291,7 +292,7 @@ static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
-/* Returns the same time. If several devices work, it is the mean over them. */
+/* Returns the same, or if several devices work, the mean over them. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     const tm_device_busy *v = s->devices->data;
     int64_t sum = 0, n = 0;
@@ -451,7 +452,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
         tm_cell_set_int(&row[J_PARTS + p], sum);
         tm_cell_set_ratio(&row[J_SHARES + p], 100, sum, length);
     }
-    /* The means are weighted, so that a rank with few steps counts less. */
+    /* weighted, so that a rank with few steps counts less */
     for (int u = 0; u < N_USES; u++)
         set_mean(ranks, R_USES + u, &row[J_USES + u]);
     return set_alone(out, row, err);

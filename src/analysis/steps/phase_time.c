@@ -12,7 +12,7 @@ typedef struct raw_time {
     const tm_rank_view *view;
     tm_intervals optimizer, updates; /* with and without the clearing of gradients */
     tm_intervals backward;
-    tm_intervals calls; /* operators and runtime calls on the main threads */
+    tm_intervals calls; /* operators and runtime calls on main threads */
     tm_vec marks;       /* of int64_t: starts of steps, ascending */
     bool of_cpu; /* the device is the CPU: backward runs on the main thread, which also waits for
                     gloo */
@@ -24,9 +24,9 @@ static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* Returns whether a call averages or copies gradients for DDP during backward. The thread that
- * calls backward may run it. Sets *asks to whether a call starts a collective; such a call belongs
- * to no set. */
+/* Returns whether a call averages or copies gradients for DDP during backward, possibly on the
+ * thread that called backward. Sets *asks if the call starts a collective, and so belongs to no
+ * set. */
 static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     static const char *const starts[] = {"torch::distributed::reducer::",
                                          "torch.distributed.ddp.reducer::"};
@@ -45,7 +45,7 @@ static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
         return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-    /* such calls count on any thread, because a program may run autograd's nodes itself */
+    /* on any thread, because a program may run autograd's nodes itself */
     if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
         return &raw->backward;
     if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))
@@ -133,8 +133,8 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
     return *from < marks->n && v[*from] < end_ns;
 }
 
-/* Adds to backward its gaps in which the main thread does nothing else, because it then waits for
- * autograd's threads. Gaps are ascending, so each other set is read once. */
+/* Adds to backward its gaps in which the main thread does nothing else, but waits for autograd's
+ * threads. Gaps ascend, so each other set is read once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -159,8 +159,8 @@ static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns
 }
 
 /* Joins the main threads' calls that are in no other phase, up to the start of another phase or
- * step. They are forward if backward comes next, or if there is no backward. Gradients may be
- * cleared before or after forward, so this does not count as another phase. */
+ * step. They are forward if backward comes next, or if there is no backward. Clearing gradients is
+ * no other phase here, because it may come before or after forward. */
 static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phase_time *out,
                          tm_intervals *forward_and_clearing) {
     const tm_interval *v = calls->data;
@@ -189,8 +189,8 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
                                  &out->host[TM_PHASE_FORWARD]);
 }
 
-/* Gives each phase the time that no phase before it has taken, in the order that the header gives.
- * The set NONE stays empty: uniting a set with it copies the set. */
+/* Gives each phase the time that no phase before it has, in the order of precedence in the header.
+ * NONE stays empty: the union of a set with it copies the set. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
@@ -217,7 +217,7 @@ static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) 
     return i < set->n && v[i].begin_ns <= time_ns ? &v[i] : NULL;
 }
 
-/* Interval and phase of the last launch. The next launch is mostly in the same one. */
+/* Interval and phase of the last launch: mostly those of the next launch. */
 typedef struct place {
     const tm_interval *interval;
     int phase;
@@ -254,8 +254,8 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
-    /* Work in several phases that runs at the same time counts for the first of them. `taken` is
-     * the time of all earlier phases. */
+    /* If work of several phases runs at once, it counts for the first of them. `taken` is the time
+     * of all earlier phases. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

@@ -5,7 +5,7 @@
 #include "analysis/shared/xla.h"
 #include "phase_time.h"
 
-/* Each of the three times (both, host, GPU) has these parts: the phases, and other. */
+/* Parts of each of the three times (step, host, GPU): the phases, and other. */
 enum { N_PARTS = TM_N_PHASES + 1 };
 
 enum { RANK, STEP, LENGTH, BOTH, SHARE = BOTH + N_PARTS, HOST = SHARE + N_PARTS };
@@ -15,23 +15,21 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     [LENGTH] = {"step_ns", TM_INT, "ns", "Window of the step."},
-    [BOTH +
-        TM_PHASE_FORWARD] = {"forward_ns", TM_INT, "ns",
-                             "Time in the forward phase: the GPU ran work launched in the forward "
-                             "phase, or was idle while the host was in it. The five phases "
-                             "forward, backward, optimizer, data and other add up to step_ns."},
+    [BOTH + TM_PHASE_FORWARD] = {"forward_ns", TM_INT, "ns",
+                                 "Time in the forward phase: the GPU ran work launched in this "
+                                 "phase, or was idle while the host was in it. The five phases "
+                                 "forward, backward, optimizer, data and other add up to step_ns."},
     [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns",
-                                  "Time in the backward phase: the GPU ran work launched in the "
-                                  "backward phase, or was idle while the host was in it."},
+                                  "Time in the backward phase: the GPU ran work launched in this "
+                                  "phase, or was idle while the host was in it."},
     [BOTH + TM_PHASE_OPTIMIZER] =
         {"optimizer_ns", TM_INT, "ns",
          "Time in the optimizer phase (Optimizer.step and Optimizer.zero_grad): the GPU ran work "
-         "launched in it, or was idle while the host was in it."},
+         "launched in this phase, or was idle while the host was in it."},
     [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns",
                               "Time of waiting for a batch: the GPU ran work launched during the "
                               "wait, or was idle while the host waited."},
-    [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns",
-                            "Rest of the step: time that is in no other phase."},
+    [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns", "Rest of the step."},
     [SHARE + TM_PHASE_FORWARD] = {"forward_pct", TM_REAL, "%",
                                   "100 forward_ns / step_ns; 35 to 40 % is usual."},
     [SHARE + TM_PHASE_BACKWARD] = {"backward_pct", TM_REAL, "%",
@@ -141,7 +139,7 @@ static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tab
     return TM_OK;
 }
 
-/* Returns whether any phase was found. Without one, all time would be other. */
+/* Returns whether any phase was found. */
 static bool any_found(const tm_phase_time *phases) {
     bool told = false;
     for (int p = 0; p < TM_N_PHASES; p++)

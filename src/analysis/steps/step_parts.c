@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "timeline/host_comm.h"
 
-/* What a call does apart from training, judged by its name. */
+/* What a call does apart from training, by its name. */
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
 
 static const struct {
@@ -52,7 +52,7 @@ static chore chore_of(const char *name, bool annotation) {
 typedef struct mark {
     int64_t begin_ns, sequence; /* -1 if it has no sequence number */
     uint32_t row, track;
-    int32_t thread; /* thread of the forward operator, which counts the sequence numbers */
+    int32_t thread; /* thread of the forward operator, whose sequence numbers count */
     bool update;
 } mark;
 
@@ -74,7 +74,7 @@ static tm_step_part *step_of(const finding *f, uint32_t row) {
     return step == TM_NO_STEP ? NULL : &f->steps[step];
 }
 
-/* Adds a call that logs or saves. Calls within a counted call are part of it. */
+/* Adds a call that logs or saves. Skips calls within a counted call. */
 static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     uint32_t name = timeline->name[row];
@@ -93,8 +93,7 @@ static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     *until_ns = begin + timeline->duration_ns[row];
 }
 
-/* Adds an optimizer's update. Updates that are nested in another one on the same thread are part of
- * it. */
+/* Adds an optimizer's update. Skips updates within another one on the same thread. */
 static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     if (timeline->begin_ns[row] < *until_ns ||
@@ -128,9 +127,9 @@ static bool look_at_threads(finding *f) {
     return ok;
 }
 
-/* Adds a mark for each node of autograd's graph. Also adds one for the outermost operator in it
- * that has a sequence number, because in some traces the call that runs a node has none. @param
- * numbers [operators->n] set to the sequence number of the enclosing node */
+/* Adds a mark for each node of autograd's graph, and for the outermost operator in it that has a
+ * sequence number, because in some traces the call that runs a node has none. @param numbers
+ * [operators->n] set to the sequence number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
@@ -196,15 +195,14 @@ static void count_updates(finding *f) {
     }
 }
 
-/* Counts the passes, each in the step in which it starts. Of the nodes that are ready, autograd
- * runs the one with the highest number. Nodes that it makes ready have lower numbers. So a node
- * with a higher number than the last one starts another pass. A pass that runs a node again, for a
- * second loss of the same forward pass, is not counted: `known` has the numbers of the nodes that
- * ran. */
+/* Counts the passes, each in the step in which it starts. Of the ready nodes, autograd runs the one
+ * with the highest number, and those that become ready have lower numbers. So a node with a higher
+ * number than the last one starts another pass. Does not count a pass that runs a node again, for a
+ * second loss of the same forward pass: `known` has the numbers of the nodes that ran. */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;
-    tm_step_part *step = NULL; /* step that counts the current pass; NULL: none does any longer */
+    tm_step_part *step = NULL; /* step that counts the current pass; NULL: no longer counted */
     size_t first = 0;          /* number of nodes in `known` when the current pass started */
     for (size_t i = 0; i < f->marks.n; i++) {
         const mark *m = &marks[i];

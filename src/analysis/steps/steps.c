@@ -46,8 +46,8 @@ static const tm_column mark_columns[N_MARK] = {
                   "Batch size for which the graph of the step was captured. Null if the annotation "
                   "does not have it."},
     [M_TOKENS] = {"tokens", TM_INT, "",
-                  "Number of tokens computed. For decode steps of SGLang whose annotation does not "
-                  "give it, the number of requests. Null if the annotation gives neither."},
+                  "Number of computed tokens; for decode steps of SGLang without it, the number of "
+                  "requests. Null if the annotation has neither."},
     [M_PREFILLS] =
         {"prefill_batch", TM_INT, "",
          "Number of requests of the batch in prefill. Null if the annotation does not have it."},
@@ -90,9 +90,9 @@ enum {
 
 static const tm_column kind_columns[N_KIND] = {
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of steps, as in steps.mark."},
-    [K_STEPS] = {"steps", TM_INT, "",
-                 "Number of steps of the kind, without partial steps; a step that several ranks "
-                 "have counts once."},
+    [K_STEPS] =
+        {"steps", TM_INT, "",
+         "Number of steps of the kind, without partial steps, each counted once for all ranks."},
     [K_MEDIAN] = {"median_ns", TM_INT, "ns",
                   "Median duration of the kind's steps. The duration of a step is the mean over "
                   "ranks of overview.step.step_ns."},
@@ -103,7 +103,7 @@ static const tm_column kind_columns[N_KIND] = {
         {"cov_pct", TM_REAL, "%",
          "100 standard deviation of the durations / mean_ns; null for fewer than three steps."},
     [K_SHARE] = {"share_pct", TM_REAL, "%",
-                 "Share of the time of all steps that the kind's steps take."},
+                 "Percentage of the time of all steps that is in steps of the kind."},
     [K_PHASE] = {"phase", TM_TEXT, "",
                  "Phase of the kind's steps, as in steps.mark; null if they differ."},
     [K_BATCH] = {"mean_batch", TM_REAL, "",
@@ -163,7 +163,7 @@ static tm_status steps_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return TM_OK;
 }
 
-/* The duration of a step on a rank, or, after averaging, over all ranks. */
+/* The duration of a step on a rank; after averaging, its mean over ranks. */
 typedef struct length {
     int kind;
     int64_t step, ns;

@@ -34,24 +34,23 @@ static const tm_column columns[N_COLUMNS] = {
     [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     [RANKS] = {"ranks", TM_INT, "", "Number of ranks that have the step."},
     [MICRO] = {"micro_batches", TM_INT, "",
-               "Number of backward passes of a rank: the median over ranks. Gradient accumulation "
-               "and pipelines run one pass for each micro-batch; several losses of one forward "
-               "pass share a backward pass. Passes are counted by autograd's sequence numbers, "
-               "which decrease within a pass; null if none are recorded."},
+               "Number of backward passes of a rank (median over ranks), by autograd's sequence "
+               "numbers, which decrease within a pass. Gradient accumulation and pipelines run one "
+               "pass for each micro-batch; several losses of one forward pass count as one pass. "
+               "Null without sequence numbers."},
     [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "Largest number of backward passes of a rank."},
     [MICRO_RANK] = {"max_rank", TM_INT, "",
                     "Rank with max_micro_batches; the lowest if there are several."},
-    [UPDATES] =
-        {"updates", TM_INT, "",
-         "Number of updates of a rank: the median over ranks. An update is a call of "
-         "Optimizer.step; consecutive calls without a backward pass between them count as one."},
+    [UPDATES] = {"updates", TM_INT, "",
+                 "Number of updates of a rank (median over ranks). An update is a call of "
+                 "Optimizer.step, or several without a backward pass in between."},
     [PER_UPDATE] = {"micro_batches_per_update", TM_REAL, "",
                     "Number of backward passes of all ranks / number of updates of all ranks."},
-    [AGAIN] = {"recomputed_ns", TM_INT, "ns",
-               "GPU time of all ranks for work that the backward pass recomputed (activation "
-               "checkpointing): operators that ran within a node of autograd's graph and recorded "
-               "for autograd, as only a forward pass does. Recomputation in a compiled graph is "
-               "not visible."},
+    [AGAIN] =
+        {"recomputed_ns", TM_INT, "ns",
+         "GPU time of all ranks for work that the backward pass recomputed (activation "
+         "checkpointing): operators in a node of autograd's graph that recorded for autograd, as "
+         "only a forward pass does. Does not include recomputation in compiled graphs."},
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
                    "100 recomputed_ns / the time of all kernels, copies and sets launched in the "
                    "step, without communication."},

@@ -35,8 +35,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
     [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
     [P_DOUBT] = {"doubt_ns", TM_INT, "ns",
-                 "Change of the rank's caused wait if the rank's clock were off by the joint "
-                 "uncertainty in every operation in which the rank was late."},
+                 "By how much the rank's caused wait changes if its clock is off by the joint "
+                 "uncertainty in every operation in which it was late."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
     [P_FRACTION] = {"fraction", TM_INT, "",
                     "Fractional part of the caused wait, in units of 2^-40 ns."},
@@ -44,8 +44,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over untied operations."},
 };
 
-/* Rows are added by the process that has the rank: sums of the waits of the rank's kernels, by
- * step. */
+/* Sums of the waits of the rank's kernels, by step. From the process that has the rank. */
 const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
     "stragglers.part", "A row for each rank and step: the data behind the other tables.",
     part_columns, N_PART_COLUMNS, 2);
@@ -56,13 +55,13 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_STEP] = {"step", TM_INT, "",
                 "Step of the operations with the wait; -1 if they are in no step."},
-    [C_PASSED] = {"passed_ns", TM_INT, "ns",
-                  "Part of the rank's caused wait that other ranks had caused by keeping this rank "
-                  "waiting."},
+    [C_PASSED] =
+        {"passed_ns", TM_INT, "ns",
+         "Part of the rank's caused wait that other ranks caused by keeping this rank waiting."},
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-/* Rows are added by the process that receives all costs of a rank, so each step has one row. */
+/* From the process that receives all costs of a rank, so each step has one row. */
 const tm_table_def tm_blames_cost =
     TM_INTERNAL_TABLE("stragglers.cost",
                       "A row for each rank and step whose total cost differs from its caused wait.",
@@ -73,12 +72,11 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of a member of the group."},
 };
 
-/* Rows are added by the process that has the rank. The verdict looks for groups whose ranks are all
- * late. */
+/* From the process that has the rank. The verdict looks for groups whose ranks are all late. */
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
     "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
-/* The cost that a rank caused through other ranks is not known here. It is in a separate table. */
+/* The cost that a rank caused through other ranks is in another table. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_blames_part.name));
     if (!row)
@@ -141,8 +139,8 @@ static tm_blame read_part(const tm_cell *row) {
     };
 }
 
-/* Returns a tm_blame with only the costs that the propagation of delays gives. It is added to that
- * of the part. */
+/* Returns a tm_blame with only the costs from the propagation of delays, to be added to that of the
+ * part. */
 static tm_blame read_cost(const tm_cell *row) {
     return (tm_blame){
         .rank = row[C_RANK].value.i,
@@ -158,8 +156,8 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Adds up the parts of each rank and step. A rank may have a cost in a step in which it took part
- * in no operation with waits. */
+/* Adds up the parts of each rank and step. A rank may have a cost even in a step without own
+ * operations with waits. */
 static void add_up_parts(tm_blames *t) {
     size_t n = 0;
     if (t->n_parts > 1)

@@ -1,5 +1,4 @@
-/* Data of the verdict: how long every rank waited, and what waits it caused. The processes send it
- * to the job part. */
+/* How long every rank waited, and what waits it caused: sent by the processes to the job part. */
 #ifndef TMERGE_BLAMES_H
 #define TMERGE_BLAMES_H
 
@@ -17,21 +16,21 @@ tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error 
 tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own,
                             tm_error *err) TM_MUST_CHECK;
 
-/** A rank that is on a host, or in a process group. */
+/** Membership of a rank: in a host, or in a process group. */
 typedef struct tm_place {
     tm_culprit level; /* TM_CULPRIT_HOST or TM_CULPRIT_GROUP */
     uint64_t unit;    /* identity of the host or group */
     size_t rank;      /* index into tm_blames.ranks */
 } tm_place;
 
-/** Returns whether two places are of the same host or group. */
+/** Returns whether two places are in the same host or group. */
 static inline bool tm_places_share(const tm_place *a, const tm_place *b) {
     return a->level == b->level && a->unit == b->unit;
 }
 
 /** What the job part of the analysis reads. */
 typedef struct tm_blames {
-    tm_blame *ranks; /* [n_ranks] one per row of job.rank; owned, as all arrays here */
+    tm_blame *ranks; /* [n_ranks] one per row of job.rank; owned, like all arrays here */
     size_t n_ranks;
     tm_blame *parts; /* [n_parts] sorted by step, then by rank */
     size_t n_parts;

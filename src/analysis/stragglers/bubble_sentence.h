@@ -1,4 +1,4 @@
-/* The reasons of a verdict on a pipeline's bubble. */
+/* The evidence for a verdict on a pipeline's bubble. */
 #ifndef TMERGE_BUBBLE_SENTENCE_H
 #define TMERGE_BUBBLE_SENTENCE_H
 

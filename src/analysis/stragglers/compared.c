@@ -43,8 +43,9 @@ static const tm_column suspect_columns[N_S] = {
     [S_STAGE] = {"of_stage", TM_BOOL, "",
                  "Whether the suspect's stage was compared with other stages."},
     [S_WORK] = {"work", TM_INT, "", "Kind of work compared, a tm_suspect_work."},
-    [S_UNSTEADY] = {"unsteady", TM_BOOL, "",
-                    "Whether the suspect's excess differs between the few steps compared."},
+    [S_UNSTEADY] =
+        {"unsteady", TM_BOOL, "",
+         "Whether only few steps are compared and the suspect's excess differs between them."},
 };
 
 const tm_table_def tm_compared_suspect = TM_INTERNAL_TABLE(
@@ -120,7 +121,8 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* Returns how many members took part in the first operation of a group's own times, [n]. */
+/* Returns how many members took part in the first operation of a group's own times. @param own [n]
+ */
 static size_t count_members(const tm_own_time *own, size_t n) {
     size_t members = 1;
     while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)
@@ -143,7 +145,7 @@ static void fill(const tm_collectives *all, const tm_own_time *own, tm_own_times
     }
 }
 
-/* Tests one group. All members take part in each of its operations. */
+/* Tests a group, of which all members take part in each operation. */
 static tm_status test_group(const tm_collectives *all, const tm_own_time *own, size_t n,
                             tm_tables *tables, tm_error *err) {
     size_t members = count_members(own, n), rows = n / members;
@@ -169,23 +171,22 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     return status;
 }
 
-/* How the work of ranks is compared. WAY_PARTS finds a rank that is always a little slower, even if
- * there are few steps. WAY_STEPS finds a rank that takes much longer once in each step. WAY_STAGES
- * compares the ranks of all stages, because a stage has few: each by its excess over the rest of
+/* How the work of ranks is compared. WAY_PARTS finds a rank that is always a little slower, even in
+ * few steps. WAY_STEPS finds a rank that takes much longer once in each step. WAY_STAGES compares
+ * the few ranks of each stage with those of all stages: by the excess of a rank over the rest of
  * its stage, relative to the stage's usual time. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
 /* Share of the significance level for each kind of work, for parts and steps together. Median times
- * of calls, by which only hosts are tested, have their own share. The shares of calls and of
- * unexplained starts are small: a median covers thousands of calls, and few ranks have unexplained
- * starts. */
+ * of calls, by which only hosts are tested, and unexplained starts have small shares: a median
+ * covers thousands of calls, and few ranks have unexplained starts. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
-/* With at most STEADY_STEPS steps, the parts of steps are evidence only if the mean excess over the
- * steps is at least STEADY_TIMES its standard deviation. For four steps this is a Student's t of 6
- * (p 0.009). */
+/* With at most STEADY_STEPS steps, parts of steps prove something only if the mean excess over the
+ * steps is at least STEADY_TIMES its standard deviation: for four steps, a Student's t of 6 (p
+ * 0.009). */
 static const double STEADY_STEPS = 8.0, STEADY_TIMES = 3.0;
 
 /* What one test compares: one kind of work of ranks [first, first + n). */
@@ -260,8 +261,8 @@ static tm_status find_excess(const works_range *r, const tm_own_times *times, in
     return TM_OK;
 }
 
-/* Replaces the time of each member by its excess over the other members of its stage. The excess is
- * relative to the median time of the stage. */
+/* Replaces the time of each member by its excess over the other members of its stage, relative to
+ * the stage's median time. */
 static tm_status scale_by_stage(const works_range *r, tm_own_times *times, const int64_t *excess,
                                 tm_error *err) {
     int64_t *taken = malloc((times->n_rows * r->n + 1) * sizeof *taken);
@@ -318,8 +319,8 @@ static bool is_steady(const works_range *r, const tm_own_times *times, const tm_
     return mean >= STEADY_TIMES * sqrt(fmax(variance, 0.0));
 }
 
-/* Marks the suspects that were found in parts of steps and are not steady. Hosts are not marked,
- * because their excess is a median over ranks. */
+/* Marks suspects found in parts of steps whose excess is not steady. Does not mark hosts, whose
+ * excess is a median over ranks. */
 static tm_status mark_unsteady(const works_range *r, const tm_own_times *times, int64_t *excess,
                                tm_vec *suspects, tm_error *err) {
     tm_suspect *v = suspects->data;
@@ -348,8 +349,8 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* Kernel starts (TM_WORKS_LAG) are left out, because a rank's share of the data does not
-         * delay them. */
+        /* Leaves out kernel starts (TM_WORKS_LAG), which a rank's share of the data does not delay.
+         */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
     }
@@ -441,7 +442,7 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* By calls only hosts are tested, so they have the whole significance level of this test. */
+    /* only hosts are tested by calls, with the whole significance level of this test */
     r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }

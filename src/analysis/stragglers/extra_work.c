@@ -12,20 +12,18 @@ enum { X_RANK, X_STEP, X_KERNELS, X_EXTRA, X_HOST, X_NAME, X_NAME_KERNELS, X_NAM
 static const tm_column columns[N_X] = {
     [X_RANK] = {"rank", TM_INT, "", "Global rank."},
     [X_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [X_KERNELS] =
-        {"kernels", TM_INT, "",
-         "Number of extra kernels, copies and sets (on CPUs, operators). An event is extra if most "
-         "peers do not run it: they run the name less often in the same stretch of the step. A "
-         "stretch is the time between two launches of communication."},
+    [X_KERNELS] = {"kernels", TM_INT, "",
+                   "Number of extra kernels, copies and sets (on CPUs, operators): those that most "
+                   "peers (other ranks with the same role) do not run between the same two "
+                   "launches of communication. Events are counted by name."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
-                 "Time of the extra kernels, copies and sets, minus what peers spend on other "
-                 "work: the median over the peers of the time of events that not all ranks run. So "
-                 "a different choice of kernels is not extra work. At most the time by which all "
-                 "the rank's events exceed the peers' median."},
+                 "Time of the extra events, minus the median time that peers spend on events that "
+                 "not all ranks run, so that a different choice of kernels is not extra. At most "
+                 "the excess of all the rank's events over the peers' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
-                "Host time of the extra work: its launch calls and the host work before them, "
-                "minus the peers' median. At most the time by which the host's own work in the "
-                "whole step exceeds the peers' median."},
+                "Host time of the extra work (its launch calls and the host work before them), "
+                "minus the peers' median. At most the excess of the host's work in the step over "
+                "the peers' median."},
     [X_NAME] = {"name", TM_TEXT, "", "Name of the kernel with most of extra_ns."},
     [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of extra kernels with this name."},
     [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Part of extra_ns in kernels with this name."},

@@ -1,4 +1,4 @@
-/* The extra work of ranks, which their peers do not run: as a table, and in words. */
+/* Work of ranks that their peers do not run: as a table, and in words. */
 #ifndef TMERGE_STRAGGLERS_EXTRA_WORK_H
 #define TMERGE_STRAGGLERS_EXTRA_WORK_H
 

@@ -10,8 +10,7 @@
 
 /* Minimum excess of a finding [% of the steps]. */
 static const double EXCESS_LEAST_PCT = 1.0;
-/* The same for ranks compared with other stages. Stages do different work, so small differences are
- * normal. */
+/* The same if stages are compared, between which small differences are normal. */
 static const double STAGE_LEAST_PCT = 5.0;
 
 const char *tm_shape_word(tm_shape shape) {
@@ -38,7 +37,7 @@ static size_t host_place(const tm_blames *t, int64_t rank) {
     return at;
 }
 
-/* Returns the end of the places that are of the same host or group. */
+/* Returns the end of the places in the same host or group. */
 static size_t place_end(const tm_blames *t, size_t first) {
     size_t end = first + 1;
     while (end < t->n_places && tm_places_share(&t->places[first], &t->places[end]))
@@ -94,11 +93,11 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->blames->n_places)
             continue;
-        /* This limit is applied before findings about the same rank are merged. */
+        /* before findings about the same rank are merged */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* Unexplained starts count only if they are long by themselves: the saving from fixing the
-         * rank may be due to other work, whose excess is explained by chance. */
+        /* Unexplained starts count only if they are long: the saving from fixing the rank may be
+         * due to other work, whose excess may be chance. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))
@@ -144,7 +143,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
         wanted[i] = !of_place;
         if (!of_place)
             continue;
-        /* If one of the ranks is late throughout, so is the merged finding. */
+        /* if one of the ranks is late throughout, so is the merged finding */
         if (n == 0 || (v[i].shape == TM_SHAPE_THROUGHOUT && out.shape != TM_SHAPE_THROUGHOUT)) {
             double p = out.p;
             int64_t rank = n == 0 || v[i].rank < out.rank ? v[i].rank : out.rank;
@@ -165,8 +164,8 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     return out;
 }
 
-/* Counts the ranks of a place that have findings. Returns 0 if one of them is late by many times as
- * much as another, because then they have no common cause. */
+/* Returns how many ranks of a host or group have findings; 0 if one is late by many times as much
+ * as another, so that they have no common cause. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
     enum { ALIKE = 3 };
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -183,8 +182,8 @@ static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, s
     return found > 0 && most_ns / ALIKE > least_ns ? 0 : found;
 }
 
-/* Finds the place whose ranks have findings. Hosts are preferred to groups, and then places with
- * more such ranks. */
+/* Finds the host or group whose ranks have findings: hosts before groups, then that with more such
+ * ranks. */
 static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, size_t *end) {
     size_t most = 0;
     for (size_t i = 0, e; i < t->n_places; i = e) {
@@ -250,7 +249,7 @@ static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t ran
 }
 
 /* Adds the saving of each position of the plan to the finding about its rank. If a position saves
- * enough, but earlier ones saved nothing, their ranks were equally late, so they are worth fixing
+ * enough after earlier ones that saved nothing, their ranks were equally late and are worth fixing
  * together.
  * @param seen, worth  [all] out */
 static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
@@ -293,8 +292,8 @@ static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
 }
 
-/* Returns the waits that a finding's ranks caused. If the finding's window is in steps, counts only
- * waits in the window. */
+/* Returns the waits that a finding's ranks caused; if its window is in steps, only within the
+ * window. */
 static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =
@@ -309,9 +308,8 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* Keeps a finding for whose ranks half of all waiting was, if the replay is not sure enough to say
- * that fixing them saves little. Its saving is then unknown. Returns whether there is such a
- * finding. */
+/* Keeps a finding whose ranks caused half of all waiting, with an unknown saving, if the replay is
+ * not sure that fixing them saves little. Returns whether there is such a finding. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -367,8 +365,7 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
         v[i].excess_pct = percent(in, v[i].excess_ns);
         if (!in->fixes.known && v[i].excess_pct < EXCESS_LEAST_PCT)
             continue;
-        /* In a single step, a slow rank cannot be distinguished from one with a larger share of the
-         * data. */
+        /* in a single step, a slow rank looks like one with a larger share of the data */
         bool one_step = v[i].unit == TM_UNIT_PART && in->n_steps < 2;
         bool sure =
             v[i].p <= TM_CHANCE_SURE + 1e-9 && in->matched_share >= TM_MATCHED_LEAST && !one_step;
@@ -401,8 +398,8 @@ static void find_alternation(tm_vec *all) {
         v[0].shape = v[1].shape = TM_SHAPE_ALTERNATION;
 }
 
-/* Finds the fewest operations that hold half of all waiting. There must be at most 5, and at most a
- * tenth of all operations. */
+/* Finds the fewest operations that hold half of all waiting, if they are at most 5 and at most a
+ * tenth of all. */
 static bool find_event(const tm_findings_input *in, tm_finding *out) {
     enum { OPERATIONS_MOST = 5 };
     tm_finding f = {.shape = TM_SHAPE_EVENT, .rank = -1, .n_members = 1, .p = 1.0};
@@ -441,8 +438,8 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
-/* Returns whether half of all waiting was for one rank, and the replay is too unsure of what fixing
- * it saves. */
+/* Returns whether half of all waiting was for one rank, and the replay is not sure what fixing it
+ * saves. */
 static bool is_open(const tm_findings_input *in) {
     const tm_blames *t = in->blames;
     bool half = false;
@@ -503,8 +500,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* Ranks are not cleared if much was not compared, or if most of what was compared is in groups
-     * that may have more ranks. */
+    /* clears no rank if much was not compared, or if most of what was compared is in groups that
+     * may have more ranks */
     bool cleared =
         tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

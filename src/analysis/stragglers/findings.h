@@ -18,14 +18,12 @@ typedef enum tm_shape {
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
-/** Minimum share of communication time in complete operations for a confident finding. With less, a
- * finding is at most likely. */
+/** Below this share of communication time in complete operations, a finding is at most likely. */
 #define TM_MATCHED_LEAST 0.5
-/** The same for clearing ranks: with less, the causes of too many waits are unknown. */
+/** Below this share, no rank is cleared, because the causes of too many waits are unknown. */
 #define TM_MATCHED_CLEARED 0.9
 
-/** Returns whether all waiting is less than 1 % of all windows [ns]. The limit is a hundredth,
- * rounded up: multiplying instead could overflow. */
+/** Returns whether all waiting is less than 1 % of all windows [ns]. */
 static inline bool tm_waits_little(int64_t wait_ns, int64_t window_ns) {
     return wait_ns < window_ns / 100 + (window_ns % 100 > 0);
 }
@@ -35,9 +33,9 @@ typedef struct tm_finding {
     tm_culprit level;
     tm_shape shape;
     tm_certainty certainty;
-    int64_t rank; /* for a host or group, the lowest rank; for an event, the rank that arrived last;
-                     -1 if not always the same rank did */
-    size_t place; /* for a host or group: index of its first rank in tm_blames.places */
+    int64_t rank;        /* for a host or group, the lowest rank; for an event, the rank that always
+                            arrived last, or -1 */
+    size_t place;        /* for a host or group: index of its first rank in tm_blames.places */
     size_t n_members;    /* number of ranks of the finding */
     int64_t from, to;    /* as in stragglers.finding */
     int64_t units;       /* for an event: number of operations */
@@ -49,8 +47,8 @@ typedef struct tm_finding {
     double caused_share; /* share of all waiting */
     bool of_stage;       /* the rank's stage was compared with the other stages of a pipeline */
     uint8_t work;        /* tm_suspect_work: the work that takes longer */
-    double saved_pct;    /* saving from fixing its ranks [% of a step]; if that saves nothing by
-                            itself, from fixing earlier findings, too; NaN without a replay */
+    double saved_pct;    /* saving from fixing its ranks [% of a step]; if they alone save nothing,
+                            together with those of earlier findings; NaN without a replay */
 } tm_finding;
 
 /** One of the operations with the longest waits. */
@@ -60,24 +58,22 @@ typedef struct tm_heavy {
     int64_t step;      /* -1: none */
 } tm_heavy;
 
-/** Everything the verdict is based on. */
+/** What the verdict is based on. */
 typedef struct tm_findings {
     tm_vec all;       /* of tm_finding, largest excess (with a replay: saving) first */
     int64_t steps_ns; /* sum over the steps of the longest window of a rank */
     double most_pct;  /* largest excess of any rank, named or not [% of the steps] */
     double least_p;   /* minimum p of a rank, 1 if nothing could be tested */
     bool tested;      /* at least one group had enough data for a test */
-    int64_t few; /* number of operations that hold half of all waiting, if they are few; 0: they are
-                    many */
+    int64_t few;      /* number of operations that hold half of all waiting; 0 if they are many */
     double bubble, ideal; /* shares of the windows; 0 without a pipeline */
     double transfers;     /* share of the windows spent waiting for transfers */
     int64_t stages, micro_batches;
     bool replayed; /* a replay shows what fixing ranks saves */
-    bool open; /* half of all waiting was for one rank, and the replay is not sure what fixing it
-                  saves */
+    bool open; /* half of all waiting was for one rank, and it is not sure what fixing it saves */
     bool unsteady;        /* a rank stands out by amounts that differ between few steps */
-    bool spared;          /* ranks stand out but are not named, because fixing them saves little */
-    tm_finding spared_of; /* of these, the finding whose fix would save most */
+    bool spared;          /* ranks stand out, but fixing them saves little, so they are not named */
+    tm_finding spared_of; /* of the findings on such ranks: the largest saving */
 } tm_findings;
 
 /** "throughout", "episode", "alternation", "event" or "bubble". */
@@ -101,26 +97,26 @@ typedef struct tm_findings_input {
     int64_t steps_ns;     /* as in tm_findings */
     int64_t window_ns;    /* sum of all ranks' windows */
     double matched_share; /* share of communication time in complete operations */
-    double open_share;    /* part of matched_share in groups that may have further ranks */
+    double open_share;    /* part of matched_share in groups that may have more ranks */
     tm_fixes fixes;
 } tm_findings_input;
 
 /**
  * Finds what the verdict reports.
  *
- * Suspects of one rank from several groups are merged: the minimum p and the window of the largest
- * excess are kept. If a replay shows the savings, a finding is kept if it saves 1 % of a step and,
- * if there are several, a tenth of the total saving. If no finding saves that much, but the replay
- * is not sure, a finding is kept if its ranks caused half of all waiting. Without a replay, a
- * finding is kept if its excess is 1 % of the steps. A host with at most half of all ranks is named
- * instead of its ranks if 80 % of them, and at least 2, are found; otherwise a process group is
- * named under the same conditions. Two episodes alternate if one ends before the other starts.
+ * Merges suspects of one rank from several groups: minimum p, window of the largest excess. If a
+ * replay shows the savings, a finding is kept if it saves 1 % of a step and, if there are several,
+ * a tenth of the total saving. If no finding saves that much, but the replay is not sure, a finding
+ * is kept if its ranks caused half of all waiting. Without a replay, a finding is kept if its
+ * excess is 1 % of the steps. A host with at most half of all ranks is named instead of its ranks
+ * if 80 % of them, and at least 2, are found; otherwise a process group is named under the same
+ * conditions. Two episodes alternate if one ends before the other starts.
  *
- * If no rank is found, a pipeline whose ranks wait for transfers between stages for 1 % of the
- * windows has a bubble: the time in which waiting, for transfers and in collectives, keeps ranks
- * from computing. The ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, counted as
- * transfers from a first-stage rank per step. Without such a pipeline, at most 5 operations, and 10
- * % of all, that hold half of the waiting are an event.
+ * If no rank is found and ranks wait for transfers between stages for 1 % of the windows, there is
+ * a bubble: the time in which waits, for transfers and in collectives, keep ranks from computing.
+ * The ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches (transfers from a first-stage
+ * rank per step). Otherwise, at most 5 operations (and 10 % of all) that hold half of the waiting
+ * are an event.
  *
  * @param out  its vector initialised
  * @return     TM_OK; TM_ERR_FAULT

@@ -27,7 +27,7 @@ static const tm_column heard_columns[] = {
     {"comm_ns", TM_INT, "ns", "Total time of the rank's communication kernels."},
     {"compared_ns", TM_INT, "ns",
      "Part of comm_ns in operations that are complete or have a wait."},
-    {"open_ns", TM_INT, "ns", "Part of compared_ns in groups that may have further ranks."},
+    {"open_ns", TM_INT, "ns", "Part of compared_ns in groups that may have more ranks."},
 };
 
 const tm_table_def tm_judge_heard = TM_INTERNAL_TABLE(
@@ -231,9 +231,8 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     return TM_OK;
 }
 
-/* Unrecorded time may belong to any rank. If much of it lies between recorded events, there is no
- * verdict on the job. There is none on a rank that has much of it. If any rank has much of it, no
- * rank is cleared. */
+/* If much unrecorded time lies between recorded events, there is no verdict on the job, nor on a
+ * rank that has much of it. If any rank has much of it, no rank is cleared. */
 static void hold_back(const tm_tables *tables, const tm_blames *blames, tm_judgement *j) {
     bool any = tm_doubt_of_any(tables);
     j->withheld = tm_doubt_between(tables) || (any && j->kind == TM_VERDICT_NONE);

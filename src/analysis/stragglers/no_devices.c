@@ -8,7 +8,7 @@
 #include "analysis/shared/words.h"
 #include "tmerge/timeline.h"
 
-/* Causes, by a part of the name of the profiler's error. The last row matches all other names. */
+/* Causes, by part of the name of the profiler's error; the last row is for all other names. */
 static const struct {
     const char *error, *what;
 } causes[] = {

@@ -1,5 +1,4 @@
-/* The verdict for traces that have no device work to judge. It says this first, and why, if that is
- * known. */
+/* The verdict for traces without device work to judge: says so, and why, if known. */
 #ifndef TMERGE_NO_DEVICES_H
 #define TMERGE_NO_DEVICES_H
 

@@ -39,7 +39,7 @@ void tm_own_times_drop(tm_own_times *times, size_t member) {
     times->n--;
 }
 
-/* Returns the k-th of the sorted values other than that at @p place. */
+/* Returns the k-th of the sorted values, not counting that at @p place. */
 static int64_t without(const int64_t *sorted, size_t place, size_t k) {
     return sorted[k + (k >= place)];
 }
@@ -96,10 +96,10 @@ static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_
     units->n_rows++;
 }
 
-/* Returns each member's rank score in each row: members that are shorter minus members that are
- * longer. The member's mean over the rows is subtracted. NULL if out of memory. @param candidate
- * set to the member with the largest sum, which may really be slow, so that its scores say nothing
- * about chance */
+/* Returns the scores of each member in each row: number of shorter members minus number of longer
+ * ones, minus the member's mean over the rows. NULL if out of memory. @param candidate set to the
+ * member with the largest sum, which may really be slow, so its scores are not used to estimate
+ * chance */
 static double *centred_places(const tm_own_times *times, size_t *candidate, tm_error *err) {
     size_t n = times->n;
     double most = -(double)INFINITY, *places = malloc((n * times->n_rows + 1) * sizeof *places);
@@ -194,7 +194,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
     for (size_t i = 0; i < rows * n && ok; i++)
         whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
-    /* If the members always have the same order, centred scores are only rounding errors. */
+    /* if members always have the same order, centred scores are only rounding errors */
     bool varies = whole > 1e-9 * (double)(rows * n);
     for (size_t lag = 1; lag < rows && ok && varies; lag++) {
         double sum = 0.0;

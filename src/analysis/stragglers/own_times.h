@@ -15,7 +15,8 @@ typedef struct tm_own_times {
     int64_t *ns;   /* [n_rows][n] */
     int64_t *from; /* [n_rows] number of the first step of a row, or of the operation at the end of
                       its first stretch */
-    int64_t *to;   /* [n_rows] the same of the last step or stretch */
+    int64_t *to;   /* [n_rows] number of the last step, or of the operation at the end of the last
+                      stretch */
     int64_t *members; /* [n] global ranks, ascending; for hosts, the lowest rank of each */
     bool parts;       /* rows are parts of steps, each a sample of all work in the step */
 } tm_own_times;
@@ -43,22 +44,19 @@ typedef enum tm_unit_kind {
 /**
  * Makes units of stretches. First, short stretches are joined with the next one of their step, or,
  * at the end of a step, with the one before, because they say little about ranks. A stretch is
- * short if no member takes a tenth of what the slowest member takes in an average stretch. Then the
- * first matching rule applies:
- * 1. steps, if there are so many that, by chance, a member is last in all of them in at most 1 of
- * 1,000 groups: n^-(S-1) <= 0.001 for n members and S whole steps;
- * 2. with at least 2 steps, stretches if a member's times are uncorrelated within a step: the
- *    squared sums of its centred scores over a step are not among the largest tenth (for parts of
- *    steps, which are more sensitive, 2 %) of 200 random orders of the steps at each position; else
- *    steps;
- * 3. with one step or none, blocks of stretches so long that neighbouring blocks are uncorrelated
- *    (8 times the correlation time; single stretches if that is under 1.15).
+ * short if no member takes a tenth of what the slowest member takes in an average stretch. Then by
+ * the first matching rule: 1. steps, if so many that a member is last in all of them by chance in
+ * at most 1 of 1,000 groups: n^-(S-1) <= 0.001 for n members and S whole steps; 2. with at least 2
+ * steps, stretches if a member's times are uncorrelated within a step: the squared sums of its
+ * centred scores over a step are not among the largest tenth (for parts of steps, which are more
+ * sensitive, 2 %) of 200 random orders of the steps at each position; else steps; 3. with one step
+ * or none, blocks of stretches so long that neighbouring blocks are uncorrelated (8 times the
+ * correlation time; single stretches if that is under 1.15).
  *
- * If there are more than two steps, the last one, and then the first one, must have more than half
- * of the usual number of stretches to count. If they lack some, this does no harm, because all
- * members lack the same ones. Neighbours are joined while there are more than TM_UNITS_MAX cells
- * (units x members), down to TM_UNITS_LEAST units. A remainder at the end that is too short for a
- * unit is dropped.
+ * If there are more than two steps, the last and the first count only if they have more than half
+ * of the usual number of stretches. Neighbours are joined while there are more than TM_UNITS_MAX
+ * cells (units x members), but never fewer than TM_UNITS_LEAST units. A remainder at the end that
+ * is too short for a unit is dropped.
  *
  * @param stretches  `from` and `to` are numbers of operations
  * @param steps      [n_rows] step number of each row, -1 for none

@@ -79,9 +79,9 @@ double tm_windows_scale(const tm_trial *trial) {
 
 /* Bennett: a sum of independent terms of mean 0, each at most b, with variance v in all, reaches s
  * with a probability of at most exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. The term
- * of a unit is what a random order gives: the score of one member; or, for a class, the sum of
- * scores / the root of the class's size. Its variance is at most that of one score, because members
- * are drawn without replacement. */
+ * of a unit is the score that a random order gives a member; for a class, the sum of scores / the
+ * root of the class's size. Its variance is at most that of one score, because members are drawn
+ * without replacement. */
 double tm_height_bound(const tm_trial *trial, double largest, double height) {
     const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
     double bound = 0.0;
@@ -107,7 +107,7 @@ static void weigh(const tm_trial *trial, double *weights) {
 typedef struct drawer {
     const tm_trial *trial;
     tm_orders *orders; /* or NULL */
-    size_t width;      /* width of a row of sums: n_classes, rounded up; the added values are 0 */
+    size_t width;      /* width of a row of sums: n_classes, rounded up with zeros */
     double *sums;      /* [n_units + 1][width] prefix sums */
     double *weights;   /* [n_classes] */
     uint32_t *order;   /* [n] */
@@ -172,7 +172,7 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns which of the first i places is swapped with place i - 1. */
+/* Returns with which of the first i places to swap place i - 1. */
 static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
@@ -248,9 +248,8 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Of windows of the same length, the one with the largest sum has the largest height, as scales are
- * not negative. The largest sum is not negative either, because the scores of a unit add up to
- * 0. */
+/* Of windows of one length, that with the largest sum has the largest height: scales are not
+ * negative, and neither is the largest sum, because the scores of a unit add up to 0. */
 static double largest_in(const drawer *d) {
     const tm_window *windows = d->trial->windows;
     double found = -(double)INFINITY;
@@ -299,8 +298,8 @@ static bool is_below(const void *element, const void *value) {
     return *(const double *)element < *(const double *)value;
 }
 
-/* Compares with a tolerance, because the order of additions changes sums slightly, and equal
- * heights must count as reached. */
+/* with a tolerance: the order of additions changes sums slightly, and equal heights count as
+ * reached */
 size_t tm_chance_reach(const tm_chance *chance, double height) {
     double least = height - 1e-9;
     return chance->n_draws -

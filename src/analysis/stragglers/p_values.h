@@ -8,8 +8,8 @@
 
 /**
  * Computes scores of own times: the signed root of the distance from the row's median, minus the
- * mean of these roots in the row. Rows in which members differ much count more; single outliers
- * count little.
+ * mean of these roots in the row. So rows in which members differ much count more, and single
+ * outliers count little.
  * @param out  [n_rows][n]
  * @return     TM_OK; TM_ERR_FAULT
  */
@@ -21,8 +21,8 @@ typedef struct tm_window {
     double scale;    /* factor for a sum of scores: 1 / the standard deviation that it has under
                         permutation if members differ equally in all units */
     double variance; /* variance of a member's sum of scores under permutation */
-    double handicap; /* subtracted after scaling, sqrt(2 + 2 ln(all units / its units)): there are
-                        more short windows, so chance gives higher values in them */
+    double handicap; /* subtracted after scaling, because chance gives higher values in short
+                        windows, which are more: sqrt(2 + 2 ln(all units / its units)) */
 } tm_window;
 
 /** Lists the windows: all units, and, if there are at least 8 units, windows of 0.7^k of them (at
@@ -39,9 +39,8 @@ static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
     return z ^ (z >> 31);
 }
 
-/** Random orders. They are kept for later trials with as many members, because drawing an order
- * takes longer than using it. Zero-initialise; the first trial sets the sizes. Free with
- * tm_orders_free. */
+/** Random orders, kept for later trials with as many members: drawing an order takes longer than
+ * using it. Zero-initialise; the first trial sets the sizes. Free with tm_orders_free. */
 typedef struct tm_orders {
     size_t n, n_units, n_draws;
     uint32_t *orders; /* owned; [n_draws][n_units][n] */
@@ -65,8 +64,8 @@ typedef struct tm_trial {
 double tm_windows_scale(const tm_trial *trial);
 
 /** Returns an upper bound of the probability that a permutation reaches a height for any member and
- * window, by Bennett's inequality. It is far above the probability. But for a member that stands
- * out clearly, it is small enough to make draws unnecessary.
+ * window, by Bennett's inequality. It is far too high, but makes draws unnecessary for a member
+ * that stands out clearly.
  * @param largest  from tm_windows_scale */
 double tm_height_bound(const tm_trial *trial, double largest, double height);
 

@@ -65,7 +65,7 @@ tm_status tm_rank_speeds(const tm_tables *tables, tm_table *ranks, int column, t
         size_t n = set_speeds(v, samples.n, scratch), at = 0;
         if (n > 1)
             qsort(v, n, sizeof *v, by_rank);
-        /* Samples and rows are both sorted by rank here. */
+        /* samples and rows are both sorted by rank here */
         for (size_t r = 0; r < ranks->n_rows; r++) {
             tm_cell *row = tm_table_row(ranks, r);
             size_t first = at;

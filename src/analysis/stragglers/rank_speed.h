@@ -5,9 +5,8 @@
 #include "tmerge/table.h"
 
 /**
- * Sets the relative speed of every rank. In each step, it is the median of the ranks' compute_ns
- * divided by the rank's own; over the steps, the median of these. Null if the rank computed in no
- * step.
+ * Sets the relative speed of every rank: in a step, median of the ranks' compute_ns / the rank's
+ * own; median over the steps. Null if the rank computed in no step.
  *
  * @param tables  with overlap.step
  * @param ranks   rows sorted by rank, which is the first column

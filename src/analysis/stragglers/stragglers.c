@@ -51,47 +51,43 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                 "Number of the rank's collectives in which it shared the last place within clock "
                 "uncertainty."},
     [R_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Time that the rank waited in its collectives, from the start of its kernel until "
-                "the last rank started (at most until the kernel's end). Null if the rank has no "
+                "Time that the rank waited in its collectives: from the start of its kernel until "
+                "the last rank started, at most until the kernel's end. Null if the rank has no "
                 "complete synchronising collective."},
     [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
-                  "Wait of other ranks that the rank caused. Between two successive arrivals, the "
-                  "ranks that have arrived wait for the ranks that have not. The blame for this "
-                  "time is shared equally among the ranks that have not arrived."},
-    [R_CAUSED_SHARE] =
-        {"caused_share", TM_REAL, "",
-         "(direct_ns + indirect_ns) / the sum of both over all ranks, as in stragglers.finding: "
-         "the rank's share of all waiting as its root cause. In contrast, caused_wait_ns counts "
-         "all waiting for the rank's late arrivals."},
-    [R_DIRECT] = {"direct_ns", TM_INT, "ns",
-                  "Part of caused_wait_ns that the rank caused by itself. The rest is due to its "
-                  "own waiting, in operations of other groups or for a sender, since the previous "
-                  "operation of the group."},
+                  "Wait of other ranks that the rank caused by coming late. At any time, the ranks "
+                  "that have arrived wait for those that have not, which share the blame equally."},
+    [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
+                        "(direct_ns + indirect_ns) / the sum of both over all ranks: the share of "
+                        "all waiting of which the rank is the root cause."},
+    [R_DIRECT] =
+        {"direct_ns", TM_INT, "ns",
+         "Part of caused_wait_ns that the rank caused by itself. For the rest, it was late because "
+         "it had waited for others since the previous operation of the group."},
     [R_INDIRECT] =
         {"indirect_ns", TM_INT, "ns",
-         "Wait that the rank caused through others: the part of their caused wait that is due to "
-         "their waiting for this rank. Summed over ranks, direct_ns + indirect_ns equals wait_ns."},
+         "Wait that the rank caused through others, which were late because they had waited for "
+         "this rank. Over all ranks, direct_ns + indirect_ns add up to wait_ns."},
     [R_SPEED] = {"relative_speed", TM_REAL, "",
-                 "For each step, the median compute_ns of all ranks divided by the compute_ns of "
-                 "this rank; then the median over the steps. Below 1 is slow."},
+                 "Median compute_ns of all ranks / compute_ns of this rank, in each step; median "
+                 "over the steps. Below 1 is slow."},
     [R_LED] = {"steps_led", TM_INT, "",
                "Number of steps in which direct_ns + indirect_ns of the rank is larger than that "
                "of every other rank."},
     [R_P] = {"p", TM_REAL, "",
-             "Probability that, if all ranks were equal, one of them would stand out this much by "
-             "chance in some window of some group; null if too little is recorded for a test. See "
-             "stragglers.finding."},
+             "Probability that a rank stands out this much by chance if all ranks are equal (see "
+             "stragglers.finding). Null if too little is recorded for a test."},
     [R_EXCESS] =
         {"excess_ns", TM_INT, "ns",
          "Own time of the rank, without waits, minus the median own time of the other ranks of its "
          "group, summed over everything that was compared; negative if the rank is faster."},
-    [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
-                      "100 excess_ns / the sum over steps of the longest window of a rank."},
+    [R_EXCESS_PCT] =
+        {"excess_pct", TM_REAL, "%",
+         "100 excess_ns / the time of the steps (longest window of a rank, summed over steps)."},
     [R_VERDICT] = {"verdict", TM_TEXT, "",
-                   "straggler if the rank, its host or its group is named; otherwise not named, "
-                   "which does not mean that the rank is fast. unknown if the verdict is "
-                   "inconclusive, an event or a bubble, or if less than 90 % of the communication "
-                   "could be compared."},
+                   "straggler: the rank, its host or its group is named. not named: otherwise; the "
+                   "rank need not be fast. unknown: the verdict is inconclusive, an event or a "
+                   "bubble, or less than 90 % of the communication could be compared."},
 };
 
 static const tm_table_def rank_def = {
@@ -125,16 +121,16 @@ enum { S_STEP, S_RANK, S_CAUSED, S_DIRECT, S_INDIRECT, S_LATENESS, N_STEP_COLUMN
 static const tm_column step_columns[N_STEP_COLUMNS] = {
     {"step", TM_INT, "", "Number of the step; only steps with waits."},
     {"rank", TM_INT, "",
-     "Rank that leads the step: the largest direct_ns + indirect_ns, the lowest rank if there are "
-     "several."},
+     "Rank with the largest direct_ns + indirect_ns of the step (the leading rank); the lowest if "
+     "there are several."},
     {"caused_wait_ns", TM_INT, "ns",
      "Wait of other ranks that the leading rank caused in this step's operations."},
     {"direct_ns", TM_INT, "ns",
      "Part of caused_wait_ns that the leading rank caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
      "Wait that the leading rank caused through others in this step's operations, as in "
-     "stragglers.rank. It is followed back into earlier steps, so the first recorded steps have "
-     "less of it."},
+     "stragglers.rank. Waits are followed back into earlier steps, so the first recorded steps "
+     "have less of it."},
     {"lateness_ns", TM_INT, "ns",
      "Time by which the leading rank started after the second to last rank, summed over the step's "
      "collectives in which it came last."},
@@ -189,8 +185,8 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns what one kernel adds. The wait that a rank caused through other ranks is added in
- * tm_blames_add_own. */
+/* Returns what one kernel adds. tm_blames_add_own adds the wait that a rank caused through other
+ * ranks. */
 static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_blame){
@@ -204,8 +200,8 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        /* Expected number of times, and its variance, that the rank comes last by chance. In a tie,
-           no rank came last. */
+        /* expected number of times that the rank comes last by chance, and its variance; in a tie,
+           no rank came last */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
@@ -245,8 +241,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return status == TM_OK ? tm_judge_add_heard(out, timeline, err) : status;
 }
 
-/* Adds the pairs of ranks. Those with one causing rank come from several processes, and are summed
- * before rounding. */
+/* Adds the pairs of ranks. Sums pairs from several processes before rounding. */
 static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_pair *pairs = own->pairs.data;
     tm_table *table = tm_tables_find(out, pair_def.name);
@@ -353,8 +348,7 @@ static tm_status add_steps(const tm_blames *t, tm_tables *tables, tm_error *err)
     return TM_OK;
 }
 
-/* Adds rows by rank and step. Waits outside of steps are left out, because the table is shown as a
- * map of steps. */
+/* Adds rows by rank and step, for a map of steps. Leaves out waits outside of steps. */
 static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -376,7 +370,7 @@ static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) 
     return TM_OK;
 }
 
-/* The order of these calls matters: the job's sentence reads the speeds in the ranks' rows. */
+/* in this order: the job's sentence reads the speeds in the ranks' rows */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_blames t;
     tm_judgement j = {0};

@@ -14,20 +14,19 @@ enum {
     DRAWS_MAX = 400000, /* if there are many groups; WORK_MAX limits this further */
     WORK_MAX = 300000000,
     WORK_NEAR = 30000000, /* limit of the work if p is near TM_CHANCE_MOST */
-    NEAR_TIMES = 10,      /* WORK_NEAR changes the number of draws by at most this factor */
+    NEAR_TIMES = 10,      /* maximum factor by which WORK_NEAR changes the number of draws */
     WORK_FEW = 2000000,   /* limit of the work if p is only shown */
     UNITS_LEAST = 4       /* minimum without steps */
 };
 
 /* The smallest p that is shown. */
 static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
-/* Minimum excess of a suspect, relative to the slowest member's time. It is below the 1 % of the
- * steps that findings need, because steps are longer than the ranks' own times. */
+/* Minimum excess of a suspect / the slowest member's time. Below the 1 % of the steps that findings
+ * need, because steps are longer than own times. */
 static const double EXCESS_LEAST = 0.005;
-/* The same for ranks that are compared with ranks of other stages, which do different work. */
+/* The same for ranks compared with other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;
-/* If p is this many standard errors from a limit, draws decide; otherwise their result could be
- * chance. */
+/* Draws are enough if p is this many standard errors from a limit. */
 static const double ERRORS_LEAST = 3.0;
 
 /* State of the test of one level: ranks, hosts or stages. */
@@ -122,8 +121,8 @@ static double height_of(const level *l, size_t member, tm_window *window) {
     return height_in(l, member, best);
 }
 
-/* Returns the corrected p of a member: from draws, or LEAST_P if the bound shows without draws that
- * p is that small. */
+/* Returns the corrected p of a member: from draws, or LEAST_P if the bound shows that p is so
+ * small. */
 static double p_of(const level *l, size_t member, tm_window *window) {
     const tm_trial trial = trial_of(l);
     const double height = height_of(l, member, window);
@@ -151,9 +150,8 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
-/* The windows that are tested start and end only at certain units. Shrinks or extends such a window
- * at both ends, so that it has the units in which the member's excess is at least half of its
- * mean. */
+/* Tested windows start and end only at certain units. Shrinks or extends a window at both ends to
+ * the units in which the member's excess is at least half of its mean. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;
@@ -169,7 +167,7 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
     return w;
 }
 
-/* Returns the data of a member as a suspect, which it may not be. */
+/* Returns a member's data as a suspect, whether it is one or not. */
 static tm_suspect as_suspect(const level *l, size_t member) {
     tm_window w;
     const double p = p_of(l, member, &w);
@@ -215,7 +213,7 @@ static double least_excess(const level *l) {
     return l->least * whole;
 }
 
-/* Returns the p of a single test that gives a corrected p. */
+/* Returns the p of a single test that belongs to a corrected p. */
 static double uncorrected(const level *l, double p) {
     return -expm1(log1p(-p) / tests_of(l));
 }
@@ -241,8 +239,7 @@ static bool is_open(const level *l, size_t member, double limit) {
            pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
 }
 
-/* Returns whether more draws cannot change which member is the next suspect, nor how sure this
- * is. */
+/* Returns whether more draws can change neither the next suspect nor how certain it is. */
 static bool is_next_decided(const level *l, double least_ns) {
     tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
     size_t place = l->units.n;
@@ -303,8 +300,7 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Removes a member, or a stage with its members. For the others, chance must then be drawn
- * again. */
+/* Removes a member, or a stage with its members. The caller draws chance again for the others. */
 static void drop(level *l, size_t place) {
     tm_own_times_drop(&l->units, place);
     for (size_t i = l->class_of ? l->all.n : 0; i-- > 0;) {
@@ -410,9 +406,9 @@ static size_t place_of(const tm_own_times *times, int64_t member) {
     return i;
 }
 
-/* Removes the members of a class (host or stage) that is a suspect from the test of ranks, if they
- * are late together: 80 % of them have at least half of their median excess, and none has more than
- * 3 times as much. Returns whether it did. */
+/* If the members of a suspect class (host or stage) are late together, removes them from the test
+ * of ranks and returns true: 80 % of them have at least half of their median excess, and none has
+ * more than 3 times as much. */
 static bool take_class(const tm_compared *c, const int64_t *classes, const tm_suspect *s,
                        level *ranks, int64_t *values) {
     const tm_own_times *all = c->stretches;
@@ -427,8 +423,7 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
         late += 2 * values[i] >= median;
         most = values[i] > most ? values[i] : most;
     }
-    /* If a single rank of the class is slow, the class's median hardly changes. The rank is then
-     * tested among the ranks. */
+    /* A single slow rank hardly changes its class's median; it is tested among the ranks. */
     if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
@@ -437,8 +432,8 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
     return true;
 }
 
-/* Keeps those suspects from `first` on whose ranks are late together. Removes these ranks from the
- * test of ranks. */
+/* Of the suspects from `first` on, keeps those whose ranks are late together, and removes these
+ * ranks from the test of ranks. */
 static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size_t first,
                               level *ranks, tm_vec *suspects, tm_error *err) {
     size_t kept = first;
@@ -469,7 +464,7 @@ static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, l
     return status == TM_OK ? keep_classes(c, c->hosts, first, ranks, suspects, err) : status;
 }
 
-/* Tests members that may differ only in their hosts, not in their work. */
+/* Tests members that have the same work. */
 static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
                             tm_error *err) {
     tm_own_times medians = {0};
@@ -537,7 +532,7 @@ static tm_status find_in_stage(const tm_compared *c, size_t first, double n_test
     return status;
 }
 
-/* Opens the level of stages. Its units are made from the times of all members. */
+/* Opens the level of stages, with units made from the times of all members. */
 static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     TM_TRY(tm_own_times_units(c->stretches, c->steps, &l->all, &l->unit, err));
     TM_TRY(by_class(&l->all, c->stages, 1, &l->units, err));

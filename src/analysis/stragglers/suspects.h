@@ -25,17 +25,16 @@ typedef struct tm_suspect {
     double p; /* probability that chance gives such a height, corrected for all groups and levels
                  tested */
     tm_unit_kind unit;
-    bool host;       /* the member is a host, whose ranks were tested together */
+    bool host;       /* the member is a host */
     bool throughout; /* the window is the whole recording */
-    bool of_stage;   /* the member's pipeline stage was compared with other stages, which may have
-                        other work */
+    bool of_stage;   /* the member's stage was compared with other stages, which may have other
+                        work */
     bool unsteady;   /* the excess differs between the few steps, as with unequal shares of data, so
                         this gives no finding; set by the caller */
     uint8_t work;    /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 
-/** The part of a member's own time that is compared: all of it, or one kind of work in the
- * replay. */
+/** What is compared of a member's own time: all of it, or one kind of work in the replay. */
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
     TM_SUSPECT_DEVICE, /* kernels and copies of the member */
@@ -69,12 +68,12 @@ typedef struct tm_compared {
 } tm_compared;
 
 /**
- * Finds suspects one at a time. Of the members with a p of at most 1 %, the one with the largest
- * excess is removed. The others are tested again, until none has such a p. In each unit, members
- * are scored by their distance from its median (p_values.h). The largest height over members and
- * windows is compared with its distribution when members are permuted in each unit. Each member of
- * any group has the same share of the 1 %: p is 1 - (1 - p)^(members of all groups / members of
- * this one). For blocks, whose length is an estimate, twice that power is used.
+ * Finds suspects one at a time: removes the member with the largest excess of those with a p of at
+ * most 1 %, and tests the others again, until none has such a p. Scores members in each unit by
+ * their distance from its median (p_values.h). Compares the largest height over members and windows
+ * with its distribution if members are permuted in each unit. Each member of any group has the same
+ * share of the 1 %: p is 1 - (1 - p)^(members of all groups / members of this one). Blocks, whose
+ * length is an estimate, have twice that power.
  *
  * If the group has several hosts with several ranks each, the medians over each host's ranks are
  * tested first, at a twentieth of the 1 %, and then the ranks at the rest of it. The ranks of a

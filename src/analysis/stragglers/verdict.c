@@ -22,7 +22,7 @@ const char *tm_culprit_word(tm_culprit level) {
     return words[level];
 }
 
-/* passed_ns is an integer, so the fraction counts as caused by the rank itself. */
+/* passed_ns has no fraction, so that of the wait counts as caused by the rank itself */
 tm_share tm_blame_direct(const tm_blame *blame) {
     return (tm_share){blame->caused.whole_ns - blame->passed_ns, blame->caused.fraction};
 }

@@ -4,7 +4,7 @@
 
 #include "waits/blame.h"
 
-/** How long one rank waited, and what waits it caused; in one step or in total. */
+/** How long one rank waited, and what waits it caused, in one step or in total. */
 typedef struct tm_blame {
     int64_t rank, step;  /* step -1: outside of all steps */
     int64_t collectives; /* operations with a known wait */
@@ -55,7 +55,7 @@ typedef enum tm_culprit { TM_CULPRIT_RANK, TM_CULPRIT_HOST, TM_CULPRIT_GROUP } t
 /** "rank", "host" or "group". */
 const char *tm_culprit_word(tm_culprit level);
 
-/** Adds a tm_blame to another one of the same rank; the step of @p sum does not change. */
+/** Adds a tm_blame to @p sum, of the same rank, whose step does not change. */
 void tm_blame_add(tm_blame *sum, const tm_blame *blame);
 
 /**

@@ -13,7 +13,7 @@
 #include "no_devices.h"
 #include "table/shown.h"
 
-/* Writes a share. Below 1 % it has a decimal, so that a small share is not shown as zero. */
+/* Writes a share, below 1 % with a decimal. */
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
     if (percent > 0.0 && percent < 0.05)
@@ -195,7 +195,7 @@ static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
         incomplete_text(check, out);
 }
 
-/* Limits that keep a sentence readable. */
+/* limits for a readable sentence */
 enum { WHO_MAX = 200, RANGES_MAX = 6, NAMED_MAX = 4 };
 
 /* Appends a text, truncated if there is not enough room. */
@@ -223,7 +223,7 @@ static void append_ranks(const tm_blames *t, const bool *among, char who[WHO_MAX
     }
 }
 
-/* Returns whether the job has several hosts. If not, naming a host says nothing. */
+/* Returns whether the job has several hosts, so that texts name them. */
 static bool several_hosts(const tm_blames *t) {
     for (size_t i = 1; i < t->n_places && t->places[i].level == TM_CULPRIT_HOST; i++)
         if (!tm_places_share(&t->places[i - 1], &t->places[i]))
@@ -246,7 +246,7 @@ static void who_text(const tm_tables *tables, const tm_blames *t, const tm_findi
     }
     if (f->level == TM_CULPRIT_GROUP)
         where = "one process group";
-    /* A host's name is left out if it is too long. */
+    /* Leaves out a host's name that is too long. */
     if (where && strlen(where) < WHO_MAX / 2) {
         append(out, WHO_MAX, " (");
         append(out, WHO_MAX, where);
@@ -276,17 +276,17 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
-/* Returns whether steps are marked. If not, the recording counts as one step, but is not called a
- * step. */
+/* Returns whether steps are marked. If not, the recording counts as one step, but texts do not call
+ * it one. */
 static bool marks_steps(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     return job->n_rows == 0 || tm_table_cell(job, 0, "steps")->value.i > 0;
 }
 
 /* Writes " in these 4 steps", " in 3 of these 4 steps", " in this one step", or " in this
- * recording". As in the first line of the screen, all recorded steps are counted, although a test
- * may leave out the first. If another rank costs most in some of them, only the steps are given in
- * which this rank does. */
+ * recording". Counts all recorded steps, as in the first line of the screen, although a test may
+ * leave out the first. If another rank costs most in some steps, counts only those in which this
+ * rank does. */
 static void these_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;
@@ -326,7 +326,7 @@ static void event_headline(const tm_blames *t, const tm_finding *f, char out[TM_
     if (f->rank >= 0)
         snprintf(last, sizeof last, "; rank %" PRId64 " came last in %s", f->rank,
                  f->units == 1 ? "it" : "each");
-    /* If steps are not marked, there is one leader. */
+    /* one leader if steps are not marked */
     bool steps = t->n_leaders > 1 && f->from >= 0;
     if (steps && f->from == f->to)
         snprintf(when, sizeof when, " in step %" PRId64, f->from);
@@ -361,7 +361,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* The data of few steps may be the reason, so the headline says that it is about these. */
+    /* the headline on few steps says so, because their data may be the reason */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)
@@ -376,8 +376,7 @@ static void waited_text(const tm_blames *t, const tm_judgement *j, char *out, si
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
 }
 
-/* Writes the headline for the case that no rank is named. It says how long ranks wait, since that
- * may be little. */
+/* Writes the headline if no rank is named, with how long ranks wait. */
 static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
     char share[32];
     waited_text(e->blames, e->judgement, share, sizeof share);
@@ -457,8 +456,7 @@ static const char *look_at_host(tm_late_kind kind) {
                : "look at what these ranks share: their host and its network";
 }
 
-/* Writes where to look: at what the ranks have in common, or at the reason why a single rank is
- * late. */
+/* Writes where to look: at what the ranks have in common, or at why a single rank is late. */
 static void look_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                       size_t size) {
     if (f->level == TM_CULPRIT_HOST)
@@ -482,8 +480,8 @@ static const char *others_text(const tm_blames *t, const tm_finding *f) {
     return f->of_stage ? "the median of the other stages" : "the median of the others";
 }
 
-/* Returns whether a rank's GPU idles so much longer than the others', because of its queue, that
- * the rank's own work is the smaller part of its lateness. */
+/* Returns whether a rank is late mainly because its GPU idles longer due to its queue, not because
+ * of its own work. */
 static bool is_held(const tm_finding *f, const tm_late_cause *c) {
     return c->kind == TM_LATE_QUEUE && f->work != TM_SUSPECT_HOST &&
            c->idle_ns - c->median_idle_ns > 2 * f->excess_ns;
@@ -504,13 +502,13 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* A host also works while its device does, so its time is not a share of the steps. */
+    /* no share of the steps: a host also works while its device does */
     const bool beside = f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
-    /* If the host takes longer than its device is idle, part of its work is hidden by the
-     * device's. */
+    /* if the host takes longer than the device is idle, the device's work hides part of the host's
+     */
     const bool hidden = beside && c->idle_ns > 0 && 2 * c->idle_ns < f->excess_ns;
     snprintf(out, size, "%s%sby %s%s %s%s longer than %s%s (p %.2g)%s", when[0] ? when + 1 : "",
              when[0] ? " " : "",
@@ -552,8 +550,8 @@ static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char 
 }
 
 /* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it never came
- * last. If half of the collectives or more do not show which rank came last, only the others are
- * counted. */
+ * last. If half of the collectives or more do not show which rank came last, counts only the
+ * others. */
 static void last_text(const tm_blame *blame, char *out, size_t size) {
     char expected[32], apart[64] = "";
     const bool tied = blame->untied > 0 && 2 * blame->untied <= blame->collectives;
@@ -609,8 +607,8 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
     const tm_late_kind kind =
         v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->blames, v) : cause.kind;
-    /* Data cannot be the reason if the rank idles longer, or if its kernels are slower than the
-     * same kernels elsewhere. */
+    /* its data is not the reason if the rank idles longer, or if its kernels are slower than the
+     * same kernels elsewhere */
     if (is_of_few_steps(v) && kind == TM_LATE_HOST)
         append(out, TM_SENTENCE_MAX,
                v->level == TM_CULPRIT_HOST
@@ -634,8 +632,8 @@ static size_t costliest(const tm_blames *t) {
     return most;
 }
 
-/* If no rank is named, returns the rank that the savings list first; otherwise, or if they list
- * none, the costliest. */
+/* Returns the rank with the largest cost; if no rank is named, the first rank in the sentence on
+ * savings, if any. */
 static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
     const int64_t planned = tm_savings_first(tables);
     const size_t at = tm_blames_index(e->blames, planned);
@@ -670,7 +668,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
                  : j->found.replayed ? "does so by too little to be named"
                                      : "does so by under 1 % of the steps");
     } else {
-        /* with a p far above the limit, more of the same data would not help */
+        /* if p is far above the limit, more data would not help */
         const double hint = 0.1;
         snprintf(out, size,
                  "but no rank by itself takes longer than chance explains (smallest p %.2g): %s",
@@ -710,8 +708,7 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
                  share, time, who + 1, excess,
                  j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else
-        /* If there is a replay, another sentence already says that fixing a single rank saves
-         * nothing. */
+        /* with a replay, another sentence says that fixing a single rank saves nothing */
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s", share, time,
                  j->found.replayed ? ""
                                    : ", but no rank by itself takes 1 % longer than the others: "

@@ -38,8 +38,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                  "the ranks of a host or group, and at least 2, stand out. job: a bubble, or an "
                  "event in which no single rank was last."},
     [F_RANK] = {"rank", TM_INT, "",
-                "Rank of the finding; for a host or group the lowest rank. For an event it is the "
-                "rank that came last in each of its operations, null if there are several."},
+                "Rank of the finding; for a host or group, its lowest rank; for an event, the rank "
+                "that came last in all its operations, null if there are several."},
     [F_HOST] = {"host", TM_TEXT, "", "Host of the rank in the column rank, as in job.rank."},
     [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the finding."},
     [F_SHAPE] =
@@ -50,24 +50,23 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
          "all, hold half of the waiting, and no rank stands out. bubble: no rank stands out, and "
          "ranks wait for transfers between pipeline stages for at least 1 % of their windows."},
     [F_FROM] = {"from", TM_INT, "",
-                "First step of the finding's window; if stretches are compared, the number (from "
-                "0) of the first operation in its process group. Null for a bubble, and for an "
-                "event outside of steps."},
+                "First step of the finding's window; if stretches are compared (see unit), number "
+                "of the first operation in its process group, from 0. Null for a bubble, and for "
+                "an event outside of steps."},
     [F_TO] = {"to", TM_INT, "",
-              "Last step of the finding's window; if stretches are compared, the number of the "
-              "last operation. Null if from is null."},
+              "Last step of the finding's window; if stretches are compared, number of the last "
+              "operation. Null if from is null."},
     [F_UNIT] = {"unit", TM_TEXT, "",
                 "What is compared. step: whole steps. stretch: the work of ranks between two "
-                "operations of their group, or blocks of such stretches. part: samples of all "
-                "work in a step. If the finding is an event, operation."},
+                "operations of their group, or blocks of such stretches. part: samples of all work "
+                "in a step. operation: for an event."},
     [F_UNITS] = {"units", TM_INT, "",
                  "Number of units in the window; for blocks, the units in all blocks; for an "
                  "event, its operations."},
     [F_P] = {"p", TM_REAL, "",
-             "Probability that, if all ranks were equal, one of them would stand out this much by "
-             "chance in some window. It comes from permutations of the ranks in each unit, and is "
-             "corrected for the number of groups tested. At least 1/3000. Null for an event or "
-             "bubble."},
+             "Probability that a rank stands out this much in some window by chance, if all ranks "
+             "are equal: from permutations of the ranks in each unit, corrected for the number of "
+             "groups tested. At least 1/3000. Null for an event or bubble."},
     [F_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "confident if p <= 0.001. likely if p <= 0.01, if less than half of the "
                      "communication could be compared, or if only parts of one step were compared. "
@@ -76,19 +75,17 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
         {"excess_ns", TM_INT, "ns",
          "Own time of the rank minus the median own time of the other ranks, summed over the "
          "window; for several ranks, the median of their excesses. Null for an event or bubble."},
-    [F_EXCESS_PCT] =
-        {"excess_pct", TM_REAL, "%",
-         "100 excess_ns / the sum over all steps of the longest window of a rank. Without a "
-         "replay, findings under 1 are left out; with a replay, saved_pct decides."},
-    [F_CAUSED_SHARE] =
-        {"caused_share", TM_REAL, "",
-         "direct_ns + indirect_ns of the finding's ranks in the finding's steps / the waiting of "
-         "all ranks. "
-         "For an event, the share of its operations in all waiting. Null for a bubble."},
+    [F_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
+                      "100 excess_ns / the time of all steps (longest window of a rank, summed "
+                      "over steps). Without a replay, findings under 1 are left out."},
+    [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
+                        "Share of the waiting of all ranks that the finding's ranks caused in its "
+                        "steps (direct_ns + indirect_ns); for an event, share of its operations in "
+                        "all waiting. Null for a bubble."},
     [F_SAVED] = {"saved_pct", TM_REAL, "%",
-                 "Percentage of a mean step that fixing the finding saves (whatif.item). If it "
-                 "helps only together with the findings before it, the saving is that of fixing "
-                 "all of them. Null without a replay."},
+                 "Percentage of a mean step that fixing the finding's ranks saves (whatif.item); "
+                 "if this helps only together with the findings before it, of fixing all of these. "
+                 "Null without a replay."},
     [F_WORK] = {"work", TM_TEXT, "",
                 "Kind of work that takes longer: device (kernels and copies), host (calls and the "
                 "host work before them) or queue (kernels and copies start late for no recorded "
@@ -135,18 +132,16 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "Level of the first finding: rank, host or group, as in stragglers.finding. Null "
                  "if no rank is named."},
     [J_P] = {"p", TM_REAL, "",
-             "p of the first finding in stragglers.finding; without a finding, the smallest p of "
-             "all ranks."},
-    [J_CERTAINTY] =
-        {"certainty", TM_TEXT, "",
-         "Certainty of the first finding in stragglers.finding; null without a finding."},
-    [J_MATCHED] = {"matched_share", TM_REAL, "",
-                   "Share of the time of all communication kernels that is in operations that are "
-                   "complete or have a wait. If it is below 0.9, no rank gets the verdict ok. If "
-                   "it is below 0.5, no finding is confident."},
+             "p of the first finding; without a finding, the smallest p of all ranks."},
+    [J_CERTAINTY] = {"certainty", TM_TEXT, "",
+                     "Certainty of the first finding; null without a finding."},
+    [J_MATCHED] =
+        {"matched_share", TM_REAL, "",
+         "Share of the time of all communication kernels in operations that are complete or have a "
+         "wait. Below 0.9, no rank is cleared; below 0.5, no finding is confident."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "Sentence on the largest saving: the verdict on ranks, or a kind of work on "
-                    "all ranks. In the second case the evidence starts with the verdict."},
+                    "Sentence on what saves most: the verdict on ranks, or a kind of work on all "
+                    "ranks (the evidence then starts with the verdict)."},
     [J_EVIDENCE] =
         {"evidence", TM_TEXT, "",
          "Reasons for the headline, with figures that can be checked in the tables of stragglers."},
@@ -211,8 +206,8 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
 }
 
-/* If fixing a kind of work on all ranks saves more time than fixing the ranks found, the headline
- * names that kind, and the verdict becomes part of the evidence. */
+/* If a kind of work on all ranks saves more than fixing the found ranks, the headline names it, and
+ * the verdict becomes part of the evidence. */
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);

@@ -6,8 +6,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Reasons why devices are slow, and the columns with the time of each. The other parts of a step
- * may be due to other devices, so they are no reason. */
+/* Reasons why devices are slow, and the columns with their times. Other parts of a step may be due
+ * to other devices. */
 enum { COMPUTE, INPUT, LAUNCH, COPIES, N_REASONS };
 static const char *const reason_words[N_REASONS] = {"compute", "input", "launch", "copies"};
 static const char *const columns[N_REASONS][5] = {
@@ -24,7 +24,8 @@ typedef struct cell {
     size_t row, group; /* group: first row of pod.rank with the same program */
 } cell;
 
-/* Whether a device is compared in a step: it must compute, and the rank's steps must be marked. */
+/* Returns whether a device is compared in a step: if it computes, and the rank's steps are marked.
+ */
 static bool is_compared(const tm_table *unmarked, int64_t rank, const cell *c) {
     return c->ns[COMPUTE] > 0 && tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
 }

@@ -36,20 +36,18 @@ static const tm_column columns[N_COLUMNS] = {
     [RANKS] = {"ranks", TM_INT, "",
                "Number of recorded ranks of the group that ran the operation."},
     [MEMBERS] = {"members", TM_INT, "", "Number of members of the group; null if unknown."},
-    [BYTES] =
-        {"bytes", TM_INT, "B",
-         "Bytes that one run reads and writes on one rank, as the compiler counts them. On GPUs, "
-         "computed from the shapes and replica groups in the program. Null if unknown."},
+    [BYTES] = {"bytes", TM_INT, "B",
+               "Bytes that one run reads and writes on one rank, as the compiler counts them. On "
+               "GPUs, from the shapes and replica groups in the program. Null if unknown."},
     [COUNT] = {"count", TM_INT, "", "Number of runs of the operation, over all ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Sum of the durations of the runs. For a barrier, the time until all ranks have "
-               "arrived. XProf leaves barriers out of its all-reduce time, and counts a run's time "
-               "beyond the shortest run as waiting."},
-    [WAIT] =
-        {"wait_ns", TM_INT, "ns",
-         "Time that ranks waited for late ranks, summed over the runs whose other members are "
-         "known; null if there are none. Permutations in which each member only sends or only "
-         "receives are in bubble.pair. In a ring, a kernel belongs to two pairs and has no wait."},
+               "arrived. XProf instead leaves barriers out of its all-reduce time, and counts a "
+               "run's time beyond the shortest run as waiting."},
+    [WAIT] = {"wait_ns", TM_INT, "ns",
+              "Time that ranks waited for late ranks, summed over runs with a known wait; null if "
+              "there are none. Transfers from one member to another (permutations) have their "
+              "waits in bubble.pair; in a ring, a kernel belongs to two pairs and has no wait."},
     [MAX] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
     [MAX_RANK] = TM_MAX_RANK_COLUMN,
 };
@@ -120,7 +118,7 @@ static const tm_collective_attr *group_of(place *at, uint32_t row) {
                                                                       : NULL;
 }
 
-/* Returns the program of the next operation on the core. A barrier belongs to that program. */
+/* Returns the program of the next operation on the core, to which a barrier belongs. */
 static uint32_t program_behind(const place *at) {
     const tm_xla_attr *v = at->timeline->attrs[TM_ATTR_XLA];
     bool any = at->next < at->timeline->n_attrs[TM_ATTR_XLA] &&
@@ -152,8 +150,7 @@ static bool add(place *at, uint32_t row, tm_rank_sums *all) {
     return true;
 }
 
-/* Collects the collectives of kernels. The host's call that asked for a kernel is not a
- * collective. */
+/* Collects the collectives of kernels, not of the host's calls that asked for them. */
 static bool collect(const tm_timeline *timeline, tm_rank_sums *all) {
     place at = {.timeline = timeline};
     bool ok = true;

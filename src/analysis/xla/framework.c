@@ -15,8 +15,7 @@
 /* Maximum number of operators that are shown for each side (device or host). */
 enum { LISTED = 500 };
 
-/* Sides, in the alphabetical order of their words, so that sorting rows by id or by text gives the
- * same order. */
+/* Sides, in alphabetical order of their words, so that rows sorted by id are sorted by text. */
 typedef enum side { DEVICE, HOST, N_SIDES } side;
 static const char *const side_words[N_SIDES] = {"device", "host"};
 
@@ -53,8 +52,8 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [LEVEL] = TM_LEVEL_COLUMN("operator or type"),
     [SIDE_] = {"side", TM_TEXT, "",
-               "host: the operator ran on threads of the host. device: work on a device that the "
-               "operator launched."},
+               "host: the operator on threads of the host. device: the work that it launched on "
+               "devices."},
     [OPERATOR] = {"operator", TM_TEXT, "",
                   "Name of the operator; null for device work without an operator, such as copies, "
                   "and where level is type."},
@@ -125,8 +124,7 @@ static bool add_devices(const tm_rank_view *view, tm_rank_sums *sums, tm_error *
     return ok;
 }
 
-/* Adds the events of GPU streams that have no attributes of XLA. They are copies of programs'
- * inputs. */
+/* Adds the events of GPU streams without attributes of XLA: copies of programs' inputs. */
 static bool add_untold(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     size_t next = 0;
@@ -138,8 +136,8 @@ static bool add_untold(const tm_rank_view *view, tm_rank_sums *sums) {
     return ok;
 }
 
-/* Whether an event is a device event that was recorded only through a runtime call with the same
- * start and duration. The reader puts it around that call. */
+/* Returns whether an event is a device event that was recorded only as a runtime call: the reader
+ * adds it with the call's start and duration, around the call. */
 static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
     size_t call = (size_t)row + 1;
     return call < timeline->n_events && timeline->category[call] == TM_CAT_RUNTIME &&

@@ -30,20 +30,18 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [PEAK_RATE] = {"peak_tflops", TM_REAL, "TFLOP/s",
                    "Peak compute rate of the device (16 bit) according to the trace."},
     [PEAK_BANDWIDTH] = {"peak_bw_gbps", TM_REAL, "GB/s",
-                        "Peak bandwidth of its main memory according to the trace."},
+                        "Peak bandwidth of the device's main memory according to the trace."},
     [RIDGE] =
         {"ridge_flop_per_byte", TM_REAL, "FLOP/B",
          "peak_tflops / peak_bw_gbps. An operation with fewer FLOP per byte is limited by memory."},
     [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations that ran."},
     [SELF] = {"self_ns", TM_INT, "ns",
               "Sum of the durations of the operations, without nested operations."},
-    [KNOWN] =
-        {"known_pct", TM_REAL, "%",
-         "Percentage of self_ns in operations whose FLOP and bytes are known. The rates cover "
-         "only these operations."},
-    [FLOP] =
-        {"flop", TM_REAL, "FLOP",
-         "FLOP of all operations, as in hlo.work; null if they are unknown for all operations."},
+    [KNOWN] = {"known_pct", TM_REAL, "%",
+               "Percentage of self_ns in operations whose FLOP and bytes are known. Rates are over "
+               "these operations only."},
+    [FLOP] = {"flop", TM_REAL, "FLOP",
+              "FLOP of all operations, as in hlo.work; null if unknown for all operations."},
     [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
               "flop / self_ns of the operations whose FLOP and bytes are known."},
     [PEAK] = {"peak_pct", TM_REAL, "%", "100 achieved_tflops / peak_tflops."},

@@ -86,9 +86,9 @@ static const tm_column columns[N_SHOWN] = {
     [S_OP] = {"op", TM_TEXT, "",
               "Name of the operation in the program; null for categories and programs."},
     [S_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category of the operation by the compiler; null for programs. On GPUs it is "
-                    "taken from the program in the profile, without -start (the kernel is the "
-                    "whole operation); null if the profile has no program."},
+                    "Category that the compiler gave the operation; null for programs. On GPUs, "
+                    "from the program in the profile, without -start (the kernel is the whole "
+                    "operation); null if the profile has no program."},
     [S_ORIGIN] = {"origin", TM_TEXT, "",
                   "Operator in the source code that the operation originates from; null for "
                   "categories and programs."},
@@ -102,20 +102,18 @@ static const tm_column columns[N_SHOWN] = {
          "For operations that wait for a transfer (-done), the wait."},
     [S_SHARE] = {"share_pct", TM_REAL, "%", "100 self_ns / the self_ns of all operations."},
     [S_ASYNC] = {"async_ns", TM_INT, "ns",
-                 "Time from the start to the end of asynchronous operations. They overlap other "
-                 "operations, so this time is not part of self_ns. It counts at the operation that "
-                 "starts them (-start); null for other operations."},
-    [S_KNOWN] =
-        {"known_pct", TM_REAL, "%",
-         "Percentage of self_ns in operations whose FLOP and bytes are known. If it is under "
-         "100, flop and bytes are too small, and rates cover only the known operations."},
-    [S_FLOP] =
-        {"flop", TM_REAL, "FLOP",
-         "FLOP as the compiler counts them; the FLOP of a loop, call or branch count at the "
-         "nested operations. GPU profiles have no such counts; there, FLOP of matrix products "
-         "are computed from shapes (multiply and add count as two) if the profile has the "
-         "program. Null if FLOP and bytes are unknown, and for operations that only wait; "
-         "columns derived from flop or bytes are then null too."},
+                 "Time from the start to the end of asynchronous operations. Not part of self_ns, "
+                 "because other operations run meanwhile. In the row of the operation that starts "
+                 "them (-start); null for other operations."},
+    [S_KNOWN] = {"known_pct", TM_REAL, "%",
+                 "Percentage of self_ns in operations whose FLOP and bytes are known. Below 100, "
+                 "flop and bytes are too small, and rates are over the known operations only."},
+    [S_FLOP] = {"flop", TM_REAL, "FLOP",
+                "FLOP as the compiler counts them; those of a loop, call or branch are in the rows "
+                "of the nested operations. On GPUs, FLOP of matrix products, computed from shapes "
+                "(multiply and add count as two) if the profile has the program. This, and the "
+                "columns derived from flop or bytes, are null if FLOP and bytes are unknown, and "
+                "for operations that only wait."},
     [S_RATE] =
         {"achieved_tflops", TM_REAL, "TFLOP/s",
          "flop / self_ns of the operations whose FLOP and bytes are known; null for asynchronous "
@@ -123,25 +121,23 @@ static const tm_column columns[N_SHOWN] = {
     [S_PEAK] = {"peak_pct", TM_REAL, "%",
                 "100 achieved_tflops / hlo.rank.peak_tflops (16 bit); null if ranks have different "
                 "peaks. Wider types cannot reach 100."},
-    [S_BYTES] =
-        {"bytes", TM_REAL, "B",
-         "Bytes that are read from and written to the device's main memory, as the compiler "
-         "counts them. For matrix products on GPUs, operands and results count once each. Bytes "
-         "of asynchronous operations count at their start."},
+    [S_BYTES] = {"bytes", TM_REAL, "B",
+                 "Bytes read from and written to the device's main memory, as the compiler counts "
+                 "them. On GPUs, operands and results of matrix products, each once. Bytes of "
+                 "asynchronous operations are in the row of their start."},
     [S_BANDWIDTH] =
         {"bw_gbps", TM_REAL, "GB/s",
          "bytes / self_ns of the operations whose FLOP and bytes are known; for asynchronous "
          "operations bytes / async_ns."},
-    [S_BANDWIDTH_PEAK] =
-        {"peak_bw_pct", TM_REAL, "%",
-         "100 bw_gbps / hlo.rank.peak_bw_gbps; null if ranks have different peaks. Null also for "
-         "copies and communication, which are limited by other links."},
+    [S_BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%",
+                          "100 bw_gbps / hlo.rank.peak_bw_gbps; null if ranks have different "
+                          "peaks, and for copies and communication, which other links limit."},
     [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
     [S_BOUND] =
         {"bound", TM_TEXT, "",
          "What limits the operation by the roofline model: compute if flop_per_byte is at least "
-         "hlo.rank.ridge_flop_per_byte, otherwise memory. communication and copy are named by "
-         "the kind of operation. Null if FLOP, bytes or peaks are unknown, for operations that "
+         "hlo.rank.ridge_flop_per_byte, otherwise memory. communication or copy: the operation is "
+         "one. Null if FLOP, bytes or peaks are unknown, for operations that "
          "only wait, and for programs."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("self_ns"),
 };
@@ -216,7 +212,7 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
-        /* TensorFlow itself ran this operation; it is in no compiled program */
+        /* run by TensorFlow itself, in no compiled program */
         if (attr->hlo == TM_NO_NAME)
             continue;
         const hlo_key keys[N_LEVELS] = {
@@ -234,8 +230,8 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     return TM_OK;
 }
 
-/* Sets FLOP, bytes and rates; asynchronous work gets no FLOP rate, because its self time is only a
- * part of its time. */
+/* Sets FLOP, bytes and rates. Asynchronous work gets no FLOP rate: its self time is only a part of
+ * its time. */
 static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     double flop = tm_over_ranks_real_sum(rows, P_FLOP);
     double bytes = tm_over_ranks_real_sum(rows, P_BYTES);
@@ -295,8 +291,7 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
     return tm_over_ranks_merge(&tm_hlo_work_part, &tm_hlo_work_table, names, all, set_row, err);
 }
 
-/* Returns what limits a row; null unless all of its FLOP and bytes are known, because a part of
- * them could give the wrong limit. */
+/* Returns what limits a row; null unless all of its FLOP and bytes are known. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
     bool told = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
     if (!told || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)

@@ -26,8 +26,8 @@ static const tm_column columns[N_COLUMNS] = {
     [HOST] = {"host", TM_TEXT, "", "Host according to the profile."},
     [STAGE] = {"stage", TM_TEXT, "",
                "Stage of the input pipeline: a tf.data iterator and the iterators it feeds, "
-               "outermost first. For other libraries (Grain) it is Input::, the kind and the name. "
-               "Calls that transfer data to devices are stages too."},
+               "outermost first. For other libraries (Grain): Input::, the kind and the name. "
+               "Calls that transfer data to devices are also stages."},
     [KIND] =
         {"kind", TM_TEXT, "",
          "reading: an iterator that reads files (TFRecord, TextLine, ...) on demand. "
@@ -38,15 +38,14 @@ static const tm_column columns[N_COLUMNS] = {
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Sum of the durations of the runs, over threads that may overlap."},
     [SELF] = {"self_ns", TM_INT, "ns",
-              "total_ns without stages that are nested on the same thread. Stages on other "
-              "threads, which a stage may wait for, are not subtracted."},
+              "total_ns without stages nested on the same thread. It includes waits for stages on "
+              "other threads (wait_ns)."},
     [MEAN_SELF] = {"mean_self_ns", TM_INT, "ns", "self_ns / calls."},
     [SHARE] = {"share_pct", TM_REAL, "%",
                "100 self_ns / the sum of self_ns over all stages of the host."},
-    [WAIT] =
-        {"wait_ns", TM_INT, "ns",
-         "Part of self_ns in which an iterator that feeds this one ran on another thread: this "
-         "one waited for it."},
+    [WAIT] = {"wait_ns", TM_INT, "ns",
+              "Part of self_ns in which an iterator that feeds this stage ran on another thread, "
+              "so that this stage waited."},
 };
 
 static const tm_table_def stage_def = {
@@ -63,8 +62,8 @@ enum { H_HOST, H_KINDS, H_TOTAL = H_KINDS + N_KINDS - 1, H_STAGE, H_STAGE_PCT, N
 static const tm_column host_columns[N_HOST_COLUMNS] = {
     {"host", TM_TEXT, "", "Host according to the profile."},
     {"preprocessing_ns", TM_INT, "ns",
-     "Sum of self_ns in pipeline.stage over the preprocessing stages. XProf scales preprocessing "
-     "and reading to the time spent feeding devices."},
+     "Sum of self_ns in pipeline.stage over the preprocessing stages. XProf instead scales "
+     "preprocessing and reading to the time spent feeding devices."},
     {"reading_ns", TM_INT, "ns",
      "Sum of self_ns in pipeline.stage over the stages that read on demand."},
     {"advanced_reading_ns", TM_INT, "ns",
@@ -184,15 +183,15 @@ static bool add_calls(const tm_timeline *timeline, const stages *s, const tm_cal
     return true;
 }
 
-/* Whether a stage feeds another one, directly or not: Iterator::Prefetch::Range feeds
- * Iterator::Prefetch. */
+/* Returns whether a stage feeds another one, directly or indirectly: Iterator::Prefetch::Range
+ * feeds Iterator::Prefetch. */
 static bool feeds(tm_text inner, tm_text outer) {
     return inner.size > outer.size + 2 && memcmp(inner.bytes, outer.bytes, outer.size) == 0 &&
            memcmp(inner.bytes + outer.size, "::", 2) == 0;
 }
 
-/* Adds the waits of a stage's calls: what the runs of its feeders leave of a call, and less than
- * what nested calls leave. */
+/* Adds the waits of a stage's calls: the time of a call in which stages that feed it ran, minus the
+ * time of nested calls. */
 static bool add_waits_of(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
                          uint32_t name, tm_rank_sums *all) {
     tm_intervals runs = TM_INTERVALS();

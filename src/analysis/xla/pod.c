@@ -10,7 +10,7 @@
 #include "exchanges.h"
 #include "xla_parts.h"
 
-/* The parts in the order of their columns, which pod.rank and pod.step both have. */
+/* The parts, in the order of their columns in pod.rank and pod.step. */
 static const int shown[] = {TM_XLA_COMPUTE_16,  TM_XLA_COMPUTE_32, TM_XLA_COMPUTE_UNTYPED,
                             TM_XLA_COLLECTIVES, TM_XLA_INFEED,     TM_XLA_INPUT_WAIT,
                             TM_XLA_HOST_COPIES, TM_XLA_OUTPUT,     TM_XLA_DEVICE_COPIES,
@@ -109,9 +109,9 @@ static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "Reason why the device is slow in this step: compute, input, launch or copies take longer "
-     "than the median of the devices with the same step and program, by at least 5 % of the step. "
-     "If several parts do, the one with the largest excess. Null if the device is not slow."},
+     "What makes the device slow in this step: compute, input, launch or copies, if its time "
+     "exceeds the median of the devices with the same step and program by at least 5 % of the "
+     "step; of several, that with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
      "Excess of the time named in slow over the median of the devices with the same step and "
      "program; null if slow is null."},
@@ -145,8 +145,8 @@ static const tm_column rank_columns[] = {
     {"max_input_pct", TM_REAL, "%", "Largest input_pct of the rank's steps."},
     {"max_input_step", TM_INT, "", "Step with max_input_pct; the first if there are several."},
     {"slow", TM_TEXT, "",
-     "Most frequent reason why the rank's steps are slow (pod.step); null if it applies to fewer "
-     "than half of all steps."},
+     "Most frequent pod.step.slow of the rank's steps; null if it is that of fewer than half of "
+     "all steps."},
     {"slow_steps", TM_INT, "", "Number of steps that are slow for the reason in slow."},
     {"over_ns", TM_INT, "ns",
      "Sum of pod.step.over_ns over the steps that are slow for the reason in slow."},

@@ -28,7 +28,7 @@ const char *tm_xla_part_word(int part) {
     return words[part];
 }
 
-/* What is known about each name. Each value is determined once; 0: not yet known. */
+/* What is known about names; 0: not yet known. */
 typedef struct sorter {
     const tm_rank_view *view;
     uint8_t *host;  /* [names] of host calls: 1 + part; 1 + TM_XLA_OTHER: in no part */
@@ -138,7 +138,7 @@ static bool rearranges(sorter *s, uint32_t category) {
     return s->moves[category] > 1;
 }
 
-/* One more set: the computation of the core itself, if it has SparseCores. */
+/* a further set: computation of the core itself, if it has SparseCores */
 enum { CORE = TM_XLA_N_TIMES, N_SETS };
 
 static bool is_sparse(const tm_rank_view *view, const tm_track *track) {

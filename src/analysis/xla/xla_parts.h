@@ -4,9 +4,9 @@
 
 #include "analysis/shared/xla.h"
 
-/** The parts of a step. Time in several parts counts for the first of these. In XProf, the host's
- * wait for input comes before collectives. Here it comes after them, because a device that
- * communicates is not waiting for input. */
+/** The parts of a step. Time in several parts counts for the first of them in this order. Unlike in
+ * XProf, the host's wait for input comes after collectives, because a device that communicates is
+ * not waiting for input. */
 typedef enum tm_xla_part_of_step {
     TM_XLA_COMPUTE_16,
     TM_XLA_COMPUTE_32,
@@ -24,7 +24,7 @@ typedef enum tm_xla_part_of_step {
     TM_XLA_HOST,
     TM_XLA_OTHER, /* the rest */
     TM_XLA_N_PARTS,
-    /* Further times, which are also in the parts; 0 if the trace does not have them */
+    /* further times, within the parts; 0 if the trace does not have them */
     TM_XLA_SHUFFLE = TM_XLA_N_PARTS, /* the device rearranges data */
     TM_XLA_SPARSE,                   /* SparseCores compute while their core does not */
     TM_XLA_N_TIMES
