@@ -19,7 +19,6 @@ static void adopt_bases(tm_loader *l) {
             tm_trace_adopt_base(l->traces[i], base_ns);
 }
 
-/* A trace held by this process. */
 typedef struct own_trace {
     int64_t rank;
     size_t input;

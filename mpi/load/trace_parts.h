@@ -47,7 +47,6 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_name
 tm_status tm_mpi_parts_join(MPI_Comm comm, tm_mpi_part *parts, size_t n, tm_names *names,
                             tm_trace **traces, tm_error *err) TM_MUST_CHECK;
 
-/** Frees what a part still holds. */
 void tm_mpi_part_free(tm_mpi_part *part);
 
 #endif

@@ -15,7 +15,6 @@
 /* Standard deviation of a normal distribution, in median distances from its median. */
 #define MEDIAN_TO_SIGMA 1.48
 
-/* Maximum plausible clock drift. */
 static const double drift_limit = 200e-6;
 
 /* The operations that both clusters have, and by how much cluster b was later in each. */

@@ -23,7 +23,6 @@ enum {
     LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half the run, but at least this */
 };
 
-/* Maximum plausible clock drift. */
 static const double drift_limit = 100e-6;
 /* Every profiler's ends have at least this noise; smaller spreads count as equal. */
 static const int64_t least_spread_ns = 1000;

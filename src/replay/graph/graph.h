@@ -131,7 +131,6 @@ typedef struct tm_graph {
 
 void tm_graph_free(tm_graph *graph);
 
-/** Returns the weight of an edge. */
 static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *edge) {
     const tm_short_weight *w = &edge->weight;
     return w->ns == TM_LONG ? ((const tm_weight *)graph->longs.data)[w->peer_ns]
@@ -159,7 +158,6 @@ static inline int64_t tm_edge_usual_ns(const tm_edge *edge, const tm_weight *wei
                                                                         : weight->peer_ns;
 }
 
-/** Returns the recorded time [ns] of an edge's source. */
 static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *edge) {
     if (edge->from == TM_FROM_ROOT)
         return 0;

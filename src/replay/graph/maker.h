@@ -12,7 +12,6 @@ typedef struct tm_loose_edge {
     uint16_t none; /* 0 */
 } tm_loose_edge;
 
-/* An edge to be added. */
 typedef struct tm_new_edge {
     int64_t ns, peer_ns;
     uint32_t from;

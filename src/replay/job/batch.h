@@ -92,7 +92,6 @@ static inline int64_t tm_batch_ns(const tm_batch *batch, uint32_t edge, size_t l
 bool tm_batch_workspace_fit(tm_batch_workspace *workspace, const tm_batch *batch) TM_MUST_CHECK;
 void tm_batch_workspace_free(tm_batch_workspace *workspace);
 
-/** Computes the times of all nodes. */
 void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
 
 /**

@@ -337,7 +337,6 @@ static void find_slack(const tm_batch *batch, const tm_batch_workspace *workspac
     }
 }
 
-/* Weights of an edge on all ranks. */
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
     bool has_over;     /* on at least one rank, a part of ns is unexplained */

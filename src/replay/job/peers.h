@@ -174,7 +174,6 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
  * @param out [events, then calls] */
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
 
-/** A slice of the places of batches. */
 typedef struct tm_batch_places {
     const tm_peer_places *places;
     const tm_peer_slice *slice;

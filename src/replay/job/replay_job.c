@@ -301,7 +301,6 @@ void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, con
     }
 }
 
-/* What is needed to walk back along a path. */
 typedef struct walk {
     const tm_replay *job;
     const uint8_t *set_of_rank;

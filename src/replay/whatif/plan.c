@@ -108,7 +108,6 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix) {
                        fixer->total_ns - explained};
 }
 
-/* A rank that may be next in the plan. */
 typedef struct candidate {
     int64_t path_ns; /* how much its fix shortens the remaining path */
     uint32_t rank;
@@ -120,7 +119,6 @@ static int by_promise(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->rank, y->rank);
 }
 
-/* State while a plan is made. */
 typedef struct planning {
     tm_fixer *fixer;
     tm_fix_sets peer;

@@ -46,7 +46,6 @@ void tm_scenario_free(tm_scenario *scenario) {
     scenario->text = NULL;
 }
 
-/* State while an option is parsed. */
 typedef struct reading {
     const char *option, *text; /* as typed */
     tm_scenario_part *part;
