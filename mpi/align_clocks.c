@@ -88,7 +88,7 @@ static void apply(tm_aligner *a) {
     }
 }
 
-/* Returns whether the clocks of all members are comparable. */
+/* Returns whether the clocks of all members are in one component. */
 static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     const tm_clock_slots slots = {a->slots, a->facts.n};
     const tm_comm_record *members = (const tm_comm_record *)a->out->records.data + instance->first;
@@ -104,8 +104,8 @@ static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     return true;
 }
 
-/* Returns whether no member of an operation could continue before the last one had started: the
- * wait until that start is then known. */
+/* Returns whether no member of an operation can have continued before the last one started. Only
+ * then is the wait known. */
 static bool may_join(const tm_instance *instance, const tm_comm_record *members) {
     bool known = members->kind != TM_COLL_OTHER && members->kind != TM_COLL_COALESCED;
     bool moves = members->bytes != 0 || members->kind == TM_COLL_BARRIER;
@@ -134,9 +134,8 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* Marks operations as suspect that contradict the fit and in which, on the fitted clocks, a member
- * ends before another one starts: these may be wrong matches. An end that is only late stays
- * valid. */
+/* Marks operations as suspect, i.e. possible wrong matches. These contradict the fit, and on the
+ * fitted clocks a member ends before another one starts. An end that is only late stays valid. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

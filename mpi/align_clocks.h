@@ -7,7 +7,7 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/** The clocks that times of different ranks are compared on. */
+/** How the times of different ranks are made comparable. */
 typedef enum tm_align {
     TM_ALIGN_AUTO, /* fitted to the ends of collectives */
     TM_ALIGN_UTC,  /* as recorded */
@@ -26,11 +26,10 @@ typedef struct tm_align_options {
 /**
  * Finds every rank's clock and converts the records of matched operations to the job's clock. Ranks
  * of a host share a clock unless the ends of their collectives show that they do not. Hosts are
- * identified by name, otherwise by device numbers (tm_host_rule). Operations that the fit shows to
- * break causality become suspect and have no wait. Operations between clocks that are not
- * comparable have no wait either.
- * Collective: over comm. A process's memory and work do not grow with the operations of other
- * processes. Memory grows by about 200 bytes per rank of the job.
+ * identified by name, otherwise by device numbers (tm_host_rule). Operations that break causality
+ * on the fitted clocks become suspect. They have no wait, and neither have operations between
+ * clocks that are not comparable. Takes about 200 bytes per rank of the job on each process.
+ * Collective: over comm.
  * @param timelines    [n] this process's, with unified names; their clocks are set
  * @param collectives  operations matched by this process
  * @return             TM_OK or TM_ERR_FAULT, the same on every process

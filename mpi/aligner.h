@@ -25,9 +25,10 @@ typedef struct tm_aligner {
     tm_collectives *out;
 
     tm_vec facts; /* of tm_fact: one for each rank of the job, ascending by rank */
-    tm_vec lates; /* of tm_clock_late: ranks whose ends of collectives were compared, ascending */
+    tm_vec lates; /* of tm_clock_late: summaries of the ranks whose ends of collectives were
+                     compared, ascending */
     tm_clock_slot *slots;
-    tm_rank_clock *clocks; /* one for each fact; slots has the same order */
+    tm_rank_clock *clocks; /* one for each fact, in the same order, like slots */
     tm_clock_host *hosts;
     tm_clock_domain *domains;
     int32_t n_hosts, n_domains;

@@ -28,8 +28,8 @@ static int64_t between(const tm_span *a, const seen *b) {
     return apart > 0 ? apart : 0;
 }
 
-/* Returns the number of restarts before a recording: as many as before the nearest recording in @p
- * all; the fewest if several are equally near. */
+/* Returns the number of restarts before a recording: that of the nearest recording in @p all; the
+ * lowest if several are equally near. */
 static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     const seen *v = all->data, *best = v;
     for (size_t i = 1; i < all->n; i++) {

@@ -7,10 +7,10 @@
 #include "tmerge/timeline.h"
 
 /**
- * Assigns recordings to runs of the job. Needed for a rank without recordings of some run, because
- * the rank's own step numbers then do not show every restart. Its recording belongs to the same run
- * as the recording nearest in time, by the hosts' clocks, of a rank that has recordings of every
- * run. Steps are then numbered as on the other ranks. Collective: over comm.
+ * Assigns recordings to runs of the job. If a rank lacks recordings of a run, its own step numbers
+ * do not show every restart. Its recordings are assigned to the run of the recording that is
+ * nearest in time, by the hosts' clocks, among ranks with recordings of every run. Its steps are
+ * then numbered as on these ranks. Collective: over comm.
  * @param timelines  [n] this process's
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

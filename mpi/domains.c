@@ -37,8 +37,8 @@ static bool is_tied(const tm_timeline *timeline) {
     return says(timeline, "\"baseTimeNanoseconds\"") && !says(timeline, "\"roctracer_version\"");
 }
 
-/* Returns what a rank shares its clock with: its host, or its file if all ranks in the file have
- * one clock. */
+/* Returns the name id of what a rank shares its clock with: its host, or its file if all ranks in
+ * the file have one clock. */
 static uint32_t clock_of(const tm_timeline *timeline) {
     bool file = timeline->n_spans > 0 && says(timeline, TM_FILE_CLOCK);
     return file ? timeline->spans->source : timeline->host;
@@ -167,7 +167,8 @@ static bool usual_noise(const tm_aligner *a, double *out) {
 /* Returns a summary of the ends of each rank, sorted by host; NULL when out of memory. */
 static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
-    size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* index of a host's next rank */
+    size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* by host: index of its next
+                                                                    rank */
     for (size_t i = 0; i < a->facts.n && next; i++)
         next[a->slots[i].host + 1]++;
     for (int32_t host = 0; host < a->n_hosts && next; host++)
@@ -216,7 +217,8 @@ static double gpu_error(const tm_clock_host *host) {
  * fit. */
 static tm_status make_domains(tm_aligner *a, tm_error *err) {
     const tm_fact *facts = a->facts.data;
-    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* 1 + domain, else 0 */
+    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* by host: 1 + its domain;
+                                                                           0: none yet */
     tm_status status = tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++) {
         tm_clock_slot *slot = &a->slots[i];
@@ -227,7 +229,7 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
         slot->domain = of_host[slot->host] - 1;
         tm_clock_domain *domain = &a->domains[slot->domain];
         double drift = facts[i].tied ? TIED_DRIFT_PPB : FREE_DRIFT_PPB;
-        if (fresh) /* both hold begin and end until they are set after this loop */
+        if (fresh) /* begin_ns and end_ns are both set after this loop */
             *domain = (tm_clock_domain){.middle_ns = facts[i].begin_ns,
                                         .length_ns = facts[i].end_ns,
                                         .wall_ns = (double)a->options->wall_uncertainty_ns,

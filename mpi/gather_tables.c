@@ -14,7 +14,7 @@ enum { TAG_ROWS = 11 };
 static tm_status send_table(MPI_Comm comm, tm_table *table, tm_error *err) {
     tm_status status = tm_table_compress(table, err);
     const tm_vec *packs = status == TM_OK ? table->compressed : NULL;
-    /* Sends a message even if packing failed, because process 0 waits for it. */
+    /* sent even if packing failed, because process 0 waits for it */
     tm_status sent =
         tm_mpi_send_bytes(comm, 0, TAG_ROWS, packs ? packs->data : NULL, packs ? packs->n : 0, err);
     tm_table_clear(table);
@@ -55,10 +55,10 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Packed rows are joined in parts. The packs of a part have about this many bytes; on their way to
- * another process its rows take five times as much, and after unpacking five times as much again.
- * Every part scans all packs. With eight parts, the unpacked rows of a part already take less
- * memory than all packs, so more parts would not help. */
+/* Packed rows are joined in parts of about this many packed bytes. Rows in transit take five times
+ * as much, and unpacked rows another five times as much. Every part scans all packs. With eight
+ * parts, the unpacked rows of a part already take less memory than all packs, so more parts would
+ * not help. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
@@ -154,7 +154,7 @@ typedef struct joins {
 
 static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
     joins found = {.analysis = analysis};
-    /* own: the number of parts; then for each table 1 if it has rows. */
+    /* own: the number of parts, then for each table 1 if it has rows */
     uint64_t bytes = 0, own[1 + MOST_TABLES] = {0};
     assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {

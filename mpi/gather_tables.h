@@ -1,4 +1,4 @@
-/* Collects the result rows of all processes. */
+/* Collects the result rows of all processes, and merges rows with equal keys. */
 #ifndef TMERGE_MPI_GATHER_TABLES_H
 #define TMERGE_MPI_GATHER_TABLES_H
 
@@ -15,18 +15,17 @@
  */
 tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Selects the keys of part `number` of n. The hash of a key decides its part, so all rows with one
- * key are in the same part. */
+/** Selects the keys of part `number` of n, by the hash of the key. */
 typedef struct tm_key_part {
     uint64_t number, n;
 } tm_key_part;
 
 /**
  * Distributes the rows of a table with n_merged over the processes: each row goes to the process
- * that owns its key. Rows arrive in process order; sort them by key before use.
- * Collective: over comm.
- * @param part   selects the rows to send; packed rows stay packed. With 2 or more processes, the
- * received rows are packed too
+ * that owns its key. Rows arrive in process order; sort them by key before use. Collective: over
+ * comm.
+ * @param part   selects the rows to send; rows that are packed stay packed here. With 2 or more
+ *               processes, the received rows are packed, too
  * @param table  the same definition on every process; without text columns
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -18,11 +18,11 @@
 #include "tmerge/flight.h"
 #include "tmerge/reader.h"
 
-/* What is known about an input before its dump is used. */
+/* What is known about a dump before it is used. */
 typedef struct candidate {
     int64_t rank;      /* from the file's name; -1 unknown */
     int64_t newest_ns; /* time of its newest operation; set only if its rank has several inputs */
-    size_t next;       /* next input of the same rank, NONE if there is none */
+    size_t next;       /* next input of the same rank; NONE: this is the last one */
     bool is_first;     /* the first input of its rank */
 } candidate;
 
@@ -73,16 +73,16 @@ static tm_status leave_out(reader *r, const char *path, const char *reason, cons
     return tm_table_set_text(r->left_out, &row[2], why, err);
 }
 
-/* Returns the modification time; 0 if unknown. */
+/* Returns the modification time of a file; 0 if unknown. */
 static int64_t written_ns(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
                                   : 0;
 }
 
-/* Returns the largest number of ranks that the job may have, judging by a dump: the ranks of its
- * largest group, the number given by the user, or a limit that depends on the number of dumps, if
- * that is larger. */
+/* Returns the largest number of ranks that the job can have, judging by a dump: the maximum of the
+ * largest group's size, the number given by the user, and a limit that depends on the number of
+ * dumps. */
 static int64_t most_ranks(const reader *r) {
     size_t n;
     int64_t most = tm_hang_most_ranks(r->n);
@@ -143,8 +143,8 @@ static int by_number(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Finds the inputs of the same rank: a recorder may write both a pickle and JSON, and an older dump
- * may be next to a newer one. */
+/* Finds inputs of the same rank: a recorder may write a pickle and JSON, and an older dump may be
+ * next to a newer one. */
 static tm_status find_doubles(reader *r, tm_error *err) {
     int64_t(*of)[2] = malloc((r->n + 1) * sizeof *of);
     if (!of)
@@ -165,7 +165,8 @@ static tm_status find_doubles(reader *r, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns when the last operation was issued or completed; -1 if the dump cannot be read. */
+/* Returns the time at which the dump's last operation was issued or completed; -1 if the dump
+ * cannot be read. */
 static int64_t newest_ns(const reader *r, size_t i) {
     tm_source *source = NULL;
     tm_error why = {.offset = -1};
@@ -241,7 +242,7 @@ static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error
     return leave_out(r, path, "unreadable", text, err);
 }
 
-/* Reads the one or two answers of RAS, on one process that can open the first one. */
+/* Reads the one or two answers of RAS, on a process that can open the first one. */
 static tm_status read_answers(reader *r, const tm_vec *answers, tm_tables *out, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     const tm_input *v = answers->data;
@@ -271,7 +272,7 @@ static int owner_of(const void *record, int n_processes) {
     return (int)(((const tm_hang_form *)record)->group % (uint64_t)n_processes);
 }
 
-/* Gathers the progress of each group and the places where ranks differ, on every process. */
+/* Gathers on every process the progress of each group and the places where ranks differ. */
 static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_vec *spans,
                                 tm_vec *mixed, tm_error *err) {
     tm_vec own = TM_VEC(tm_hang_span), forms = TM_VEC(tm_hang_form), owned = TM_VEC(tm_hang_form);
@@ -390,10 +391,10 @@ tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm
     MPI_Allreduce(MPI_IN_PLACE, &r.n_read, 1, MPI_INT64_T, MPI_SUM, comm);
     if (status == TM_OK && r.n_read == 0) {
         const bool told = left_out->n_rows > 0;
-        status =
-            told ? tm_fail(err, TM_ERR_INPUT, NULL, -1, "nothing can be read; the first: %.400s",
-                           tm_table_row(left_out, 0)[2].value.text)
-                 : TM_OK;
+        status = told ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                                "nothing can be read; the first error: %.400s",
+                                tm_table_row(left_out, 0)[2].value.text)
+                      : TM_OK;
         status = tm_mpi_agree(comm, status, err);
     }
     return status;

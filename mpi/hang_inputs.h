@@ -13,13 +13,12 @@ enum { TM_HANG_ANSWERS_MAX = 2 };
 
 /** Inputs by kind: vectors of tm_input, in input order. Freed by the caller. */
 typedef struct tm_hang_inputs {
-    tm_vec dumps, answers, traces; /* answers: of NCCL's RAS */
+    tm_vec dumps, answers, traces; /* answers are of NCCL's RAS */
 } tm_hang_inputs;
 
 /**
- * Sorts the inputs by kind, which their content shows. A file that was found in a folder and has
- * none of these kinds is left out.
- * Collective: over comm.
+ * Sorts the inputs by kind, judging by their content. A file of another kind is left out if it was
+ * found in a folder. Collective: over comm.
  * @param inputs  [n] the same on every process
  * @param out     initialised by the caller; appended to
  * @return        TM_OK; TM_ERR_FAULT; the same on every process
@@ -28,14 +27,13 @@ tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, con
                             tm_hang_inputs *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Reads each dump on one process and adds to the tables what the analysis `hang` needs;
- * tm_mpi_gather_tables moves the rows to process 0. If several dumps have the same rank in their
- * names, only the newest is read. An unreadable dump is left out with a row in job.left_out and
- * gives no information on its rank.
- * Collective: over comm.
+ * Reads each dump on one process, and adds rows to the tables of the analysis `hang`. Call
+ * tm_mpi_gather_tables afterwards. If several dumps have the same rank in their names, only the
+ * newest is read. An unreadable dump is left out with a row in job.left_out and gives no
+ * information on its rank. Collective: over comm.
  * @param inputs  the same on every process; its traces are not read
- * @param n_ranks ranks of the job, given by the user; 0: unknown, so dumps with a rank far above
- *                those that dumps list are left out
+ * @param n_ranks ranks of the job, given by the user; 0: unknown; dumps with a rank far above the
+ *                ranks that dumps list are then left out
  * @return        TM_OK; TM_ERR_INPUT: none can be read; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm_hosts *hosts,

@@ -42,8 +42,8 @@ static int end_owner(const void *record, int n_processes) {
     return owner_of(((const tm_end *)record)->group, n_processes);
 }
 
-/* Chooses one process for all kernels of a group. That process aligns the kernels, whose order
- * differs between ranks. */
+/* Sends all kernels of a group to one process, because their order differs between ranks and that
+ * process must align them. */
 static int loose_owner(const void *record, int n_processes) {
     return owner_of(((const tm_comm_record *)record)->group, n_processes);
 }
@@ -53,7 +53,7 @@ static int sequence_origin(const void *record, int n_processes) {
     return ((const tm_sequence *)record)->origin;
 }
 
-/* Some kernels can be matched only by their order. Checks for each such sequence whether all ranks
+/* For kernels that can be matched only by their order: checks of each sequence whether all ranks
  * recorded the same one. */
 static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_sequence), answers = TM_VEC(tm_sequence), ends = TM_VEC(tm_end);
@@ -73,8 +73,8 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
     return status;
 }
 
-/* Matches the kernels of groups whose ranks recorded different orders. Adds those that belong to an
- * operation to this process's records, so that from then on they are like any others. */
+/* Matches the kernels of groups whose ranks recorded different orders. Adds the matched kernels to
+ * this process's records, so that later code treats them like any others. */
 static tm_status align_loose(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_comm_record);
     tm_status status = tm_mpi_shuffle(m->comm, &input->loose, loose_owner, &here, err);
@@ -116,7 +116,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(x->rank, y->rank);
 }
 
-/* Sets the host in the records of kernels without metadata, and *n_ranks to the number of ranks
+/* Sets the hosts in the records of kernels without metadata. Sets *n_ranks to the number of ranks
  * with traces. */
 static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error *err) {
     tm_vec own = TM_VEC(tm_host_rank), all = TM_VEC(tm_host_rank);
@@ -146,7 +146,7 @@ static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error
     return tm_mpi_agree(m->comm, status, err);
 }
 
-/* Joins clusters of different hosts, each family of clusters on one process, and sends the results
+/* Joins clusters of different hosts, all clusters of a family on one process, and sends the results
  * to the processes of the hosts. */
 static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
                             tm_host_answers *out, tm_error *err) {
@@ -176,8 +176,7 @@ static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_inference_init(&v);
     int64_t n_ranks = 0;
     tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
-    /* If formats differ, other ranks may have kernels of the same operations that are not among
-     * these. */
+    /* If formats differ, ranks of other formats may have kernels of the same operations. */
     bool differ = tm_mpi_formats_differ(m->comm, m->timelines, m->n, m->options->names);
     const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
                                   .all_here = n_ranks >= m->options->world_size && !differ};

@@ -47,7 +47,7 @@ static int cost_owner(const void *record, int n_processes) {
     return (int)((uint64_t)((const tm_cost *)record)->rank % (uint64_t)n_processes);
 }
 
-/* Sends the participations to the processes that @p owner returns, and sorts the received ones. */
+/* Sends the participations to the processes that @p owner returns, and sorts those that arrive. */
 static tm_status send_visits(propagation *p, int (*owner)(const void *, int),
                              void (*sort)(tm_vec *), tm_error *err) {
     tm_vec there = TM_VEC(tm_visit);
@@ -78,8 +78,8 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* A group's operations were matched by many processes. Collects the own times of each group on one
- * process. Also sums the time that ranks waited for transfers. */
+/* Collects the own times of each group on one process, because many processes matched its
+ * operations. Also sums the time that ranks waited for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
     const tm_visit *visits = p->visits.data;
@@ -94,8 +94,7 @@ static tm_status send_own_times(propagation *p, tm_error *err) {
     return status;
 }
 
-/* Prepares the fractions: owners of operations and holders of ranks exchange what they depend
- * on. */
+/* Computes the fractions, for which owners of operations and holders of ranks exchange data. */
 static tm_status prepare(propagation *p, tm_error *err) {
     int self;
     MPI_Comm_rank(p->comm, &self);
@@ -141,7 +140,7 @@ static tm_status pass(propagation *p, tm_error *err) {
     return status;
 }
 
-/* Counts the job's groups, operations and transfers, and sums its waits for transfers. */
+/* Counts the job's groups, operations and transfers, and sums the job's waits for transfers. */
 static void count_all(MPI_Comm comm, tm_collectives *collectives) {
     int self;
     tm_pipeline_use own = tm_stages_pipeline(collectives, &collectives->stages);

@@ -7,9 +7,8 @@
 
 #include "timeline/collectives.h"
 
-/** Maximum number of rounds in which cost is passed back. Cost that is left then stays with the
- * ranks that have it. It is little: each round goes back in time and leaves most of the cost at the
- * operations that it reaches. */
+/** Maximum number of rounds in which cost is passed back. Cost left after the last round stays
+ * where it is. It is little, because each round leaves most of the cost where it arrives. */
 enum { TM_DELAY_ROUNDS = 64 };
 
 /**

@@ -14,7 +14,7 @@
 typedef struct tm_mpi_report {
     const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank */
     size_t n_timelines;           /* may be 0 */
-    const tm_names *names;        /* dictionary of all timelines and of the store */
+    const tm_names *names;        /* dictionary of the timelines and of the store */
     const tm_tables *tables;      /* tables written to the store; for process 0 */
     const char *store;            /* store to which the timelines were written; for process 0 */
     const char *path;             /* path of the page; for process 0 */
@@ -23,8 +23,7 @@ typedef struct tm_mpi_report {
 
 /**
  * Writes the page of a store like tm_report_write. Process 0 writes it. Each process contributes
- * the data of its own timelines, so that no timeline is read back from the store.
- * Collective: over comm.
+ * the data of its own timelines, so no timeline is read back from the store. Collective: over comm.
  * @return  the same on all processes: TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_OUTPUT;
  *          TM_ERR_FAULT
  */

@@ -8,8 +8,7 @@
 
 /**
  * Sets exposed_ns in the kernels of timelines and the records of collectives, and finds the most
- * exposed operations. The openings of the profilers must be known (mpi/opening.h).
- * Collective: over comm.
+ * exposed operations. Call it after tm_mpi_opening. Collective: over comm.
  * @param timelines    [n] this process's
  * @param collectives  operations matched by this process; `exposed` is added
  * @return             TM_OK or TM_ERR_FAULT, the same on every process

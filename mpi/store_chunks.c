@@ -36,9 +36,9 @@ static bool next_chunk(tm_store_walk *walk, tm_store_chunk *out) {
     return true;
 }
 
-/* Chooses the process that packs a chunk, so that all processes pack equally much. Rows are stored
- * rank after rank, so one process holds many adjacent chunks of a long column; others pack some of
- * these. */
+/* Chooses the process that packs each chunk, so that all processes pack about as many bytes. One
+ * process holds many adjacent chunks of a long column, because rows are stored rank after rank;
+ * others pack some of these. */
 static void share_out(tm_vec *chunks, size_t bytes, size_t *load, int n_processes) {
     tm_store_chunk *v = chunks->data;
     size_t share = bytes / (size_t)n_processes + 1;

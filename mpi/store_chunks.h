@@ -18,15 +18,15 @@ typedef struct tm_store_chunk {
     int owner;          /* process that packs it */
 } tm_store_chunk;
 
-/** A position while going through all chunks in file order. */
+/** A position in the walk through all chunks, in file order. */
 typedef struct tm_store_walk {
     const tm_store_layout *layout; /* borrowed */
     size_t chunk_rows;             /* of the store */
-    size_t most_bytes;             /* maximum bytes of chunks taken together; at least one chunk
-                                      is taken */
+    size_t most_bytes;             /* maximum bytes of chunks taken together; a larger chunk is
+                                      taken alone */
     int table, column;
     size_t slot;
-    int64_t end; /* end of the previous chunk in this column */
+    int64_t end; /* end row of the previous chunk in this column */
 } tm_store_walk;
 
 /** Returns the bytes of a chunk before packing. */
@@ -34,7 +34,7 @@ static inline size_t tm_store_chunk_bytes(const tm_store_chunk *chunk) {
     return chunk->shape.chunk_rows * chunk->shape.element_bytes;
 }
 
-/** The rows that one slot (rank) has in a chunk. */
+/** The rows of one slot (rank) in a chunk. */
 typedef struct tm_store_piece {
     const tm_store_slot *slot;
     size_t from;  /* first row in the slot */
@@ -45,14 +45,14 @@ typedef struct tm_store_piece {
 /** Returns the bytes of all chunks of the store. Collective: no. */
 size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows);
 
-/** Reserves memory for the maximum number of chunks taken together; false when out of memory.
- * Collective: no. */
+/** Reserves memory for the largest number of chunks that can be taken together; false when out of
+ * memory. Collective: no. */
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_CHECK;
 
 /**
- * Takes the next chunks and assigns them to processes. A chunk goes to the holder of its first row
- * unless that process already has its share.
- * Collective: no; gives the same on all processes.
+ * Takes the next chunks and assigns them to processes: a chunk to the holder of its first row, or
+ * to another process if that one already has its share. Collective: no; gives the same on all
+ * processes.
  * @param load    [n_processes] scratch
  * @param chunks  receives the chunks, none after the last one; memory must be reserved
  */

@@ -13,8 +13,8 @@ enum { WORDS = 1 + TM_N_RECORDS };
 
 typedef struct exchange {
     int n_processes, self;
-    int *counts;    /* owned; [n_processes] number of words from each process */
-    int *starts;    /* owned; [n_processes] offset of its words */
+    int *counts;    /* owned; [n_processes] number of words of each process */
+    int *starts;    /* owned; [n_processes] where a process's words start */
     int64_t *mine;  /* owned; [n][WORDS] */
     int64_t *words; /* owned; [all ranks][WORDS] in the order of processes */
 } exchange;
@@ -76,7 +76,7 @@ static void list_slots(const exchange *told, const tm_timeline *const *timelines
     qsort(layout->slots, layout->n_slots, sizeof *layout->slots, by_rank);
 }
 
-/* Computes the rows of each slot. All processes have the same slots and get the same result. */
+/* Computes the rows of each slot, with the same result on all processes. */
 static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
     for (size_t i = 0; i < layout->n_slots; i++) {
         tm_store_slot *slot = &layout->slots[i];

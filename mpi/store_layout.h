@@ -12,7 +12,7 @@
 /** The rows of one rank in the record tables: in table t, n_rows[t] rows from base.first[t] on. */
 typedef struct tm_store_slot {
     int64_t rank;
-    int process;                 /* process that holds it */
+    int process;                 /* process that holds the timeline */
     const tm_timeline *timeline; /* NULL on the other processes */
     tm_row_base base;
     int64_t n_rows[TM_N_RECORDS];
@@ -25,9 +25,8 @@ typedef struct tm_store_layout {
 } tm_store_layout;
 
 /**
- * Gives every process all slots.
- * Collective: over comm.
- * @param timelines  [n] those that this process holds
+ * Gives every process all slots. Collective: over comm.
+ * @param timelines  [n] of this process
  * @param out        set only on TM_OK; freed with tm_store_layout_free
  * @return           the same on all processes: TM_OK; TM_ERR_FAULT
  */

@@ -29,8 +29,7 @@ static tm_status plan(restorer *r, tm_share_item *items, tm_error *err) {
     return TM_OK;
 }
 
-/* Determines the ranks that this process reads, from an assignment that is the same on all
- * processes. */
+/* Chooses the ranks that this process reads. All processes compute the same assignment. */
 static tm_status share(restorer *r, tm_error *err) {
     tm_share_item *items = calloc(r->n, sizeof *items);
     r->wanted = calloc(r->n, sizeof *r->wanted);

@@ -7,10 +7,9 @@
 
 /**
  * Reads the timeline of every rank on some process, distributed by number of events, and determines
- * event roles and steps again.
- * Collective: over comm.
+ * roles and steps again. Collective: over comm.
  * @param store     open on every process
- * @param patterns  only its patterns are used
+ * @param patterns  only the patterns of these options are used
  * @param left_out  a table of the form of job.left_out: process 0 adds the store's rows
  * @param out       set only on TM_OK; free it with tm_loaded_free
  * @return          TM_OK; TM_ERR_INPUT (the store is damaged); TM_ERR_USAGE (a pattern);

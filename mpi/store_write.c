@@ -9,9 +9,9 @@
 #include "store_chunks.h"
 #include "store_layout.h"
 
-/* Number of chunks in a group. For each group, processes send one another the rows to pack, each
- * packs its chunks and sends them to process 0 in one message, and process 0 writes them. Doing
- * this chunk by chunk would cost too much waiting. */
+/* Number of chunks in a group. In each group, processes exchange the rows to pack; each packs its
+ * chunks and sends them to process 0 in one message. Without groups, processes would wait after
+ * every chunk. */
 enum { GROUP_CHUNKS = 64 };
 
 /* One process's packed chunks of a group, as sent to process 0: their sizes (0 for a chunk that
@@ -19,7 +19,7 @@ enum { GROUP_CHUNKS = 64 };
 typedef struct parcel {
     size_t n;     /* number of chunks */
     size_t bound; /* maximum bytes */
-    /* offset in write_job.packed; 0 on processes other than 0, which have only their own */
+    /* offset in write_job.packed; 0 on the other processes, which have only their own */
     size_t at;
     size_t taken, taken_bytes;
 } parcel;
@@ -32,8 +32,8 @@ typedef struct write_job {
     tm_store_layout layout;
     tm_packer *packer; /* owned */
     char *rows;        /* owned; [one chunk] raw rows */
-    /* owned; [group_bytes] rows sent to the processes that pack them, and rows received for this
-     * process's chunks; unused with a single process */
+    /* owned; [group_bytes] rows to send to the processes that pack them; rows received for this
+     * process's chunks. Unused with a single process */
     char *given, *received;
     int *counts;     /* owned; [4][n_processes] bytes and offsets of the exchange of rows */
     parcel *parcels; /* owned; [n_processes] */
@@ -43,7 +43,7 @@ typedef struct write_job {
     tm_store_walk walk;
     tm_store_writer *writer; /* owned; on process 0 */
     int table, column; /* position of the writer; column -1: before the first column of the table */
-    /* of this process; after a failure it takes part in messages but writes nothing */
+    /* of this process; after a failure it still takes part in messages, but writes nothing */
     tm_status status;
     bool discard; /* another process failed to pack */
     tm_error *err;
@@ -54,9 +54,9 @@ static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }
 
-/* Returns the size [bytes] of a group before packing. It is one chunk if there is only one process,
- * which waits for no other, or if chunks are long, because MPI counts bytes as int. It is at most
- * the size of the job. */
+/* Returns the size [bytes] of a group before packing. It is one chunk with a single process, which
+ * waits for no other, and if chunks are long, because MPI counts bytes as int. At most the size of
+ * the job. */
 static size_t group_bytes(const write_job *job) {
     bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
     size_t most = job->chunk_rows * sizeof(int64_t) * (one ? 1 : GROUP_CHUNKS);
@@ -111,8 +111,8 @@ static void fill(const tm_store_chunk *chunk, const tm_store_piece *piece, char 
     column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
 }
 
-/* Calls @p each for those pieces of the group's chunks that one process holds and another process
- * packs. Both sides use the same order. */
+/* Calls @p each for the pieces of the group's chunks that one process holds and another packs, on
+ * both in the same order. */
 static void each_piece(write_job *job, void (*each)(write_job *job, const tm_store_chunk *chunk,
                                                     const tm_store_piece *piece, size_t bytes)) {
     const tm_store_chunk *chunks = job->chunks.data;
@@ -199,7 +199,7 @@ static void lay_out_parcels(write_job *job) {
     for (int p = 0; p < job->n_processes; p++) {
         parcel *each = &job->parcels[p];
         each->at = job->self == 0 ? at : 0;
-        each->taken_bytes = each->n * sizeof(size_t); /* chunks come after the sizes */
+        each->taken_bytes = each->n * sizeof(size_t); /* the chunks follow the sizes */
         at += each->bound;
     }
 }
@@ -246,8 +246,8 @@ static bool can_write(const write_job *job) {
     return job->status == TM_OK && !job->discard;
 }
 
-/* Moves the writer to a column: ends the current column, starts and ends those without rows in
- * between, and starts this one. */
+/* Moves the writer to a column: ends the current column, writes the columns in between, which have
+ * no rows, and starts this one. */
 static void go_to_column(write_job *job, int table, int column) {
     while (can_write(job) && (job->table != table || job->column != column)) {
         const tm_record_table *at = &tm_record_tables[job->table];
@@ -288,8 +288,8 @@ static void do_group(write_job *job) {
         put(job, &chunks[i]);
 }
 
-/* A check whether any process failed. It starts after each group; its result is used after the next
- * group, so that no process waits for it. */
+/* A check whether any process failed. It starts after a group and its result is used after the next
+ * group, so no process waits for it. */
 typedef struct question {
     MPI_Request request;
     int mine, any;
@@ -333,7 +333,7 @@ static tm_status put_table(const write_job *job, const tm_table *table) {
     return status;
 }
 
-/* Writes names, results and attributes, which process 0 has. */
+/* Writes names, results and attributes; only process 0 has them. */
 static tm_status write_rest(const write_job *job) {
     const tm_store_plan *plan = job->plan;
     TM_TRY(tm_store_put_names(job->writer, plan->names, job->err));

@@ -10,10 +10,9 @@
 enum { TM_PAIR_RANKS_MAX = 512 };
 
 /**
- * Splits the waits of all operations, propagates their cost back to what made ranks late, and sends
- * the results to the ranks. Finds the exposed part of all operations. Records must be on the job's
- * clock.
- * Collective: over comm.
+ * Splits the waits of all operations by cause, passes their cost back to what made ranks late, and
+ * sends the results to the ranks. Finds the exposed part of all operations. Records must be on the
+ * job's clock. Collective: over comm.
  * @param n_ranks      ranks read by all processes
  * @param timelines    [n] this process's; their answers are set
  * @param collectives  operations matched by this process; values, worst, exposed, pairs, costs and

@@ -24,7 +24,7 @@ struct tm_peaks;
 typedef struct tm_rank_view {
     const tm_timeline *timeline;
     const tm_names *names;
-    size_t n_names;                   /* all name ids of the rank's events are below this limit */
+    size_t n_names;                   /* larger than every name id of the rank's events */
     const struct tm_busy *busy;       /* GPU time as interval sets, computed once */
     const struct tm_calls *operators; /* nesting of the operators, computed once */
     const struct tm_host_time *host;  /* host time as interval sets, computed once */
@@ -34,7 +34,7 @@ typedef struct tm_rank_view {
     const struct tm_vec *devices;     /* tm_device_busy of each device, if the rank uses several;
                                          computed once */
 
-    /* These are NULL unless the analysis requests them in `reads`. */
+    /* NULL unless the analysis asks for it in `reads`. */
     const struct tm_host_work *work;    /* host calls and operators as interval sets */
     const struct tm_gaps *gaps;         /* times without GPU work, and their causes */
     const struct tm_calls *places;      /* the program's own functions, modules and annotations */
@@ -42,8 +42,8 @@ typedef struct tm_rank_view {
                                            those that mark steps */
 } tm_rank_view;
 
-/** Parts of a rank view that need memory for every event and that few analyses use. Each is kept
- * from the first analysis that reads it to the last. */
+/** Parts of a rank view that need memory for every event and that few analyses use. A part is built
+ * for the first analysis that reads it and freed after the last. */
 typedef enum tm_reads {
     TM_READS_WORK = 1,
     TM_READS_GAPS = 2,
@@ -84,10 +84,10 @@ typedef struct tm_analysis {
     tm_status (*collectives)(const struct tm_collectives *own, tm_tables *out, tm_error *err);
 
     /**
-     * Merges the rows of all ranks that share a key into one row. Reads the analysis's internal
-     * tables with n_merged, which are sorted by key and complete for some of the keys, and adds to
-     * the shown tables. Without it, process 0 would receive a row for each rank and name. No
-     * communication. NULL: nothing to do.
+     * Merges the rows of all ranks that share a key into one row, so that process 0 need not
+     * receive a row for each rank and name. Called with some of the keys, and with all rows of
+     * these keys: reads the analysis's internal tables with n_merged, which are sorted by key, and
+     * adds to the shown tables. No communication. NULL: nothing to do.
      * @param names  the job's dictionary, with the same ids on every process
      */
     tm_status (*merge)(const tm_names *names, tm_tables *tables, tm_error *err);
@@ -103,27 +103,29 @@ const tm_analysis *const *tm_analyses(size_t *n);
 tm_status tm_analysis_tables(tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Runs every analysis on one rank's timeline.
+ * Runs the rank function of every analysis on one timeline.
  * @param call_kinds  for the timeline's dictionary, shared by all ranks; results are cached in it
  * @return            TM_OK; TM_ERR_FAULT
  */
 tm_status tm_analyse_rank(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                           tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Runs every analysis on the operations that this process matched. TM_OK; TM_ERR_FAULT. */
+/** Runs the collectives function of every analysis on the operations that this process matched.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
                                  tm_error *err) TM_MUST_CHECK;
 
-/** Packs the rows added so far if there are many; they are not needed before the rows of all ranks
- * are present. Called after each rank. TM_OK; TM_ERR_FAULT. */
+/** Packs the rows added so far if there are many: no function reads them before the rows of all
+ * ranks are present. Call it after each rank. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts the n_merged tables of an analysis, in which all rows of a key are now present, runs its
- * merge function and removes the rows, except packed ones. TM_OK; TM_ERR_FAULT. */
+/** Runs the merge function of an analysis on its n_merged tables, which hold all rows of their keys
+ * and are sorted here. Then removes their rows, except packed ones. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sorts the rows of all ranks, then runs every analysis on the job. TM_OK; TM_ERR_FAULT. */
+/** Sorts the rows of all ranks, then runs the job function of every analysis. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -12,7 +12,7 @@ typedef struct tm_store_contents {
     int64_t n_datasets, n_events, bytes;
 } tm_store_contents;
 
-/** Called for each fault, but at most once for a column. The message names the store. */
+/** Called for each fault, but only once for a column with several. The message names the store. */
 typedef void tm_fault_function(void *context, const tm_error *fault);
 
 typedef struct tm_fault_sink {
@@ -25,8 +25,8 @@ typedef struct tm_fault_sink {
  * types, lengths, units), the order of names, ranks, tracks and events, and that every id and row
  * number refers to something. Needs memory for the structure, the names, the tracks and one result
  * table.
- * @param known  result tables whose columns are known; their rows are not used. For any other table
- *               only the checksums are verified.
+ * @param known  definitions of result tables; their rows are not used. Of a table that is not among
+ *               them only the checksums are verified
  * @param out    set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT: @p sink received at least one fault; TM_ERR_FAULT with @p err
  */

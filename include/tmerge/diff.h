@@ -5,7 +5,6 @@
 
 #include "tmerge/table.h"
 
-/** One of the two jobs. */
 typedef struct tm_diff_side {
     const char *store;       /* path as shown */
     const tm_tables *tables; /* analysis tables; a table that the store lacks is empty */

@@ -10,11 +10,10 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-/** The job that is exported, for any format. Must outlive the export. */
+/** The job to export, for any format. Must outlive the export. */
 typedef struct tm_export_job {
     const tm_names *names;
-    const tm_timeline *ranks; /* [n_ranks] all ranks of the job, ascending; their arrays may be
-                                 absent */
+    const tm_timeline *ranks; /* [n_ranks] all ranks of the job, ascending; need no arrays */
     const char *const *hosts; /* [n_ranks] host of each rank, "" if unknown */
     size_t n_ranks;
     const bool *wanted;     /* [n_ranks] whether the rank is exported */
@@ -38,23 +37,23 @@ typedef struct tm_export_format {
     const char *name;    /* as typed after --format */
     const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
-    const char *begins;  /* bytes at offset begins_at of each of its files, by which they are
-                            recognised */
+    const char *begins;  /* bytes at offset begins_at of every file of this format */
     size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
     size_t begins_at;    /* offset [B] of begins in the file */
-    bool of_stacks;   /* the format contains only call stacks of all ranks: ranks and windows cannot
-                         be chosen */
-    bool needs_file;  /* the format seeks in its output, which must be a regular file */
-    bool is_database; /* the format also contains the store's tables. It is written directly from
-                         the store: it has no callbacks, and cannot be used with tm_export_create */
-    size_t state_size; /* size of the format's state [B], which is zeroed at the start */
-    unsigned attrs;    /* bits 1 << tm_attr of the attributes that the format contains */
-    bool metadata;     /* the format contains the metadata of the ranks' traces */
-    bool spans_alone;  /* the format does not need events, only spans */
+    bool of_stacks;      /* the format contains call stacks summed over all ranks: no rank or window
+                            can be chosen */
+    bool needs_file;     /* the format seeks in its output, which must be a regular file */
+    bool is_database;    /* the format also contains the store's tables. It is written directly from
+                            the store, has no callbacks and cannot be used with tm_export_create */
+    size_t state_size;   /* size of the format's state [B], which is zeroed at the start */
+    unsigned attrs;      /* bits 1 << tm_attr of the attributes that the format contains */
+    bool metadata;       /* the format contains the metadata of the ranks' traces */
+    bool spans_alone;    /* the format does not need events, only spans */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 
-    /** Called for each wanted rank in ascending order; it reads the events with tm_export_walk. */
+    /** Called for each wanted rank in ascending order. The format reads the rank's events with
+     * tm_export_walk. */
     tm_status (*rank)(tm_export *x, const tm_timeline *timeline, tm_error *err);
 
     tm_status (*end)(tm_export *x, tm_error *err);
@@ -74,8 +73,7 @@ const tm_export_format *tm_export_format_find(const char *name);
 bool tm_export_is_one(const tm_export_format *format, const char *path);
 
 /**
- * Begins an export. Memory does not grow with the job: it is a buffer, and the format's state for
- * one rank.
+ * Begins an export. Memory does not grow with the job.
  * @param fd    open for writing, and for reading if the format needs a file; remains the caller's
  * @param path  for errors
  * @param out   set only on TM_OK; released by tm_export_destroy
@@ -85,13 +83,13 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
                            const char *path, tm_export **out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Writes one rank's events in the window. An event that crosses a border of the window is written
- * completely.
- * @param timeline  of a wanted rank; has events and attributes only if @p rows is NULL. The format
- * keeps nothing of the timeline
+ * Writes one rank's events in the window. An event that lies partly in the window is written with
+ * its full duration.
+ * @param timeline  of a wanted rank, with events and attributes only if @p rows is NULL; not used
+ *                  after the call
  * @param rows      the rank's events
- * @return          TM_OK; TM_ERR_USAGE: there is more than the format can contain; TM_ERR_INPUT: a
- * trace that the format needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
+ * @return          TM_OK; TM_ERR_USAGE: more data than the format can hold; TM_ERR_INPUT: a trace
+ *                  that the format needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, const tm_event_rows *rows,
                          tm_error *err) TM_MUST_CHECK;

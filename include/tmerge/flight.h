@@ -26,11 +26,11 @@ typedef enum tm_flight_state {
 /** An operation that the rank's host issued. */
 typedef struct tm_flight_call {
     size_t group;        /* index into the dump's groups */
-    int64_t seq;         /* position among the group's collectives or, for a send or receive, among
-                            its sends and receives */
-    int64_t other_seq;   /* for a collective, the position of the last send or receive, and the
-                            reverse; -1 if not recorded */
-    int64_t record;      /* position among all records of the rank */
+    int64_t seq;         /* sequence number among the group's collectives or, for a send or receive,
+                            among its sends and receives */
+    int64_t other_seq;   /* for a collective, sequence number of the last send or receive; for a
+                            send or receive, that of the last collective; -1 if not recorded */
+    int64_t record;      /* sequence number among all records of the rank */
     const char *backend; /* such as "nccl"; "" if the operation's name does not contain it */
     const char *op;      /* "all_reduce"; "send 0->1" */
     int64_t created_ns;  /* times since the epoch; each of these four is 0 if not recorded */
@@ -40,7 +40,8 @@ typedef struct tm_flight_call {
     int64_t group_size; /* size of the group, computed from the sizes of an all_gather; 0:
                            unknown */
     bool is_p2p;
-    bool ends_batch; /* the record ends a coalesced batch and stands for all of it */
+    bool ends_batch; /* the record ends a coalesced batch and is the only record of its
+                        operations */
     bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
     tm_flight_state state; /* of a member of a batch: the state of the batch */
     uint32_t values;       /* for tm_flight_text */
@@ -71,7 +72,8 @@ const tm_flight_group *tm_flight_groups(const tm_flight *flight, size_t *n);
 /** Returns the calls in the order in which they were issued. */
 const tm_flight_call *tm_flight_calls(const tm_flight *flight, size_t *n);
 
-const char *tm_flight_version(const tm_flight *flight); /* "2.10"; "" if not recorded */
+const char *tm_flight_version(const tm_flight *flight); /* version of the dump's format, "2.10"; ""
+                                                           if not recorded */
 int64_t tm_flight_rank(const tm_flight *flight);        /* -1: not recorded */
 bool tm_flight_is_cut(const tm_flight *flight);
 int64_t tm_flight_left_out(const tm_flight *flight); /* number of incomplete entries that were

@@ -4,7 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Minimum number of whole steps of each job; maximum length of a sentence in the column `why`. */
+/** TM_GATE_STEPS_MIN: minimum number of whole steps of each job. TM_GATE_WHY_MAX: maximum length of
+ * a text in the column `why`. */
 enum { TM_GATE_STEPS_MIN = 5, TM_GATE_WHY_MAX = 160 };
 
 /** The words of the column `verdict`. */
@@ -25,8 +26,8 @@ extern const tm_table_def tm_gate_def;
 tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Judges each limit. A figure fails if it exceeds its limit by more than chance explains. It passes
- * if it is within the limit and chance could not hide a larger change.
+ * Judges each limit. A figure fails if its change exceeds the limit by more than chance explains.
+ * It passes if its change is within the limit and chance cannot hide a larger one.
  * @param sides  tables of the jobs before and after; a table that a store lacks is empty
  * @param out    of tm_gate_def: a row for each of the [n] limits, or for each kind of step
  * @return       TM_OK; TM_ERR_FAULT when out of memory
@@ -37,7 +38,8 @@ tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits
 /** Returns the name of a figure in a limit: "step" for "overview.step.step_ns". */
 const char *tm_gate_alias(const char *figure);
 
-/** Returns false if a job's traces mark no steps: the whole recording then counts as one step.
+/** Returns whether a job's traces mark steps. If they do not, the whole recording counts as one
+ * step.
  * @param tables  only job.job is read */
 bool tm_gate_is_marked(const tm_tables *tables);
 

@@ -31,7 +31,7 @@ typedef struct tm_ncu_launch {
     double figures[TM_NCU_N_FIGURES]; /* [tm_ncu_figure], NaN if not in the file */
 } tm_ncu_launch;
 
-/** A line in a section of a details page. Texts are borrowed. */
+/** A line in a section of ncu's details page. Texts are borrowed. */
 typedef struct tm_ncu_metric {
     size_t launch;               /* index into tm_ncu_launches */
     tm_text section, name, unit; /* "GPU Speed Of Light Throughput", "DRAM Throughput", "%" */
@@ -44,8 +44,8 @@ typedef struct tm_ncu_rule {
     size_t launch;
     tm_text section, name, type; /* "SpeedOfLight", "SOLBottleneck", "OPT" */
     tm_text text;
-    tm_text speedup_type; /* "global": relative to the kernel; "local": relative to the part; empty
-                             without an estimate */
+    tm_text speedup_type; /* "global": of the kernel; "local": of the part that the rule is about;
+                             "" without an estimate */
     double speedup_pct;   /* estimated speedup, NaN without an estimate */
 } tm_ncu_rule;
 
@@ -59,21 +59,20 @@ void tm_ncu_destroy(tm_ncu *ncu);
 
 /**
  * Adds the launches of a file: a details page (one row per metric) or a raw page (one row per
- * launch), with any output of ncu and the program around it. Launches with the same process id,
- * launch id and name are the same launch, so the two pages of a report complete each other. If a
- * metric occurs twice, the last value counts.
+ * launch). Lines that ncu or the program printed before or after the page are skipped. Launches
+ * with the same process id, launch id and name are the same launch, so the two pages of a report
+ * complete each other. If a metric occurs twice, the last value counts.
  * @param source  read to its end
  * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed: the offset of
- * the field); TM_ERR_FAULT. After a failure @p ncu can only be destroyed
+ *                the field); TM_ERR_FAULT. After a failure @p ncu can only be destroyed
  */
 tm_status tm_ncu_read(tm_ncu *ncu, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the launches in the order of their files; borrowed, valid until more are read. */
 const tm_ncu_launch *tm_ncu_launches(const tm_ncu *ncu, size_t *n);
 
-/** Return the lines of all sections and the messages of rules in the order of their files. A line
- * or rule that occurs twice for a launch is returned once, with its last content. The result is
- * borrowed. */
+/** Return the lines of all sections, or the messages of rules, in the order of their files. If one
+ * occurs twice for a launch, only the last is returned. Borrowed. */
 const tm_ncu_metric *tm_ncu_metrics(const tm_ncu *ncu, size_t *n);
 const tm_ncu_rule *tm_ncu_rules(const tm_ncu *ncu, size_t *n);
 

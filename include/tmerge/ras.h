@@ -38,7 +38,7 @@ typedef struct tm_ras_member {
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
-    size_t n_counts; /* 0 for TM_RAS_GONE and all states after it */
+    size_t n_counts; /* 0 from TM_RAS_GONE on */
 } tm_ras_member;
 
 typedef struct tm_ras_comm {
@@ -65,9 +65,9 @@ tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHE
 
 const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
 const char *tm_ras_version(const tm_ras *ras); /* version of NCCL; "" if not recorded */
-const char *tm_ras_time(const tm_ras *ras);    /* the job's local time at which it answered; "" if
-                                                  not recorded */
-int64_t tm_ras_left_out(const tm_ras *ras); /* number of entries whose rank is not a rank of their
+const char *tm_ras_time(const tm_ras *ras);    /* the job's local time of the answer; "" if not
+                                                  recorded */
+int64_t tm_ras_left_out(const tm_ras *ras); /* number of skipped entries: their rank is not in their
                                                communicator */
 int64_t tm_ras_commas(const tm_ras *ras);   /* number of missing commas that were added: NCCL 2.28
                                                omits one for each rank without an answer */

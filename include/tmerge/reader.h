@@ -20,11 +20,10 @@ typedef struct tm_unit {
     int64_t devices;  /* bit d: device d; bit 63: all devices from 63 on */
     int64_t rank;     /* rank recorded in the file, -1 if none */
     int64_t host;     /* hash of the host's name, 0 if not recorded */
-    int64_t told;     /* in a file that was made from several others: the rank in the numbering
-                         of its process groups, which differs from `rank` if there are several
-                         replicas */
-    int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; should
-                         be equal for all files of a host */
+    int64_t told;     /* in a file that was made by merging several: the rank as its process groups
+                         number it. Differs from `rank` if the job has several replicas */
+    int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; equal for
+                         all files of a host, up to measurement errors */
 } tm_unit;
 
 enum { TM_UNIT_DEVICES_MAX = 63 };
@@ -35,9 +34,9 @@ static inline uint64_t tm_unit_device(int64_t device) {
                                                                       : device);
 }
 
-/** Converts a profiler's reports, which no reader accepts, into traces with the profiler's own
- * program. The trace is written to a temporary folder. If the report already has a trace next to
- * it, that trace is used. */
+/** How to convert a profiler's reports, which no reader accepts, to traces: with the profiler's own
+ * program, into a temporary folder. If a trace is already next to the report, that trace is read
+ * instead. */
 typedef struct tm_converter {
     const char *program;    /* file name, searched for on the PATH */
     const char *report_end; /* file name suffix of reports: ".nsys-rep" */
@@ -63,17 +62,18 @@ typedef struct tm_converter {
 typedef struct tm_format {
     const char *name;        /* as stored and shown in job.rank */
     const char *summary;     /* one line for `tmerge list` */
-    const char *cannot_tell; /* a sentence about data that traces of this format never contain,
-                                unlike those of other formats, and about the results that ranks lack
-                                for this reason; NULL: there is no such data */
+    const char *cannot_tell; /* a sentence that says what traces of this format, unlike those of
+                                other formats, never contain, and which results are missing for this
+                                reason; NULL: nothing */
 
-    /** Glob patterns of the paths at which its profiler leaves traces below a folder given by the
-     * user, terminated by NULL. Files directly in the folder are always tried. */
+    /** NULL-terminated glob patterns, relative to a folder given by the user, of the paths at which
+     * the profiler leaves traces. Files directly in the folder are always tried. */
     const char *const *in_folders;
     bool by_path;    /* traces without a rank are numbered in the order of their paths (9 before
                         10) and, within a file, of their units; false: in the order of the
                         arguments */
-    bool one_folder; /* each folder with traces is a separate job; the user must name one */
+    bool one_folder; /* each folder with traces is a separate job, and the user must name one of
+                        them */
 
     /** Returns whether a file has this format, from its first decoded bytes (at most
      * TM_SNIFF_BYTES). @p whole: they are all of the file. Zero bytes follow them
@@ -81,7 +81,7 @@ typedef struct tm_format {
     bool (*sniff)(const char *head, size_t size, bool whole);
 
     /** For formats that start with the same bytes, such as databases: returns whether a file that
-     * @p sniff accepted has this format. False for a file that cannot be opened: the last of these
+     * @p sniff accepted has this format. False if the file cannot be opened: the last of these
      * formats has no such function, so it gets the file and reports the error. */
     bool (*claims)(const char *path);
 
@@ -95,8 +95,8 @@ typedef struct tm_format {
 
     /**
      * Finds an event at or soon after the current position of an unread source. The returned
-     * position may be wrong; it is confirmed only if the parts from tm_part_read fit together.
-     * NULL, like the next two functions, if a format cannot be read in parts.
+     * position may be wrong; it is right if the parts from tm_part_read fit together. NULL, like
+     * the next two functions, if a format cannot be read in parts.
      * @param offset  first byte of the event; -1 if no event is found
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
@@ -112,7 +112,7 @@ typedef struct tm_format {
     tm_status (*read_part)(tm_source *source, int64_t stop, tm_names *names, struct tm_part *out,
                            tm_error *err);
 
-    /** Completes the joined parts to the trace that `read` would make of the whole. TM_OK;
+    /** Turns the joined parts into the trace that `read` would make of the whole file. TM_OK;
      * TM_ERR_FAULT. */
     tm_status (*finish)(struct tm_part *whole, tm_names *names, tm_error *err);
 
@@ -120,9 +120,9 @@ typedef struct tm_format {
      * hint for distributing work. */
     int64_t (*peek_rank)(const char *head, size_t size);
 
-    /** Returns whether the first decoded bytes show that the file holds several units. Otherwise
-     * the file is one trace and is not opened again to list units, unless the whole file was read
-     * and is_fused. NULL: the first bytes do not show this. */
+    /** Returns whether the first decoded bytes show that the file holds several units. If it
+     * returns false, the file is read as one trace; list_units is called only if a complete read
+     * finds that the file is_fused. NULL: list_units decides. */
     bool (*has_units)(const char *head, size_t size);
 
     /**
@@ -138,12 +138,12 @@ typedef struct tm_format {
     tm_status (*list_units)(tm_source *source, bool known, struct tm_vec *units, bool *foreign,
                             tm_error *err);
 
-    bool of_communicator; /* Its traces contain only communication. They are left out if another
-                             format has a richer trace of the same rank. The rank in a trace is
-                             its place in its largest communicator, whose size is the job's size. */
+    bool of_communicator; /* A trace contains only communication, and is left out if another format
+                             has a richer trace of the same rank. The rank in a trace is its place
+                             in its largest communicator, whose size is the job's size. */
 
-    bool units_are_copies; /* a file of several units was made from the units' own files and is
-                              left out if they are present */
+    bool units_are_copies; /* a file of several units was merged from files of one unit each, and is
+                              left out if these are present */
 
     /** Reads one unit as `read` reads a whole file. Sets the trace's rank to that of the unit. */
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
@@ -161,13 +161,12 @@ typedef struct tm_format {
     const tm_converter *converter; /* converts a profiler's reports to this format; NULL: there are
                                       none */
 
-    const char *richer; /* profiler that records more metadata of collectives than some traces have:
-                           "a newer PyTorch"; NULL: all versions record the same */
+    const char *richer; /* a profiler that records more about collectives than some traces contain:
+                           "a newer PyTorch"; NULL: none */
 
-    /* Advice for collectives that stay unmatched because the trace does not describe their process
-     * group: one for groups that are not even named, one for groups of which only the name is
-     * known. Printed in brackets. A line has at most 76 characters; every line but the first starts
-     * with two blanks. */
+    /* Advice for collectives that stay unmatched because the trace does not name their process
+     * group, and because it names the group but not its ranks. Printed in brackets. A line has at
+     * most 76 characters; every line but the first starts with two blanks. */
     const char *advice_unnamed_group, *advice_unknown_group;
 } tm_format;
 
@@ -212,17 +211,17 @@ tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec
 /** Selects a trace to read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;              /* path of its source, if that is another file; else NULL */
+    const char *name;              /* path to report as the source, if it is not the file's; else
+                                      NULL */
     const tm_unit *unit;           /* unit to read; NULL: the only one in the file */
     size_t n_units;                /* number of units, for tm_trace_read_units */
-    const char *device_categories; /* comma-separated names of event categories that also count as
-                                      device work; or NULL */
+    const char *device_categories; /* comma-separated event categories that also count as device
+                                      work; or NULL */
     bool spare_core;               /* a core is free to decode compressed content on a second
                                       thread */
     const tm_format *format;       /* format from tm_file_sniff; NULL: not yet known */
-    const struct tm_trace *like;   /* a similar trace that was read, or NULL */
-    double factor; /* expected number of rows as a multiple of that of `like`; memory is reserved by
-                      it */
+    const struct tm_trace *like;   /* a similar trace that was already read, or NULL */
+    double factor;                 /* memory is reserved for this many times the rows of `like` */
 } tm_trace_file;
 
 /**
@@ -243,14 +242,14 @@ tm_status tm_trace_read_units(const tm_trace_file *file, tm_names *names,
                               const tm_source_watch *watch, struct tm_trace *const *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Returns the first byte at which part @p index of @p n may start in a file of @p size bytes: its
- * cut. Part n would start at the end. */
+/** Returns the cut of part @p index of @p n in a file of @p size bytes: the first byte at which the
+ * part may start. The cut of part n is the end of the file. */
 int64_t tm_part_cut(int64_t size, int index, int n);
 
 /**
- * Reads one part of a trace that can be read in parts, independently of the others. It starts with
- * the first event found after its cut and ends where the next part starts. The parts form the trace
- * if all were read with TM_OK and each follows the previous one (tm_part_follows).
+ * Reads one part of a trace, independently of the other parts. A part starts with the first event
+ * found after its cut and ends where the next part starts. The parts form the trace if all were
+ * read with TM_OK and each follows the previous one (tm_part_follows).
  * @param file   holds one trace
  * @param watch  receives the bytes consumed of this part (NULL: none)
  * @param out    initialised by the caller, including its part number; the call initialises its
@@ -261,11 +260,11 @@ int64_t tm_part_cut(int64_t size, int index, int n);
 tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                        struct tm_part *out, tm_error *err) TM_MUST_CHECK;
 
-/** Completes a trace whose parts have been joined into the first one, which was read in this
- * process. TM_OK; TM_ERR_FAULT. */
+/** Completes a trace whose parts have been joined into the first part, which this process read.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
-/** Does the same as tm_trace_read, for an open, unread source with a known format.
+/** As tm_trace_read, for an open, unread source with a known format.
  * @param unit  NULL: the only one in the file */
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const tm_unit *unit,
                                tm_names *names, struct tm_trace *out, tm_error *err) TM_MUST_CHECK;

@@ -13,18 +13,18 @@ typedef struct tm_snapshot_device {
     const char *file; /* path as given by the user; borrowed, like all texts here */
     int64_t device;
     int64_t segments, reserved_bytes;       /* device memory that the allocator has reserved */
-    int64_t blocks, allocated_bytes;        /* part of the reserved memory that is allocated to the
+    int64_t blocks, allocated_bytes;        /* part of reserved_bytes that is allocated to the
                                                program */
-    int64_t requested_bytes;                /* size of these blocks as the program requested it,
-                                               before rounding */
+    int64_t requested_bytes;                /* what the program requested of allocated_bytes, before
+                                               rounding */
     int64_t pending_bytes;                  /* freed by the program but still in use by a stream */
     int64_t free_bytes, largest_free_bytes; /* reserved but not in use: sum, and largest block */
-    int64_t entries, ooms;                  /* number of entries of the snapshot's trace; of those
-                                               that report running out of memory */
-    int64_t peak_bytes;                     /* maximum allocated during that trace */
+    int64_t entries, ooms;                  /* number of entries of the snapshot's trace, and how
+                                               many of them report that memory ran out */
+    int64_t peak_bytes;                     /* maximum allocated while that trace was recorded */
 } tm_snapshot_device;
 
-/** Memory of a device that was allocated at one place in the program and not yet freed. */
+/** Memory of a device that was allocated at one line of the program and not freed. */
 typedef struct tm_snapshot_site {
     const char *file;
     int64_t device;
@@ -48,7 +48,8 @@ enum { TM_N_TIMELINE_CATEGORIES = 8 };
 typedef struct tm_memory_timeline {
     const char *file;
     int64_t moments;      /* number of records (.raw.json) or of times (.json) */
-    int64_t peak_time_ns; /* first moment of the peak, since the epoch; -1: before the trace */
+    int64_t peak_time_ns; /* time at which the peak is first reached, since the epoch; -1: before
+                             the first record */
     int64_t peak_bytes[TM_N_TIMELINE_CATEGORIES]; /* at the peak */
     int64_t most_bytes[TM_N_TIMELINE_CATEGORIES]; /* maximum of each category */
     int64_t end_bytes[TM_N_TIMELINE_CATEGORIES];

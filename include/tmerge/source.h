@@ -35,7 +35,7 @@ typedef tm_status tm_source_make(void *context, void *buffer, size_t capacity, s
                                  tm_error *err);
 
 /**
- * Opens a source whose bytes are produced as it is read, once and sequentially.
+ * Opens a source whose bytes @p make produces as they are read, once and sequentially.
  * @param context  passed to @p make; outlives the source
  * @param name     used as the path in errors, copied
  */
@@ -89,7 +89,7 @@ typedef struct tm_source_watch {
 /** Sets the progress callback; a watch without a function removes it. */
 void tm_source_set_watch(tm_source *source, tm_source_watch watch);
 
-/** Reports progress in place of tm_source_read, for a reader that accesses the file itself. */
+/** Reports progress for a reader that reads the file by other means than tm_source_read. */
 void tm_source_tell(const tm_source *source, int64_t consumed_bytes);
 
 /** Returns the path or name with which the source was opened; borrowed. */

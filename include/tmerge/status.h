@@ -16,7 +16,7 @@ typedef enum tm_status {
     TM_ERR_USAGE = 2,  /* the command line is wrong */
     TM_ERR_INPUT = 3,  /* an input is missing, unreadable or malformed */
     TM_ERR_OUTPUT = 4, /* an output could not be written */
-    TM_ERR_FAULT = 5,  /* out of memory, or an internal error of tmerge or MPI */
+    TM_ERR_FAULT = 5,  /* out of memory, or an internal error of tmerge, MPI or HDF5 */
     TM_ERR_LIMIT = 6,  /* tmerge gate: a figure exceeds its limit */
     TM_ERR_UNSURE = 7  /* tmerge gate: no figure exceeds its limit, but at least one is undecided */
 } tm_status;
@@ -35,7 +35,8 @@ typedef struct tm_error {
 } tm_error;
 
 /**
- * Fills @p err (which may be NULL) and returns @p status, so that it can end a function.
+ * Fills @p err (which may be NULL) and returns @p status, so that a function can end with `return
+ * tm_fail(...)`.
  * @param path    file concerned, or NULL; an overlong path keeps its end
  * @param offset  byte in the decoded content of the file, or -1
  * @param format  printf format of the message
@@ -43,8 +44,8 @@ typedef struct tm_error {
 tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t offset,
                   const char *format, ...) TM_PRINTF(5, 6);
 
-/** Fails with TM_ERR_INPUT for a file that is still empty. Such a file is skipped if it was
- * found in a folder. */
+/** Fails with TM_ERR_INPUT for a file without content so far. If it was found in a folder, it is
+ * skipped. */
 tm_status tm_fail_nothing(tm_error *err, const char *path, int64_t offset, const char *why);
 
 /** Fails with TM_ERR_FAULT for lack of memory. */

@@ -1,5 +1,5 @@
 /* The store: one HDF5 file with the events of a job and every result table. Schema, serial writer
- * and reader; mpi/store_write.h writes one from many processes. */
+ * and reader; mpi/store_write.h writes a store from many processes. */
 #ifndef TMERGE_STORE_H
 #define TMERGE_STORE_H
 
@@ -13,8 +13,8 @@
 #include "tmerge/timeline.h"
 
 enum {
-    TM_STORE_MAJOR = 1, /* is raised when an older reader would misread the store */
-    TM_STORE_MINOR = 3, /* is raised when something is added to the schema */
+    TM_STORE_MAJOR = 1, /* raised when an older reader would misread the store */
+    TM_STORE_MINOR = 3, /* raised when something is added to the schema */
     TM_STORE_CHUNK_ROWS = 65536,
     TM_STORE_CHUNK_MAX = 1 << 24, /* default number of rows of a chunk; a reader needs memory for
                                      one chunk */
@@ -22,9 +22,9 @@ enum {
     TM_STORE_ZSTD_FILTER = 32015 /* number of zstd in The HDF Group's filter registry */
 };
 
-/* Schema. Data of ranks is kept in record tables: HDF5 groups of equally long one-dimensional
- * datasets that cover the whole job, rank after rank. Rows refer to rows of other tables by their
- * job-wide number. */
+/* Schema. Data of ranks is in record tables: HDF5 groups of equally long one-dimensional datasets
+ * that cover the whole job, rank after rank. A reference to a row of another table is its number in
+ * the whole job. */
 
 /** Number type of a column, in memory and in the file. */
 typedef enum tm_element { TM_U8, TM_I32, TM_U32, TM_I64, TM_F32, TM_F64 } tm_element;
@@ -38,7 +38,7 @@ typedef struct tm_word_list {
     int n;
 } tm_word_list;
 
-/** What the numbers of a column refer to; -1 refers to nothing where that is allowed. */
+/** What the numbers of a column refer to. */
 typedef enum tm_refers {
     TM_REFERS_NOTHING,
     TM_REFERS_NAME,   /* an id in /names */
@@ -72,13 +72,13 @@ typedef enum tm_record {
     TM_N_RECORDS
 } tm_record;
 
-/** Returns whether a table holds events or their attributes. The attribute tables follow the events
- * in the order of tm_attr. */
+/** Returns whether a table holds events or attributes of events. In tm_record, the attribute tables
+ * follow the events in the order of tm_attr. */
 static inline bool tm_record_is_of_events(int table) {
     return table >= TM_RECORD_EVENTS && table <= TM_RECORD_EVENTS + TM_N_ATTRS;
 }
 
-/** First job-wide row of one rank in each record table. */
+/** Row in each record table at which a rank's rows begin. */
 typedef struct tm_row_base {
     int64_t first[TM_N_RECORDS];
 } tm_row_base;
@@ -91,8 +91,8 @@ typedef void tm_fill_function(const tm_record_column *column, const tm_timeline 
                               const tm_row_base *base, size_t first, size_t n, void *out);
 
 /** Inverse of tm_fill_function: copies @p rows, which are rows [first, first + n) of a rank's part
- * of a column, into the timeline, whose arrays and row counts exist. Returns false if a row has a
- * value that is impossible in a timeline. */
+ * of a column, into the timeline, whose arrays are allocated and row counts set. Returns false if a
+ * row has a value that is impossible in a timeline. */
 typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, const void *rows);
 
@@ -109,7 +109,8 @@ struct tm_record_column {
                                array */
     size_t stride;          /* size [B] of an element of that array */
     size_t field_at;        /* offset [B] of the value in an element */
-    bool later;             /* older stores lack the column; all its values are then -1, unknown */
+    bool later;             /* the column is missing in older stores, where all its values are -1,
+                               unknown */
 };
 
 typedef struct tm_record_table {
@@ -127,25 +128,24 @@ extern const tm_record_table tm_record_tables[TM_N_RECORDS];
 /** Returns the number of rows that a rank has in a record table. */
 size_t tm_record_rows(const tm_record_table *table, const tm_timeline *timeline);
 
-/** Returns the rows per chunk for a column of @p n_rows. HDF5 refuses chunks longer than the
- * dataset. */
+/** Returns the rows per chunk for a column of @p n_rows; never more than the column has, which HDF5
+ * refuses. */
 static inline size_t tm_store_chunk_rows(size_t chunk_rows, size_t n_rows) {
     return chunk_rows < n_rows ? chunk_rows : n_rows;
 }
 
 /**
- * Prepares HDF5. A program calls this before MPI_Init and before anything else here. HDF5 then does
- * not shut itself down when MPI or the program ends, which crashes after memory ran out. Everything
- * opened here has to be closed explicitly, so HDF5 has nothing left to clean up.
+ * Prepares HDF5. Call it before MPI_Init and before any other function here. It prevents HDF5's own
+ * clean-up at exit, which crashes if memory ran out. So everything opened here must be closed
+ * explicitly.
  * @return  TM_OK; TM_ERR_FAULT: HDF5 cannot start
  */
 tm_status tm_store_start(tm_error *err) TM_MUST_CHECK;
 
-/* Writer: one process, one file. The file is written without a name or, if the file system does not
- * support that, under a temporary name in the same folder. It gets its own name when
- * tm_store_commit returns TM_OK. After a failure of any call, tm_store_abandon leaves nothing
- * behind. Errors name the path of the complete file. All calls return TM_OK, TM_ERR_OUTPUT if the
- * file cannot be written, or TM_ERR_FAULT. */
+/* Writer: one process, one file. The file has no name (or, if the file system does not support
+ * that, a temporary one in the same folder) until tm_store_commit succeeds. After a failure of any
+ * call, tm_store_abandon leaves nothing behind. Errors name the path of the complete file. All
+ * calls return TM_OK, TM_ERR_OUTPUT if the file cannot be written, or TM_ERR_FAULT. */
 
 typedef struct tm_store_writer tm_store_writer;
 
@@ -187,8 +187,8 @@ tm_status tm_store_end_column(tm_store_writer *writer, tm_error *err) TM_MUST_CH
 tm_status tm_store_put_names(tm_store_writer *writer, const tm_names *names,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Writes a result table "analysis.table" as /analysis/ANALYSIS/TABLE. Null is the smallest int64,
- * NaN, "" or the int8 -1; a text of size 0 is therefore read back as null. */
+/** Writes a result table "analysis.table" as /analysis/ANALYSIS/TABLE. Null is stored as the
+ * smallest int64, NaN, "" or the int8 -1, so an empty text is read back as null. */
 tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table,
                              tm_error *err) TM_MUST_CHECK;
 
@@ -240,7 +240,7 @@ bool tm_store_has_table(const tm_store *store, const char *name);
  */
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Called after more rows were appended to the table. It may remove rows. */
+/** Called after each slice was appended to the table. May remove rows. */
 typedef tm_status tm_store_slice_visitor(void *context, tm_table *table, tm_error *err);
 
 /**
@@ -261,9 +261,8 @@ tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t fir
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Reads every row without keeping it. After TM_OK, reading the table can fail only when out of
- * memory.
- * @p n_rows is set only on TM_OK. */
+/** Checks every row without keeping it. If it returns TM_OK, reading the table later can fail only
+ * when out of memory. @p n_rows is set only on TM_OK. */
 tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
                                 tm_error *err) TM_MUST_CHECK;
 
@@ -305,8 +304,8 @@ tm_status tm_store_read_rows(tm_store_column *column, size_t first, size_t n, vo
 /* Timelines, restored from the store. */
 
 /**
- * Reads the ranks of the job from /ranks: all fields of the timeline that are not arrays, including
- * the lengths of the arrays.
+ * Reads from /ranks all fields of the ranks' timelines that are not arrays, including the lengths
+ * of the arrays.
  * @param out  [n] ascending in rank, the arrays NULL; malloc'ed, freed by the caller, n > 0
  * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -316,10 +315,11 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
 /** Selects the parts of the job to read. */
 typedef struct tm_store_choice {
     const bool *ranks; /* [n] whether a rank's arrays are wanted */
-    unsigned records;  /* bits 1 << tm_record of the tables wanted besides spans, steps, tracks and
-                          events; the arrays of the others stay empty */
-    bool spans_alone;  /* steps, tracks and events are not wanted either; records is 0 */
-    bool no_events;    /* everything except the events and their attributes; n_events stays set */
+    unsigned records;  /* bits 1 << tm_record of the tables to read besides spans, steps, tracks and
+                          events; arrays of other tables stay empty */
+    bool spans_alone;  /* read only spans, not even steps, tracks and events; records is 0 */
+    bool no_events;    /* read everything except the events and their attributes; n_events is still
+                          set */
 } tm_store_choice;
 
 #define TM_STORE_ALL_RECORDS (~0u)
@@ -338,9 +338,8 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
                                   tm_error *err) TM_MUST_CHECK;
 
 /**
- * Reads the metadata of some ranks from a store older than /metadata_text. Interns its lists into
- * the names; ids are the same on all processes that request the same ranks. Does nothing for other
- * stores.
+ * Reads the metadata of some ranks from a store older than /metadata_text. Its lists become names,
+ * with the same ids on all processes that request the same ranks. Does nothing for newer stores.
  * @param wanted  [n]; NULL: all
  */
 tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, tm_timeline *ranks,
@@ -359,8 +358,8 @@ typedef struct tm_store_visit_plan {
     bool spans_alone;   /* likewise */
     bool no_events;     /* events and their attributes are not read here; tm_store_read_piece reads
                            them */
-    /* For pieces: returns whether to read a column. Event rows of attributes are always read;
-     * attribute columns that are not read are 0. NULL: all. */
+    /* For pieces: returns whether to read a column. NULL: all. Columns of attributes that are not
+     * read are 0, but their event rows are always read. */
     bool (*takes)(int table, const tm_record_column *column);
     tm_store_visitor *visitor;
     void *context;
@@ -378,7 +377,7 @@ typedef struct tm_store_pieces tm_store_pieces;
 
 /**
  * Opens a reader of pieces.
- * @param plan  its store, names, ranks and records are used while the pieces are open
+ * @param plan  only its store, names, ranks and records are used, until the pieces are closed
  * @param most  maximum rows of a piece, at least 1
  * @param out   set only on TM_OK; closed by the caller, before the store is
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
@@ -392,7 +391,7 @@ void tm_store_close_pieces(tm_store_pieces *pieces);
  * It can restart at 0 at any time. If ranks ascend, each chunk is unpacked once. Checks everything
  * that tm_store_read_timelines checks.
  * @param at    index of the rank, whose tracks and steps are present
- * @param what  tm_rows_part
+ * @param what  tm_rows_part, or'ed
  * @param out   events up to the maximum of a piece, without tracks and steps; launches and
  *              attributes refer to rows of the rank; valid until the next call
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
@@ -401,15 +400,16 @@ tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, 
                               const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Indexes once where the attributes of each piece are stored. tm_store_seek_piece then reads
- * nothing, and attribute tables without a row in a piece are not read. Pieces must start at
- * multiples of the maximum rows. Takes 8 B per piece and table.
+ * Indexes once where the attributes of each piece are stored. Afterwards tm_store_seek_piece reads
+ * nothing, and for a piece only those attribute tables are read that have rows in it. Pieces must
+ * then start at multiples of the maximum rows. Takes 8 B per piece and table.
  * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_index_pieces(tm_store_pieces *pieces, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the attributes of a piece that does not follow the piece that was read last.
+ * Call before tm_store_read_piece if the next piece does not follow the last one: finds its
+ * attributes.
  * @param first  first row of the next piece
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -29,12 +29,13 @@ extern const char tm_epoch_ns[];
 /** Returns whether a column is a time since the epoch. */
 bool tm_column_is_epoch(const tm_column *column);
 
-/** How a report draws a table without a view of its own, in addition to its rows. */
+/** The chart that a report draws of a table, above its rows, if the table has no view of its own.
+ */
 typedef enum tm_form {
     TM_FORM_TABLE, /* only as rows */
     TM_FORM_BARS,  /* a bar for each rank; the rank is the only key */
     TM_FORM_MAP,   /* a map of ranks and steps; the table has a column `step` */
-    TM_FORM_LINE   /* a line for each rank over the column of times */
+    TM_FORM_LINE   /* a line for each rank over the table's column of times */
 } tm_form;
 
 typedef struct tm_table_def {
@@ -46,15 +47,14 @@ typedef struct tm_table_def {
     int top;       /* column by which `--top` sorts, largest first; -1 if none */
     bool internal; /* the table is only the input of other tables: it is neither stored nor shown */
     int n_merged;  /* of an internal table without texts: number of leading columns that form the
-                      key; rows of all ranks with equal keys are merged on one process; 0: not
-                      merged */
-    int n_prose;   /* number of last columns, texts that are sentences; a terminal shows them
-                      completely, below their row */
-    tm_form form;  /* how a report draws the column `top` */
+                      key by which the rows of all ranks are merged; 0: not merged */
+    int n_prose;   /* number of last columns that hold sentences; a terminal prints them in full,
+                      below their row */
+    tm_form form;  /* chart of the column `top` */
 } tm_table_def;
 
-/* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines one whose rows are merged by
- * the columns before @p rank, the column of the rank. */
+/* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines one whose rows are merged over
+ * ranks: all columns before @p rank, the rank's column, form the key. */
 #define TM_INTERNAL_TABLE(name_, doc_, columns_, n_columns_, n_keys_)                              \
     {                                                                                              \
         .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
@@ -89,7 +89,8 @@ typedef struct tm_table {
 
 /** All tables of a run, one for each definition passed at creation. */
 typedef struct tm_tables {
-    tm_table *tables; /* owned; an extra table after the last one is returned for unknown names */
+    tm_table *tables; /* owned; behind the last one is an empty table, which is returned for unknown
+                         names */
     size_t n_tables;
     const char **names; /* owned; [n_tables] names of the definitions, for tm_tables_find */
 } tm_tables;
@@ -109,22 +110,22 @@ void tm_tables_destroy(tm_tables *tables);
 /** Removes all rows, including packed ones, and frees their memory. */
 void tm_table_clear(tm_table *table);
 
-/** Removes all rows and texts except packed ones; keeps the rows' memory for new rows. */
+/** Removes all rows except packed ones, and all texts; keeps the memory for new rows. */
 void tm_table_clear_rows(tm_table *table);
 
 /** Frees the memory of unused rows. */
 void tm_table_trim(tm_table *table);
 
 /** Returns the table of an internal name ("overlap.rank") and unpacks its rows if they are packed.
- * An unknown name is a bug: an assert or, without asserts, a table that is always empty. */
+ * An unknown name is a bug: an assert or, without asserts, an empty table. */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table);
 
 /** Returns whether a text is the name of the table: "overlap.rank", or overlap_rank, which SQL
  * accepts without quotes. */
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
-/** Returns whether a text is the name of the table or of its analysis ("overlap"), or a name that
- * one of them had in the last version. */
+/** Returns whether a text is the name of the table or of its analysis ("overlap"), now or in the
+ * last version. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
 
 /** Returns the table of a name given by the user, or NULL. */
@@ -160,7 +161,7 @@ void tm_cell_set_int(tm_cell *cell, int64_t value);
 void tm_cell_set_bool(tm_cell *cell, bool value);
 void tm_cell_set_real(tm_cell *cell, double value);
 
-/** Sets scale * numerator / denominator, or null if the denominator is 0. */
+/** Sets scale * numerator / denominator; null if the denominator is 0. */
 void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t denominator);
 
 /**
@@ -215,13 +216,12 @@ tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows, appends them to the rows that are already packed, and leaves the table without
- * rows. Used until the rows of all ranks have arrived; packed rows take a fifth of the memory.
- * TM_OK; TM_ERR_FAULT when out of memory. */
+ * rows. Packed rows take a fifth of the memory. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_compress(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Visits the packed rows one by one, in the order in which they were added, without unpacking the
- * table. For callers that need only some of the rows, or each row once.
+ * table.
  * @param visit  gets a row [columns], valid until it returns; returns false when out of memory
  * @return       TM_OK; TM_ERR_FAULT when out of memory
  */
@@ -233,9 +233,8 @@ tm_status tm_table_each_compressed(const tm_table *table,
  * of memory. */
 tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Packs all rows until tm_tables_find asks for the table. For rows that are complete and sorted;
- * many such tables are only stored. Does nothing if there are few rows. TM_OK; TM_ERR_FAULT when
- * out of memory. */
+/** Packs all rows until tm_tables_find asks for the table. Call it when the rows are complete and
+ * sorted. Does nothing if there are few rows. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Appends the rows of a table packed by tm_table_rest to another table of the same definition; the

@@ -14,7 +14,7 @@
 /** Kind of an event. Values are stored. */
 typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } tm_event_kind;
 
-/* Event categories (`cat`, any case): value (stored), word in the store, older synonym. */
+/* Event categories (`cat`, any case): stored value, word in the store, older word. */
 #define TM_CATEGORY_LIST(X)                                                                        \
     X(TM_CAT_OTHER, 0, "other", NULL)                                                              \
     X(TM_CAT_CPU_OP, 1, "cpu_op", "operator")                                                      \
@@ -121,14 +121,15 @@ const char *tm_wait_text(tm_wait_kind kind);
 /** Severity of a count of events or values. */
 typedef enum tm_diagnostic {
     TM_DIAGNOSTIC_NOTE,     /* an expected property of the trace: not reported to the user */
-    TM_DIAGNOSTIC_MINOR,    /* kept unchanged; it does not affect the figures of the summary */
+    TM_DIAGNOSTIC_MINOR,    /* kept unchanged; no effect on the figures of the summary */
     TM_DIAGNOSTIC_ODD,      /* kept unchanged, but figures may be wrong because of it */
-    TM_DIAGNOSTIC_REPAIRED, /* malformed text, repaired; counts the repaired values or strings */
+    TM_DIAGNOSTIC_REPAIRED, /* malformed text that was repaired; counts the repaired values or
+                               strings */
     TM_DIAGNOSTIC_SKIPPED   /* events read but not kept */
 } tm_diagnostic;
 
 /* Counts made while a trace is read and its timeline built: id, word, severity, meaning. All are in
- * the store's /ranks and, by trace, in /spans. */
+ * the store's /ranks (sums of a rank) and /spans (of each trace). */
 #define TM_COUNT_LIST(X)                                                                           \
     X(TM_COUNT_NO_TIME, "no_time", TM_DIAGNOSTIC_SKIPPED,                                          \
       "duration, instant or counter events without a valid ts or dur")                             \
@@ -306,9 +307,9 @@ typedef struct tm_copy_attr {
  * the same on all ranks and in all runs; the order of the kernels shows the run. */
 enum { TM_SEQ_REPEATED = -2 };
 
-/** A communication kernel, or the CPU operator that issued it. Matching sets wait_ns, exposed_ns
- * (waits/exposed.h), and first_rank and first_event, which identify the operation that the kernel
- * belongs to, complete or not. */
+/** A communication kernel, or the CPU operator that issued it. wait_ns, exposed_ns, first_rank and
+ * first_event are set after matching. first_rank and first_event identify the operation, complete
+ * or not. */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 if not in the trace */
     int64_t seq;      /* position among the group's operations, or TM_SEQ_REPEATED */
@@ -316,10 +317,11 @@ typedef struct tm_collective_attr {
     int64_t wait_ns;    /* wait until the operation's last rank arrived; -1 if it has no wait */
     int64_t exposed_ns; /* of a kernel: part of its duration in which the rank computes nothing; -1
                            unknown */
-    int64_t call_bytes; /* of a kernel without a recorded size: size of the tensors of the call
+    int64_t call_bytes; /* of a kernel without a recorded size: size [B] of the tensors of the call
                            that launched it, -1 unknown (timeline/comm_calls.h); not stored */
     uint32_t event;
-    uint32_t first_event;            /* kernel's row among events of first_rank; 0 not matched */
+    uint32_t first_event;            /* row of the operation's kernel on first_rank; 0 not
+                                        matched */
     int32_t first_rank;              /* lowest rank of the operation, -1 not matched */
     int32_t group_size;              /* number of ranks */
     int32_t rank_start, rank_stride; /* the group's global ranks are rank_start + i x rank_stride,
@@ -342,14 +344,13 @@ typedef struct tm_communicator {
                         least n, for n > 1 */
     int32_t place;   /* place of this rank in the communicator; -1 if unknown */
     bool used;       /* used by a kernel of this rank */
-    bool numbered; /* whether the communicator's kernels have a Comms Id from NCCL's counters, which
-                      other traces lack */
-    bool joined;   /* this rank's trace has the communicator's name and ranks (match/joined.h) */
-    uint64_t nccl; /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
+    bool numbered;   /* whether the kernels have a Comms Id from NCCL's counters. Traces of other
+                        profilers have none */
+    bool joined;     /* this rank's trace has the communicator's name and ranks (match/joined.h) */
+    uint64_t nccl;   /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
 } tm_communicator;
 
-/** Every NCCL profiler writes at least this many of the up to 16 hex digits of a communicator's
- * hash. */
+/** NCCL profilers write at least this many of the up to 16 hex digits of a communicator's hash. */
 enum { TM_NCCL_DIGITS = 14 };
 
 /** Returns the first digits of a hash, without leading zeros. */
@@ -387,8 +388,8 @@ typedef struct tm_shapes_attr {
     uint32_t shapes; /* name id of its `Input Dims` in one line: [[8, 16], [16], []] */
 } tm_shapes_attr;
 
-/** Further inputs that determine how much an operator computes or which parameters a model has.
- * Only for operators that are known to need them (timeline/counted.h). */
+/** Further inputs of an operator. Recorded only for operators whose computation or parameters they
+ * determine (timeline/counted.h). */
 typedef struct tm_inputs_attr {
     uint32_t event;
     uint32_t types;    /* name id of its `Input type`: a JSON list of texts */
@@ -409,9 +410,9 @@ typedef struct tm_operator_attr {
 } tm_operator_attr;
 
 /** A recorded wait: of a stream for a CUDA event (stream_wait), or of the host for an event, a
- * stream or all work of a context. Its event has category cuda_sync; both streams are on that
- * event's device. An event_sync may come from cudaEventQuery, which does not wait: check the name
- * of the call. Building the timeline sets call and record. */
+ * stream or all work of a context. Its row has category cuda_sync and the device of both streams.
+ * An event_sync may come from cudaEventQuery, which does not wait: check the call's name. Building
+ * the timeline sets call and record. */
 typedef struct tm_wait_attr {
     int64_t correlation;        /* correlation id of the call that waits */
     int64_t record_correlation; /* correlation id of the call that recorded the event; 0 if not in
@@ -427,8 +428,8 @@ typedef struct tm_wait_attr {
 
 /** Compiler information of XLA or TensorFlow on a device event: its names and what it computes. */
 typedef struct tm_xla_attr {
-    int64_t flops, bytes; /* of one execution, as counted by the compiler; bytes: read and written
-                             in the device's main memory; -1 if not recorded */
+    int64_t flops, bytes; /* of one execution, as the compiler estimates them; bytes: read from and
+                             written to the device's main memory; -1 if not recorded */
     uint32_t event;
     uint32_t program;  /* name id of the module, with its fingerprint if it has one */
     uint32_t hlo;      /* name id of the operation in the module: "fusion.2" */
@@ -465,12 +466,11 @@ typedef struct tm_step {
                                  the step */
     int64_t begin_ns, end_ns; /* the window, half open */
     bool annotated;           /* false: the trace marks no steps */
-    uint32_t name; /* name id of the annotation; TM_NO_NAME if the trace marks no steps, and in
-                      the results of tm_store_read_ranks */
+    uint32_t name; /* name id of the annotation; TM_NO_NAME if the trace marks no steps, or if not
+                      read (tm_store_read_ranks) */
 } tm_step;
 
-/** Recordings further apart than this belong to different jobs, because no clock is that wrong. A
- * time before TM_FIRST_DAY_NS is not a time of day. */
+/** Recordings further apart than this are of different jobs: no clock is that wrong. */
 #define TM_FAR_APART_NS INT64_C(600000000000)
 #define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* start of 2000 */
 
@@ -481,36 +481,34 @@ typedef struct tm_span {
     int64_t begin_ns, end_ns;          /* range of its duration events, except those of category
                                           trace and of the operating system */
     int64_t gpu_begin_ns, gpu_end_ns;  /* range of its GPU events */
-    int64_t open_ns;                   /* time at which the profilers of the ranks that this rank
-                                          first communicated with had all started (mpi/opening.h);
-                                          begin_ns if that was earlier */
-    int64_t n_durations, n_gpu_events; /* numbers of events. A range above without events is [0,
-                                          0) */
-    int64_t counts[TM_N_COUNTS];       /* by tm_count, of this trace only; if the trace has several
-                                          spans, the first one has them */
+    int64_t open_ns;                   /* when the profilers of the ranks with which this rank first
+                                          communicated had all started (mpi/opening.h); begin_ns if
+                                          that was earlier */
+    int64_t n_durations, n_gpu_events; /* a range above without events is [0, 0) */
+    int64_t counts[TM_N_COUNTS];       /* by tm_count, of the trace; only in its first span */
     bool truncated;                    /* the trace is cut short */
 } tm_span;
 
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
     int64_t wait_ns;     /* -1 if its operation has no wait */
-    int64_t least_ns;    /* for an operation that lacks ranks: lower bound of its wait, i.e. the
-                            time until the last of the recorded ranks, less the clock uncertainty;
-                            -1 if unknown */
+    int64_t least_ns;    /* if the operation lacks ranks: lower bound of the wait. It is the time
+                            until the last recorded rank started, minus the clock uncertainty; -1 if
+                            unknown */
     int64_t lateness_ns; /* if only this rank was last: time from the second to last rank's start to
                             its own start */
     int64_t caused_ns;   /* wait of other ranks that this kernel caused, rounded down */
-    uint64_t caused_fraction; /* the fraction that caused_ns lacks, in units of 2^-40 ns */
+    uint64_t caused_fraction; /* fraction lost by rounding caused_ns down, in units of 2^-40 ns */
     int64_t doubt_ns;         /* uncertainty of caused_ns: the sum of the clock errors of the ranks
                                  that waited */
     int64_t step;             /* number of the operation's step, -1 none */
     int32_t group_size;
     bool matched;    /* whether the kernel belongs to an operation, complete or not */
     bool complete;   /* every member of the operation has a kernel */
-    bool at_least;   /* whether the group may have further members that no trace shows */
+    bool at_least;   /* whether the group may have more members, without traces */
     bool last, tied; /* whether only this rank arrived last; whether it shares the last place with
                         another rank */
-    bool untied;     /* only one of the operation's ranks arrived last; it may be another rank */
+    bool untied;     /* exactly one of the operation's ranks, this or another one, arrived last */
 } tm_comm_answer;
 
 /** How a rank's clock was aligned to the job's. */
@@ -528,10 +526,11 @@ typedef struct tm_rank_clock {
     int64_t offset_ns; /* offset at middle_ns, the middle of the rank's trace */
     int64_t middle_ns; /* recorded time */
     double drift_ppb;
-    int64_t uncertainty_ns;    /* standard deviation of the offset at the time of the trace at which
-                                  it is largest */
+    int64_t uncertainty_ns;    /* standard deviation of the offset at that time of the trace at
+                                  which it is largest */
     int64_t spread_ns;         /* robust standard deviation of the GPU clocks of its domain */
-    int64_t low_ns, high_ns;   /* the offset is certainly in this interval, if it is bounded */
+    int64_t low_ns, high_ns;   /* interval that certainly contains the offset; the int64 limits if
+                                  it is unbounded */
     int64_t residual_ns;       /* if n_residuals > 0: median difference between its ends of
                                   collectives and those of other ranks */
     int64_t n_residuals;       /* number of ends from which residual_ns is computed */
@@ -561,16 +560,16 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
 typedef enum tm_level_lane {
     TM_LEVEL_COMPUTE = 0,   /* P */
     TM_LEVEL_TRANSFER = 1,  /* communication after the operation's last rank arrived */
-    TM_LEVEL_WAIT = 2,      /* communication before the last rank arrived, except while another
-                               operation transfers */
-    TM_LEVEL_UNMATCHED = 3, /* communication of operations without known waits, except while another
-                               operation waits or transfers */
+    TM_LEVEL_WAIT = 2,      /* communication before the operation's last rank arrived, without times
+                               in which another operation transfers */
+    TM_LEVEL_UNMATCHED = 3, /* communication of operations without known waits, without times in
+                               which another operation waits or transfers */
     TM_LEVEL_COPIES = 4,    /* M without P */
     TM_LEVEL_HOST = 5,      /* operators and runtime and driver calls of all threads */
     TM_N_LEVEL_LANES
 } tm_level_lane;
 
-/** Minimum number of events per row of the finest level. */
+/** The finest level has, on average, at least this many events per row. */
 enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
@@ -591,7 +590,7 @@ typedef struct tm_timeline {
     uint32_t host;               /* name id of the host, which the trace, the file name or the user
                                     gives; TM_NO_NAME if unknown */
     uint32_t format;             /* name id of the reader's name */
-    int32_t device;              /* device with the most busy time, -1 without GPU events */
+    int32_t device;              /* device with the most busy time, -1 if there are no GPU events */
     bool truncated;              /* at least one of its traces is truncated */
     int64_t counts[TM_N_COUNTS]; /* by tm_count, summed over its traces */
 
@@ -613,7 +612,7 @@ typedef struct tm_timeline {
     uint8_t *step_marks; /* one bit per event, NULL if none: see tm_timeline_is_step */
     tm_span *spans;      /* ordered by start time */
     size_t n_spans;
-    void *attrs[TM_N_ATTRS]; /* by tm_attr: array of tm_launch_attr, of tm_kernel_attr, ... */
+    void *attrs[TM_N_ATTRS]; /* by tm_attr: arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
     tm_launch_shape *shapes; /* [n_shapes] distinct launch parameters of the kernels, in any
                                 order */
@@ -638,12 +637,12 @@ typedef enum tm_rows_part {
     TM_ROWS_KINDS = 4,    /* columns category, kind and role */
     TM_ROWS_ATTRS = 8,    /* the attributes */
     TM_ROWS_NAMES = 16,   /* name */
-    TM_ROWS_ALL = 31      /* all of these and step */
+    TM_ROWS_ALL = 31      /* all of the above, and step */
 } tm_rows_part;
 
 /** Source of a rank's events, in pieces. */
 typedef struct tm_event_rows {
-    /** Reads events of the rank from @p first on, which is 0 or the end of the last piece; see
+    /** Reads events of the rank from row @p first on, which is 0 or the end of the last piece; see
      * tm_store_read_piece. */
     tm_status (*read)(void *context, size_t first, unsigned what, const tm_timeline **out,
                       tm_error *err);
@@ -654,7 +653,7 @@ typedef struct tm_event_rows {
  * Moves to the next events of a rank. On entry *first and *piece describe the previous piece;
  * *piece is NULL before the first.
  * @param rows  NULL: the events are in the timeline, as one piece
- * @param what  tm_rows_part
+ * @param what  tm_rows_part, or'ed
  */
 tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timeline, unsigned what,
                              size_t *first, const tm_timeline **piece, tm_error *err) TM_MUST_CHECK;
@@ -677,8 +676,8 @@ bool tm_timeline_lacks_compute(const tm_timeline *timeline);
 
 /** Returns whether a CPU event marks a step of the job or of the profiler. Such an event encloses a
  * step's work and is not work itself. Use only this function to identify steps, because which
- * annotations are steps depends on the trace and on --step-pattern. Always false if steps were not
- * determined, as in timelines of tm_store_read_timelines. */
+ * annotations are steps depends on the trace and on --step-pattern. Always false for timelines of
+ * tm_store_read_timelines: their steps were not determined. */
 static inline bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row) {
     return timeline->step_marks && (timeline->step_marks[row / 8] >> row % 8 & 1);
 }
@@ -712,8 +711,7 @@ const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, ui
  * from one into the next. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns the later of a time of the rank and the time from which the profilers of its peers were
- * running (tm_span.open_ns). */
+/** Returns the later of a time and tm_span.open_ns of its recording. */
 static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns) {
     const tm_span *in = timeline->spans;
     if (timeline->n_spans > 1)
@@ -725,9 +723,9 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
 /** Returns the middle [ns] of the time from first start to last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Assigns host numbers to ranks without a recorded host, in ascending order of ranks. A rank is
- * taken to be on the host of the rank before it if its device number is higher and if the ranks are
- * adjacent or differ as much as the devices. Without a device number, adjacent ranks are on one
+/** Assigns host numbers to ranks without a recorded host, in ascending order of ranks. A rank
+ * counts as on the host of the previous rank if its device number is higher and the ranks differ
+ * by 1 or by as much as the devices. Without device numbers, ranks that differ by 1 are on one
  * host. */
 typedef struct tm_host_rule {
     int64_t rank, device; /* rank and device of the last rank; rank is -2 before the first */

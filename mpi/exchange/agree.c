@@ -9,8 +9,8 @@
 #include "base/hash.h"
 
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts) {
-    /* One reduction finds both the minimum and the maximum: the maximum is the complement of the
-     * minimum of the complements. */
+    /* The maximum is the complement of the minimum of the complements, so one reduction finds
+     * both. */
     uint64_t ends[2] = {counts ? value : UINT64_MAX, counts ? ~value : UINT64_MAX};
     tm_mpi_reduce(comm, ends, 2, MPI_UINT64_T, MPI_MIN);
     return ends[0] >= ~ends[1];

@@ -10,7 +10,7 @@ enum {
     SHORTEST_NS = 10000,
     LONGEST_NS = 1000000,
     LONGEST_OF_DATA_NS = 50000, /* short sleeps: MPI moves a large message only during its calls */
-    FEW = 1000 /* number of values from which the transfer takes longer than the wait for other
+    FEW = 1000 /* number of values from which a transfer takes longer than waiting for the other
                   processes */
 };
 
@@ -21,7 +21,7 @@ static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
     nanosleep(&pause, NULL);
 }
 
-/* What a process waits for. MPI is asked repeatedly whether it has happened. */
+/* What a process waits for: MPI is asked repeatedly whether it has happened. */
 typedef struct question {
     MPI_Request *request; /* request to complete; NULL: a message to arrive */
     MPI_Comm comm;

@@ -5,12 +5,11 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* Small enough for a buffer on the stack, so that a piece can be received and dropped even when out
- * of memory. */
+/* Small enough for a buffer on the stack: a piece can then be received and dropped even when out of
+ * memory. */
 enum { PIECE = 1 << 18 };
 
-/* MPI errors are fatal by default. They get here only if the communicator's error handler
- * returns. */
+/* Reached only if the communicator's error handler returns: by default, MPI errors are fatal. */
 static tm_status check(int code, tm_error *err) {
     return code == MPI_SUCCESS
                ? TM_OK

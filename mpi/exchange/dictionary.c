@@ -11,9 +11,8 @@
 
 enum { TAG_NAMES = 12 };
 
-/* What a text is used for. Event names come before all other texts, so that arrays indexed by event
- * name do not grow with the number of ranks: the other texts include some that only one rank has,
- * such as names of threads and processes. */
+/* What a text is used for. Event names get the lowest ids, so that arrays indexed by them are
+ * short. Other texts grow with the number of ranks: names of threads and processes, for example. */
 enum { UNUSED, OF_EVENT, OF_OTHER };
 
 typedef struct word {

@@ -13,8 +13,8 @@ typedef struct told {
     char name[TM_HOST_MAX];
 } told;
 
-/* Numbers the hosts in the order of their first processes. The first process of a host has the
- * lowest number there, so a host is numbered before its other processes are reached. */
+/* Numbers the hosts in the order of their first processes. A host gets its number at its first
+ * process, which is the lowest on it, so the number exists when its other processes are reached. */
 static bool number_hosts(const told *all, int n_processes, tm_hosts *out) {
     out->of = malloc((size_t)n_processes * sizeof *out->of);
     out->names = malloc((size_t)n_processes * sizeof *out->names);

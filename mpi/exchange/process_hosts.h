@@ -1,4 +1,4 @@
-/* Hosts of the job's processes. A file on the local disk of one host may not exist on another. */
+/* Hosts of tmerge's processes. A file on the local disk of one host may not exist on another. */
 #ifndef TMERGE_MPI_PROCESS_HOSTS_H
 #define TMERGE_MPI_PROCESS_HOSTS_H
 
@@ -8,11 +8,11 @@
 
 #include "tmerge/status.h"
 
-/** The hosts, numbered in the order of their first processes. The same on every process, except
- * self and node. */
+/** The hosts on which the processes run, numbered in the order of their first processes. The same
+ * on every process, except self and node. */
 typedef struct tm_hosts {
     int n;
-    int *of;                    /* owned; [processes] host of each */
+    int *of;                    /* owned; [processes] host of each process */
     char (*names)[TM_HOST_MAX]; /* owned; [n] host names as reported by the hosts */
     int self;                   /* host of this process */
     bool leads;                 /* this process is the first of its host */

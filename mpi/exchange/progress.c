@@ -124,7 +124,7 @@ void tm_progress_end(tm_progress *progress) {
     }
     take(progress, &progress->pending);
     for (;;) {
-        const struct timespec pause = {0, 20000000}; /* 20 ms between polls */
+        const struct timespec pause = {0, 20000000};
         drain(progress);
         if (progress->n_ended == progress->n_processes - 1)
             break;

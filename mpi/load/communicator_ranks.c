@@ -16,8 +16,8 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* Gets the members of this process's communicators from all processes. *n_alone is that of
- * tm_memberships_answer, counted over the communicators that this process owns. */
+/* Gets the members of this process's communicators from all processes. *n_alone is set as by
+ * tm_memberships_answer, for the communicators that this process owns. */
 static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {
     tm_vec here = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = tm_mpi_shuffle(comm, own, owner_of, &here, err);
@@ -33,7 +33,7 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alo
 
 bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
                            const tm_names *names) {
-    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* lowest, and complement of the highest */
+    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* minimum and, as its complement, maximum */
     for (size_t i = 0; i < n; i++) {
         tm_text format = tm_names_text(names, timelines[i].format);
         uint64_t hash = tm_hash_mixed(0, format.bytes, format.size);
@@ -60,7 +60,7 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
            sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
 }
 
-/* For ranks that recorded no communicators: finds which groups of theirs are communicators that
+/* For ranks that recorded no communicators: finds which of their groups are communicators that
  * other ranks recorded under other names. */
 static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec *own,
                              tm_error *err) {
@@ -80,8 +80,8 @@ static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* If no trace gives the world size, sets it to the largest minimum number of ranks that a
- * communicator implies. */
+/* If no trace gives the world size, raises it to the largest number of ranks that a communicator
+ * has at least. */
 static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
     const tm_membership *v = own->data;
     int64_t least = 1;
@@ -92,7 +92,7 @@ static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
         loaded->world_size = least;
 }
 
-/* Finds the peers of host transfers that were recorded without their group. */
+/* Finds the peers of host transfers whose group was not recorded. */
 static tm_status find_peers(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
     tm_vec own = TM_VEC(tm_transfers), all = TM_VEC(tm_transfers);
     tm_status status = TM_OK;

@@ -15,9 +15,9 @@
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Returns whether the ranks' traces have several formats. Formats name groups in different ways, so
- * the groups in one format say nothing about ranks with another format.
- * Collective: over comm.
+ * Returns whether the ranks' traces have several formats. Formats name groups differently, so a
+ * group in one format does not show which ranks with another format belong to it. Collective: over
+ * comm.
  * @param timelines  [n]
  * @param names      with the names of their formats
  */

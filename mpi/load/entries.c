@@ -51,9 +51,8 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
 }
 
 /* Adds entries for a file that is a trace: one for each unit, or one for the file. Also sets the
- * kind in `entry`. Ranks of units are determined only here: from the rank map (it has the rank of
- * the first unit; the others follow), from the name of a file with one unit, or from the file's
- * content. */
+ * kind in `entry`. Sets the ranks of units: from the rank map, which has the rank of the first unit
+ * (the others follow), from the name of a file with one unit, or from the file's content. */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {
@@ -94,7 +93,7 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
     return tm_table_set_text(left_out, &row[2], message, err);
 }
 
-/* Sorts entries by input; those of an input are adjacent and ordered. NULL when out of memory. */
+/* Sorts entries by input; entries of one input keep their order. NULL when out of memory. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
     tm_entry *sorted = calloc(n + 1, sizeof *sorted);
@@ -112,7 +111,7 @@ static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     return sorted;
 }
 
-/* Sets how many int64 numbers each process has and where they are placed in the gathered array.
+/* Computes how many int64 numbers each process has and where they are placed in the gathered array.
  * Returns false if they are too many for one message. */
 static bool lay_out(MPI_Comm comm, size_t n_own, int *counts, int *places, int64_t *total) {
     int n_processes;
@@ -169,9 +168,8 @@ tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n, tm_erro
     return TM_OK;
 }
 
-/* Aligns the epochs of sessions on the same host, which share its monotonic clock. Epochs that
- * differ by less than a second, the error with which start times are read, are set to the lowest
- * one. */
+/* Aligns the epochs of sessions of one host, which share its monotonic clock. If epochs differ by
+ * less than a second, with which start times are read, all are set to the lowest. */
 static void tie_clocks(tm_entry *entries, size_t n) {
     const int64_t apart_ns = 1000000000;
     for (size_t i = 0; i < n; i++) {
@@ -179,8 +177,8 @@ static void tie_clocks(tm_entry *entries, size_t n) {
         int64_t lowest = own->clock_ns;
         for (size_t k = 0; k < n && entries[i].has_unit && own->host != 0 && lowest >= 0; k++) {
             const tm_unit *other = &entries[k].unit;
-            /* The other entry's epoch may have been lowered already, by less than a second. So look
-             * among all entries again, around that epoch. */
+            /* The other entry's epoch may have been lowered by less than a second. So look around
+             * it among all entries again. */
             if (entries[k].has_unit && other->host == own->host && other->clock_ns >= 0 &&
                 other->clock_ns < lowest && own->clock_ns - other->clock_ns < apart_ns)
                 lowest = other->clock_ns;
@@ -189,7 +187,7 @@ static void tie_clocks(tm_entry *entries, size_t n) {
     }
 }
 
-/* An entry and the path by which it is ordered. */
+/* An entry and the path by which it is sorted. */
 typedef struct by_path {
     const char *path;
     size_t place;
@@ -203,8 +201,8 @@ static int in_order(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Sorts the traces without a rank whose format has by_path by their paths. Other entries keep their
- * places. */
+/* Sorts entries without a rank whose format has by_path by their paths. Other entries stay where
+ * they are. */
 static tm_status order_by_path(tm_loader *l, tm_error *err) {
     tm_vec found = TM_VEC(by_path);
     bool ok = true;
@@ -273,8 +271,8 @@ static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     return tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the path of another input that holds the same recording in a better form; NULL if there
- * is none. */
+/* Returns the path of another input that is a better file of the same recording; NULL if there is
+ * none. */
 static const char *covering(const tm_loader *l, size_t i, const tm_format *format) {
     const tm_input *inputs = l->options->inputs;
     for (size_t k = 0; k < l->options->n_inputs && format->is_covered; k++)
@@ -291,7 +289,7 @@ static tm_status leave_covered(tm_loader *l, size_t i, const char *other, tm_err
 
 static const char not_a_trace[] = "not a trace";
 
-/* Adds the content of an input to `found`: one entry, or one per unit. */
+/* Appends the content of an input to `found`: one entry, or one per unit. */
 static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const tm_input *input = &l->options->inputs[i];
     tm_file_info info = {.kind = TM_FILE_OTHER};
@@ -350,7 +348,7 @@ tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *
     return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Reports that there is no trace; says why a file was left out, if one was. */
+/* Reports that there is no trace, and why a file was left out, if one was. */
 static tm_status fail_without_traces(const tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->left_out->n_rows && status == TM_OK; i++) {

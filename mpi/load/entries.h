@@ -1,4 +1,4 @@
-/* Data on the inputs that all processes share before and during reading. */
+/* The inputs, as all processes know them before and during reading. */
 #ifndef TMERGE_MPI_ENTRIES_H
 #define TMERGE_MPI_ENTRIES_H
 
@@ -10,8 +10,9 @@
 
 enum { TM_ENTRY_BAD = 100 };
 
-/** An input, or one unit of an input with several. Contains only numbers, all 0 except on the
- * process that fills the entry. So a sum over processes gives the entries to all. */
+/** An input, or one unit of an input with several. Contains only numbers, which are 0 on all
+ * processes but the one that fills the entry. A sum over the processes therefore gives the entries
+ * to all. */
 typedef struct tm_entry {
     int64_t input;                   /* index into the inputs */
     int64_t kind;                    /* tm_file_kind; TM_ENTRY_BAD: unreadable */

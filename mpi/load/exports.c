@@ -32,8 +32,8 @@ static const char *path_of(const exporter *x, size_t i) {
     return x->options->inputs[i].path;
 }
 
-/* Returns the process that exports a report, -1 for other files. Reports go round robin to the
- * processes that can open them: they have similar sizes. */
+/* Returns the process that exports a report, -1 for other files. Reports have similar sizes, so
+ * they go round robin to the processes that can open them. */
 static int exporter_of(const exporter *x, size_t *n_reports, size_t i) {
     if (!tm_converter_of(path_of(x, i)))
         return -1;
@@ -48,7 +48,7 @@ static bool has_hosts(const exporter *x) {
     return x->readers.n_hosts > 1;
 }
 
-/* Returns whether this host sees an input. */
+/* Returns whether this host can open an input. */
 static bool sees(const exporter *x, size_t i) {
     return !has_hosts(x) || tm_hosts_has(x->options->inputs[i].seen, x->options->hosts->self);
 }
@@ -58,7 +58,8 @@ static const char *name_in(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Returns the input that is the export next to a report and sets its stat data; n if none. */
+/* Returns the index of the input that is the export next to a report, and sets its stat data; n if
+ * there is none. */
 static size_t find_export(const exporter *x, const char *report, struct stat *info) {
     size_t n = x->options->n_inputs, i = 0;
     char path[TM_PATH_MAX * 4];
@@ -101,8 +102,8 @@ static void decide(exporter *x, size_t i) {
     }
 }
 
-/* Gives every process the states. Each state is set by one process and is 0 on the others, or has
- * an older, lower value there, so the maximum is the current state. */
+/* Gives every process the states. One process sets each state; on the others it is 0 or has an
+ * older, lower value. So the maximum is the current state. */
 static tm_status share_states(const exporter *x, tm_error *err) {
     size_t n = x->out->n;
     if (n > INT32_MAX)
@@ -111,7 +112,7 @@ static tm_status share_states(const exporter *x, tm_error *err) {
     return TM_OK;
 }
 
-/* Makes a folder whose name shows that it belongs to tmerge, in case the process is killed.
+/* Makes a folder whose name shows that it belongs to tmerge, in case tmerge is killed.
  * @param out  unchanged if no folder can be made there; errno then holds the reason */
 static tm_status make_folder_at(const exporter *x, const char *place, int size_of_place, char **out,
                                 tm_error *err) {
@@ -137,7 +138,8 @@ static tm_status make_folder_at(const exporter *x, const char *place, int size_o
     return TM_OK;
 }
 
-/* Makes the folder on the first process of each host. The output may be on another host's disk. */
+/* Makes the folder on the first process of each host, because the output may be on another host's
+ * disk. */
 static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
     const char *beside = x->options->output ? x->options->output : "";
     TM_TRY(make_folder_at(x, beside, (int)(name_in(beside) - beside), out, err));
@@ -150,13 +152,14 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
             TM_TRY(make_folder_at(x, place, n, out, err));
     }
     return *out ? TM_OK
-                : tm_fail(err, TM_ERR_OUTPUT, x->options->output, -1,
-                          "the folder next to it for the exports of reports cannot be created: %s",
-                          strerror(reason));
+                : tm_fail(
+                      err, TM_ERR_OUTPUT, x->options->output, -1,
+                      "the folder for exports of reports, next to this file, cannot be created: %s",
+                      strerror(reason));
 }
 
-/* Has an export removed if tmerge is killed, and the journal of SQLite next to it if the export is
- * a database. */
+/* Has an export removed if tmerge is killed, and SQLite's journal next to it if the export is a
+ * database. */
 static void guard_export(const tm_guard *guard, const char *path, size_t size) {
     static const char journal[] = "-journal";
     char *name = malloc(size + sizeof journal);
@@ -180,7 +183,7 @@ static tm_status name_exports(const exporter *x, tm_error *err) {
         char *path = malloc(size);
         if (!path)
             return tm_fail_memory(err);
-        /* This host's folder. Other hosts have other folders, and do not read from this path. */
+        /* This host's folder: other hosts do not read from this path. */
         snprintf(path, size, "%s/%zu%s", x->out->folder, i, converter->trace_end);
         x->out->paths[i] = path;
         /* Every process registers all exports, because the process that makes one may be killed. */
@@ -205,8 +208,8 @@ static tm_status convert(const char *report, const char *path, const tm_child_wa
     const tm_converter *converter = tm_converter_of(report);
     char program[TM_PATH_MAX];
     if (!tm_converter_find(converter, program, sizeof program))
-        return tm_fail(err, TM_ERR_INPUT, report, -1, "%s is no longer on the PATH",
-                       converter->program);
+        return tm_fail(err, TM_ERR_INPUT, report, -1,
+                       "%s was found on the PATH before, but no longer is", converter->program);
     return converter->convert(program, report, path, watch, err);
 }
 

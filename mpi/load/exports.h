@@ -20,18 +20,17 @@ typedef enum tm_export_state {
 typedef struct tm_exports {
     int *states;     /* [n] tm_export_state by input; owned */
     char **paths;    /* [n] paths of the temporary exports, NULL for other inputs; owned */
-    uint64_t **seen; /* [n] for temporary exports of jobs on several hosts: set with only this host;
-                        NULL: all hosts; owned */
+    uint64_t **seen; /* [n] for temporary exports of jobs on several hosts: bit set of the host that
+                        has the file; NULL: all hosts; owned */
     size_t n;
-    char *folder; /* this host's folder of exports, NULL without any; owned */
+    char *folder; /* this host's folder of exports; NULL: none; owned */
 } tm_exports;
 
 /**
- * Exports every report that needs it, each on one process and all processes in parallel, into a
- * temporary folder next to the output. With several hosts, each host has its own folder, if
- * necessary in the temporary directory, and reads its own exports. If a process does not find the
- * program (tm_converter) on its PATH, its reports are not exported.
- * Collective: over comm.
+ * Exports every report without an up-to-date export into a temporary folder next to the output.
+ * Each process exports a part of the reports. With several hosts, each host has its own folder, if
+ * necessary in the temporary directory, and reads its own exports. A process without the program
+ * (tm_converter) on its PATH does not export its reports. Collective: over comm.
  * @param left_out  as in tm_mpi_load: gets bad reports, if options allow that
  * @param out       needs tm_exports_remove, also after a failure
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT (no folder can be made there); TM_ERR_FAULT;
@@ -42,7 +41,7 @@ tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options,
                               tm_error *err) TM_MUST_CHECK;
 
 /** Frees the exports and, if @p folder_too, removes the folder with its content. Only one process
- * may remove it, after no process reads from it any more. Collective: no. */
+ * per host may remove it, when no process reads from it any more. Collective: no. */
 void tm_exports_remove(tm_exports *exports, bool folder_too);
 
 #endif

@@ -1,5 +1,5 @@
-/* Files of which only reading them completely shows that they hold several ranks, because data on
- * their processes may come at the end. Their units are listed, and the files are read again. */
+/* For some files, only reading them completely shows that they hold several ranks, because data on
+ * their processes may come at the end. Lists their units, which are then read from the files. */
 #include <stdlib.h>
 
 #include "loader.h"

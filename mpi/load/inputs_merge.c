@@ -33,7 +33,7 @@ typedef struct listed_input {
     tm_input_head head;
     const char *path;
     char *match; /* owned; part of the path that the operand matched */
-    bool told;   /* an earlier entry of the same file is in the output already */
+    bool told;   /* an earlier entry of the same file was already written to the output */
 } listed_input;
 
 static int by_place(const void *a, const void *b) {
@@ -70,8 +70,8 @@ static bool is_same(const listed_input *a, const listed_input *b) {
            tm_identity_is(&a->head.identity, &b->head.identity);
 }
 
-/* Outputs each file once. Entries with the same name are adjacent; the first entry of a file gets
- * the hosts of the others. */
+/* Writes each file once to the output. Entries with the same name are adjacent; the first entry of
+ * a file gets the hosts of the others. */
 static bool keep_firsts(listed_input *v, size_t n, int n_hosts, tm_vec *out, tm_vec *seen) {
     size_t n_words = tm_hosts_words(n_hosts);
     for (size_t i = 0; i < n; i++) {

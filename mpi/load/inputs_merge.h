@@ -20,8 +20,8 @@ typedef struct tm_input_head {
 int tm_natural_order(const char *a, const char *b);
 
 /**
- * Makes one input of those that several hosts list under the same name, if they are the same file.
- * The result has the order in which a host that sees all files would list them; different files
+ * Inputs that several hosts list under the same name become one input if they are the same file.
+ * The result has the order in which a host that sees all files would list them. Different files
  * with the same name are ordered by their first host.
  * @param listed  inputs of all hosts, by host
  * @param out     of char: appended to

@@ -48,8 +48,8 @@ typedef struct tm_loaded {
     size_t n_ranks;
     int64_t world_size;    /* largest world size in a trace, -1 if none */
     int64_t n_traces;      /* traces read; a file with several ranks counts for each */
-    int64_t n_by_position; /* traces without a recorded rank: it is their position */
-    int64_t n_by_path;     /* those of n_by_position that were sorted by path */
+    int64_t n_by_position; /* traces without a recorded rank: their position gives it */
+    int64_t n_by_path;     /* traces of n_by_position whose position is by path */
     size_t n_in_parts;     /* traces read by several processes */
 } tm_loaded;
 

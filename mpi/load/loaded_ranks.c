@@ -32,7 +32,7 @@ static tm_claim claim_of(const tm_loader *l, size_t i) {
     return claim;
 }
 
-/* Leaves out an entry that is not a rank's trace. A file with several such entries is reported
+/* Leaves out an entry that is not a rank's trace. Several such entries of a file are reported
  * once. */
 static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_error *err) {
     static const struct {
@@ -153,10 +153,10 @@ tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
     return n > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "no trace could be read");
 }
 
-/* Sets *split to whether several processes hold traces of one rank. */
+/* Sets *split to whether several processes hold traces of the same rank. */
 static tm_status find_split(const tm_loader *l, bool *split, tm_error *err) {
     tm_keys ranks = TM_KEYS(int64_t);
-    tm_vec owners = TM_VEC(int); /* owner of the first trace of each rank, + 1 */
+    tm_vec owners = TM_VEC(int); /* by rank: 1 + owner of its first trace */
     bool ok = true;
     *split = false;
     for (size_t i = 0; i < l->n && ok; i++) {

@@ -13,7 +13,7 @@
 typedef struct tm_loader {
     MPI_Comm comm;
     int self, n_processes;
-    tm_share_readers readers; /* all processes as readers, with their hosts */
+    tm_share_readers readers; /* all processes and their hosts */
     const tm_load_options *options;
     tm_table *left_out;
     tm_classifier *classifier;
@@ -25,7 +25,7 @@ typedef struct tm_loader {
     tm_vec parts;         /* of tm_mpi_part: parts of traces read by several processes */
     tm_share_item *items; /* [n + parts.n] the process that reads each entry, then each part */
     tm_trace **traces;    /* [n] traces read here, NULL for others */
-    size_t last;          /* entry that was read last here */
+    size_t last;          /* index of the entry that was read last here */
     tm_vec moves;         /* of tm_rank_move: from ranks in traces to ranks of the job */
     tm_loaded *out;
 } tm_loader;
@@ -56,8 +56,8 @@ void tm_loader_drop_trace(tm_loader *l, size_t i);
  * TM_ERR_FAULT; the same on every process. */
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
-/** Lists the units of an input that was read as one trace and is_fused: appends an entry for each.
- * Collective: no. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Appends an entry for each unit of an input that was read as one trace and is_fused. Collective:
+ * no. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_loader_list_units(tm_loader *l, size_t input, tm_vec *found,
                                tm_error *err) TM_MUST_CHECK;
 
@@ -67,36 +67,37 @@ tm_status tm_loader_spread(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Lists the units of traces found to hold several ranks. Entries of the units replace the entries
- * of the traces, and are read after the work is distributed again. Collective: over l->comm.
+ * of the traces; the caller then distributes the work again and reads them. Collective: over
+ * l->comm.
  * @param any  set to whether there are such traces
  * @return     TM_OK; TM_ERR_INPUT; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_list_fused(tm_loader *l, bool *any, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Decides the rank of each entry from the data of all entries, and leaves out entries that cannot
- * have one. Sets the data on ranks in l->out, except the list of ranks. Collective: no.
- * @param were_read  whether the traces have been read and tm_loader_spread was called; if
- *                   false, ranks that no entry has yet stay unknown
+ * Decides the rank of each entry from the data of all entries. Leaves out entries that cannot have
+ * a rank. Sets what l->out has on ranks, except the list. Collective: no.
+ * @param were_read  whether the traces have been read and tm_loader_spread was called; if false,
+ *                   ranks that no entry has yet stay unknown
  * @return           TM_OK; TM_ERR_INPUT if an entry has no rank; TM_ERR_FAULT
  */
 tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) TM_MUST_CHECK;
 
-/** Splits traces that are too large for one process: sets parts, the same on every process.
+/** Splits traces that are too large for one process: sets `parts`, the same on every process.
  * Collective: no. TM_OK; TM_ERR_FAULT. */
 tm_status tm_loader_cut(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
-/** Assigns traces to processes by the ranks known so far: sets items and the readers of parts, to
- * the same on all processes. The reader of a trace's first part owns the trace; the other parts go
- * to any process. Collective: no. TM_OK; TM_ERR_FAULT. */
+/** Assigns traces to processes by the ranks known so far: sets `items` and the readers of parts,
+ * the same on every process. The reader of a trace's first part owns the trace; any process may
+ * read the other parts. Collective: no. TM_OK; TM_ERR_FAULT. */
 tm_status tm_loader_plan(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the bytes of the file that a part covers. Collective: no. */
 int64_t tm_loader_part_size(const tm_loader *l, const tm_mpi_part *part);
 
-/** Reads those traces assigned to this process that it has not yet read, and frees traces that are
- * now assigned to others. Then joins the parts of traces; none remain afterwards. Collective: over
- * l->comm. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; the same on every process. */
+/** Reads the traces that are assigned to this process and not yet read. Frees traces that are now
+ * assigned to others. Then joins all parts of traces. Collective: over l->comm. TM_OK;
+ * TM_ERR_INPUT; TM_ERR_FAULT; the same on every process. */
 tm_status tm_mpi_read_traces(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Frees the remaining parts. Collective: no. */
@@ -104,8 +105,8 @@ void tm_loader_drop_parts(tm_loader *l);
 
 /**
  * Determines the rank of each trace after all metadata was read: from the rank map, the metadata,
- * the file name, or the position among the traces. Sets the data on ranks in l->out, except the
- * list of ranks. Collective: over l->comm.
+ * the file name, or the position among the traces. Sets what l->out has on ranks, except the list.
+ * Collective: over l->comm.
  * @param split  set to whether traces of one rank are held by several processes
  * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
  */

@@ -15,10 +15,11 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* The traces, or the part, that are being read, and the progress reported so far. */
+/* The traces, or the part of a trace, being read, and the progress reported so far. */
 typedef struct reading {
     tm_progress *progress;
-    tm_trace *const *traces; /* [n] traces of the file's units; each counts the file's bytes once */
+    tm_trace *const *traces; /* [n] traces of the file's units. For progress, each counts the file's
+                                bytes once */
     int64_t n;
     int64_t most; /* bytes of the part: more is read, but not reported */
     int64_t bytes, events;
@@ -36,7 +37,7 @@ static void tell_progress(void *context, int64_t consumed_bytes) {
 }
 
 /* Fails if a trace has events but none that can be used, as for an unreadable trace. A trace
- * without events is valid if other traces have events: its rank did nothing. */
+ * without any events is valid if other traces have events: its rank did nothing. */
 static tm_status check_kept(const tm_loader *l, size_t i, tm_error *err) {
     const tm_trace *trace = l->traces[i];
     int64_t skipped = tm_trace_skipped(trace);
@@ -57,7 +58,7 @@ static tm_status drop_empty(tm_loader *l, size_t i, tm_error *err) {
     return tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
-/* Smaller files are decoded too fast for a second thread to help. */
+/* A smaller file is decoded so fast that a second thread does not help. */
 enum { AHEAD_MIN_BYTES = 256 * 1024 };
 
 static bool is_packed(const tm_entry *entry) {
@@ -174,8 +175,8 @@ static tm_status read_alone(tm_loader *l, size_t i, tm_progress *progress, bool 
                            : tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
-/* Reads an entry together with the others of the same pass over its file. If that fails, reads each
- * unit separately, which shows which of them are bad. */
+/* Reads an entry together with all entries of its file that are read in one pass. If this fails,
+ * reads each unit separately, which shows which of them are bad. */
 static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, bool spare_core,
                           tm_error *err) {
     batch b;
@@ -242,9 +243,8 @@ void tm_loader_drop_parts(tm_loader *l) {
     tm_vec_free(&l->parts);
 }
 
-/* Joins the parts of traces. If the parts do not form the whole trace, its owner reads the trace in
- * one piece, which shows whether it is malformed or truncated, or was only split at a wrong
- * place. */
+/* Joins the parts of traces. If the parts do not form the whole trace, its owner reads the whole
+ * trace, which shows whether it is malformed or truncated, or was only split at a wrong place. */
 static tm_status join_parts(tm_loader *l, tm_error *err) {
     const tm_mpi_part *parts = l->parts.data;
     int64_t again = 0;
@@ -280,7 +280,8 @@ static tm_status check_any(const tm_loader *l, tm_error *err) {
         }
     if (tm_mpi_reduce(l->comm, sums, 2, MPI_INT64_T, MPI_SUM) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
-    if (sums[0] == 0 || sums[1] > 0) /* without any trace, tm_loader_list_ranks reports the error */
+    if (sums[0] == 0 || sums[1] > 0) /* if no trace was read, tm_loader_list_ranks reports the
+                                        error */
         return TM_OK;
     return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                    sums[0] == 1 ? "the trace has no events" : "no trace has events");

@@ -41,7 +41,7 @@ typedef struct group {
     int64_t rank;
     int64_t weight;
     size_t first;         /* first item in argument order; breaks ties */
-    const uint64_t *seen; /* hosts that can open all of them, NULL: all */
+    const uint64_t *seen; /* hosts that can open all of the traces; NULL: all */
     int owner;
 } group;
 
@@ -93,7 +93,7 @@ static int least_loaded(const tm_share_readers *readers, const group *g, const i
     return least;
 }
 
-/* What is distributed, and the load of each reader so far. */
+/* The groups to distribute, and the load of each reader so far. */
 typedef struct dealing {
     tm_share_item *items; /* [n] */
     size_t n;
@@ -104,11 +104,11 @@ typedef struct dealing {
 
 static void give(const dealing *d, group *at, int owner) {
     at->owner = owner;
-    d->load[owner] += at->weight + 1; /* the 1 spreads traces without weight, too */
+    d->load[owner] += at->weight + 1; /* the 1 also spreads traces without weight */
 }
 
 /* Assigns ranks that are far smaller than a process's share. Neighbouring ranks go to one process
- * until it has the average load, because their rows are adjacent in the store, too. */
+ * until it has the average load, because their rows are adjacent in the store. */
 static void deal_small(const dealing *d, group *small, size_t n, int n_readers, int64_t fair) {
     int owner = 0;
     qsort(small, n, sizeof *small, by_rank);
@@ -127,7 +127,7 @@ static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_
     fair /= readers->n;
     for (size_t g = 0; g < d->n_groups; g++) {
         group *at = &d->groups[g];
-        if (!at->seen && at->weight < fair / FEW) { /* true of all later groups too */
+        if (!at->seen && at->weight < fair / FEW) { /* true for all later groups, too */
             deal_small(d, at, d->n_groups - g, readers->n, fair);
             break;
         }

@@ -1,4 +1,4 @@
-/* Builds the timelines of ranks from their traces. */
+/* Builds the timeline of each rank from its traces. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
@@ -6,8 +6,8 @@
 #include "mpi/exchange/agree.h"
 #include "timeline/regroup.h"
 
-/* Some truncated traces lack their base time. Sets it to that of the job's other traces; if these
- * differ, to the latest. */
+/* Some truncated traces lack their base time. They get that of the job's other traces; if these
+ * differ, the latest. */
 static void adopt_bases(tm_loader *l) {
     int64_t base_ns = -1;
     for (size_t i = 0; i < l->n; i++)
@@ -19,7 +19,6 @@ static void adopt_bases(tm_loader *l) {
             tm_trace_adopt_base(l->traces[i], base_ns);
 }
 
-/* A trace held by this process. */
 typedef struct own_trace {
     int64_t rank;
     size_t input;

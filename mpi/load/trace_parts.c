@@ -88,7 +88,7 @@ static tm_status tell(joiner *j, tm_error *err) {
     return TM_OK;
 }
 
-/* Decides whether the parts of a trace are joined. Its parts begin at index @p first. All processes
+/* Decides whether the parts of a trace, which begin at index @p first, are joined. All processes
  * decide the same. */
 static void decide(joiner *j, size_t first) {
     tm_mpi_part *parts = &j->parts[first];
@@ -104,7 +104,7 @@ static void decide(joiner *j, size_t first) {
     }
 }
 
-/* Reserves memory for all rows of a trace at once, so that growing never holds it twice. */
+/* Reserves memory for all rows of a trace. (Growing the columns would hold them twice.) */
 static tm_status make_room(joiner *j, size_t first, tm_error *err) {
     tm_trace *trace = j->parts[first].part.trace;
     for (int t = 0; t < N_TABLES; t++) {
@@ -198,7 +198,7 @@ static tm_status receive_part(joiner *j, tm_part *into, size_t k, tm_error *err)
 }
 
 /* Joins one trace. All processes go through traces and parts in the same order, even after a
- * failure, so every message that is sent is received. */
+ * failure, so that every message is received. */
 static tm_status bring_together(joiner *j, size_t first, tm_error *err) {
     tm_status status = TM_OK;
     tm_mpi_part *into = &j->parts[first];

@@ -26,9 +26,8 @@ typedef struct tm_mpi_part {
 void tm_mpi_part_init(tm_mpi_part *part, size_t input, int index, int n);
 
 /**
- * Reads a part on its reader. A trace that cannot be read in parts is not a failure: its parts are
- * not joined later.
- * Collective: no.
+ * Reads a part on its reader. If the trace cannot be read in parts, returns TM_OK and leaves `read`
+ * false; the parts are then not joined. Collective: no.
  * @param names  this process's dictionary, for part 0
  * @param watch  or NULL
  * @return       TM_OK; TM_ERR_FAULT
@@ -38,9 +37,8 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_name
 
 /**
  * Joins the parts of each trace if they are proven to form the whole trace, and frees everything
- * that was read. Parts are sent in pieces, one after another; so the receiver needs memory only for
- * the whole trace and one piece.
- * Collective: over comm.
+ * that was read. Parts are sent in pieces, so that the receiver needs memory only for the whole
+ * trace and one piece. Collective: over comm.
  * @param parts   [n] joined is set in all parts of a trace that could be joined
  * @param names   this process's dictionary, for the traces joined here
  * @param traces  by input: set if the trace was joined here, malloc'ed and owned by the caller
@@ -49,7 +47,6 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_name
 tm_status tm_mpi_parts_join(MPI_Comm comm, tm_mpi_part *parts, size_t n, tm_names *names,
                             tm_trace **traces, tm_error *err) TM_MUST_CHECK;
 
-/** Frees what a part still holds. */
 void tm_mpi_part_free(tm_mpi_part *part);
 
 #endif

@@ -7,9 +7,9 @@
 #include "mpi/exchange/shuffle.h"
 #include "replay/job/replay_job.h"
 
-/* Changes are evaluated in batches. A batch has at least LEAST changes, and more only as far as the
- * reduced job stays below JOB_BYTES. LINKS: estimated links per operation of a rank and per end of
- * a step. */
+/* Changes are evaluated in batches of at least LEAST; more only while the estimated size of the
+ * reduced job is below JOB_BYTES. LINKS: estimated links per operation of a rank and per end of a
+ * step. */
 enum { LEAST = 8, LINKS = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
@@ -99,7 +99,7 @@ typedef struct sweep {
     int64_t *ns;   /* owned; [operations and steps] times with one set */
 } sweep;
 
-/* Returns the job's time T with a set of weights. */
+/* Returns the job's time T with set @p set of weights. */
 static int64_t total_with(const sweep *s, size_t set) {
     const tm_replay *job = s->job;
     for (size_t i = 0; i < job->n_operations + job->n_steps; i++)
@@ -107,7 +107,7 @@ static int64_t total_with(const sweep *s, size_t set) {
     return tm_replay_total(job, s->ns);
 }
 
-/* Evaluates a change. Its two sets of weights are @p set and the one after it. */
+/* Evaluates a change with its two sets of weights, @p set and @p set + 1. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
     item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);

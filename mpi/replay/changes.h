@@ -19,7 +19,7 @@ typedef struct tm_change_more {
 /** Changes to evaluate besides those chosen from the critical path, and the marks that they use. */
 typedef struct tm_changes_more {
     tm_vec changes;       /* of tm_change_more; the same kinds on every process */
-    const uint8_t *pairs; /* marks of edges, as in tm_sets, or NULL */
+    const uint8_t *pairs; /* marks of edges, as in tm_sets; NULL: none */
 } tm_changes_more;
 
 /** The changes to evaluate, with the scenario, and the weights of the current batch of changes. */
@@ -58,7 +58,7 @@ void tm_mpi_changes_free(tm_trying *trying);
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
 
 /**
- * Evaluates all changes, batch by batch; every batch but the first needs another pass over all
+ * Evaluates all changes, batch by batch; every batch after the first takes another pass over all
  * ranks.
  *
  * Collective: over the ranks' comm.

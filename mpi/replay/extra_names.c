@@ -40,7 +40,8 @@ static tm_extra_ranks ranks_of(const tm_replay_ranks *r, size_t index, const tm_
                             tm_replay_count_stage(r, stage)};
 }
 
-/* Lists the ranks that have graphs of their own, then the batches. @param out of tm_extra_ranks */
+/* Lists the ranks with graphs of their own, then the batches.
+ * @param out of tm_extra_ranks */
 static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -57,8 +58,8 @@ static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     return ok;
 }
 
-/* Whether a rank without a stage has unmatched sends or receives: it may belong to a stage that is
- * unknown. */
+/* Returns whether a rank may belong to a stage although none is known for it: it has unmatched
+ * sends or receives. */
 static bool may_be_of_stage(const tm_timeline *t, int64_t stage) {
     const tm_collective_attr *attrs = t->attrs[TM_ATTR_COLLECTIVE];
     bool any = false;
@@ -165,7 +166,8 @@ static int by_index(const void *a, const void *b) {
     return tm_order_u64(x->index, y->index);
 }
 
-/* Sets the ranks' factors, and the flags of their places. @param sums  in the order of ranks */
+/* Sets the factors of ranks and the flags of their places.
+ * @param sums in the order of ranks */
 static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
                     const tm_vec *others) {
     const tm_extra_ranks *of = ranks->data;
@@ -175,7 +177,7 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     tm_vec of_known = TM_VEC(tm_peer_others);
     bool ok = true, whole[TM_EXTRA_STEPS];
     for (size_t i = 0; i < others->n && ok;
-         i++) { /* a place has one answer for each rank that asked, all equal */
+         i++) { /* the answers for one place are equal, one for each rank that asked */
         tm_peer_others *one = tm_keys_value(&known, &of_known, &answers[i].place);
         ok = one != NULL;
         if (one)
@@ -199,8 +201,8 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-/* Appends a row for each step that has the tag of row @p of. If several steps have it, each gets an
- * equal share of the row's values. */
+/* Appends a row for each step with the tag of row @p of. Each of these steps gets an equal share of
+ * the row's values. */
 static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
     int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)

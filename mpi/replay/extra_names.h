@@ -16,7 +16,7 @@ tm_status tm_mpi_counts(MPI_Comm comm, tm_counts *own, tm_keys *uneven,
                         tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the work that a rank does and its peers do not: sets the factors of its places, and makes
+ * Finds the work that ranks do and their peers do not: sets the factors of their places, and makes
  * the rows of extras.
  *
  * Collective: over the ranks' comm.

@@ -7,7 +7,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
 
-/* The edges that decide the times of boundaries, of one graph at a time. */
+/* The edges that decide the times of boundaries, in one graph at a time. */
 typedef struct decided {
     uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
@@ -133,7 +133,7 @@ static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4]
     return tm_mpi_agree(r->comm, status, err);
 }
 
-/* Moves the pieces of the whole path, which come before those of the steps, to @p whole. */
+/* Moves the pieces of the whole path, which precede those of the steps, to @p whole. */
 static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
     tm_path_piece *v = pieces->data;
     size_t n = 0;

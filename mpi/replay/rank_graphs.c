@@ -16,10 +16,10 @@
 #include "waits/stages.h"
 #include "works.h"
 
-/* Places are compared in slices, to limit a process's memory for each slice. SLICE_BYTES limits the
- * weights of ranks with their own graphs. Every slice scans all of these weights; up to SLICES
- * slices may be made even if they are smaller. SLICE_ROWS_BYTES limits the rows of batches. These
- * are listed slice by slice, so a slice shall fit into the caches. */
+/* Places are compared in slices, to limit memory. SLICE_BYTES limits the weights in a slice of
+ * ranks with their own graphs. Every slice scans all of these weights, so there are at most SLICES
+ * slices unless this limit needs more. SLICE_ROWS_BYTES limits the rows of batches in a slice,
+ * which should fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -128,7 +128,7 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
 }
 
 /* Adds a rank's pairs of events and its counts of names. Of ranks that share recorded events, only
- * one adds its counts. */
+ * one adds counts. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));
@@ -155,8 +155,8 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     return tm_replay_share_keys(r->comm, &pairs->tight, err);
 }
 
-/* Decides for the whole job whether the warm-up is a part of the first step, from the ranks that
- * recorded this step. */
+/* Decides for the whole job, from the ranks that recorded the first step, whether the warm-up is a
+ * part of it. */
 static void find_warm_up(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* `any` and `joined` of tm_warm_up, combined over all ranks */
@@ -240,7 +240,7 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
 }
 
 /* Compares the places of one slice with those of peers.
- * @param rows  of tm_peer_row: a buffer that is used for every slice */
+ * @param rows  of tm_peer_row: a buffer for all slices */
 static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *rows,
                                tm_error *err) {
     tm_peer_places *places = &r->places;
@@ -297,7 +297,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
 }
 
-/* Computes the call time of each rank; ranks whose graphs are of operations are left out.
+/* Computes the call time of each rank; leaves out ranks whose graphs are of operations.
  * @param out  [r->n] */
 static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     size_t n_batches;
@@ -318,7 +318,7 @@ static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
 static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_replay_fact);
     int64_t *call_ns = calloc(r->n + 1, sizeof *call_ns);
-    /* only the comparison of stages' hosts needs call times */
+    /* call times are needed only to compare the hosts of stages */
     const bool stages = r->collectives->stages.n > 0;
     bool ok = call_ns && (!stages || find_call_times(r, call_ns));
     for (size_t i = 0; i < r->n && ok; i++) {
@@ -339,8 +339,8 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     return status;
 }
 
-/* If each stage is on a single host, all peers of a rank are on the rank's host and may be equally
- * slow. On a slow host, the call times of the peers are therefore divided by the host's factor. */
+/* If each stage is on a single host, all peers of a rank are on its host and may be equally slow.
+ * So the call times that the peers have are divided by the factor of a slow host. */
 static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -360,7 +360,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     return done ? TM_OK : tm_fail_memory(err);
 }
 
-/* Frees memory that only building the graphs needs. */
+/* Frees memory that is needed only to build the graphs. */
 static void free_parts(tm_replay_ranks *r) {
     tm_drafts_free(&r->drafts);
     for (size_t i = 0; i < r->n && r->items; i++)
@@ -427,7 +427,7 @@ static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, s
     TM_TRY(tm_reduce_batch(batch, r->workspace, &sets, &done, weigh->words, err));
     if (!done)
         TM_TRY(reduce_apart(r, batch, weigh, err));
-    /* Reserves as much for each remaining batch, to avoid repeated copying. */
+    /* Reserves as much for each remaining batch, so that the words are not copied repeatedly. */
     const size_t left = (weigh->words->n - before) * n_left;
     if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
         return tm_fail_memory(err);
@@ -498,7 +498,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
-    if (ranks->models.batches.n == 0) /* only batches use their peers after this point */
+    if (ranks->models.batches.n == 0) /* after this, only batches use their items */
         tm_peer_places_free(&ranks->places);
     tm_vec_free(&ranks->visits);
     tm_pages_give_back();

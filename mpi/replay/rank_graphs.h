@@ -30,14 +30,14 @@ typedef struct tm_replay_ranks {
     tm_drafts drafts;     /* owned; only while graphs are built */
     tm_peer_items *items; /* owned; only while graphs are built */
     tm_graph *graphs;     /* owned; [n]; empty for ranks in batches */
-    bool alone;           /* every rank has a graph of its own (no batches) */
+    bool alone;           /* every rank has a graph of its own: there are no batches */
     tm_models models;
     tm_peer_places places;
     tm_batch_workspace *workspace; /* owned */
     tm_vec facts;                  /* of tm_replay_fact, ascending in rank: of the whole job */
     tm_vec host_times;             /* of tm_host_time; empty if hosts cannot be compared */
-    tm_works works;                /* of all ranks; on process 0 */
-    tm_vec extras;                 /* of tm_extra_row: of all ranks; on process 0 */
+    tm_works works;                /* of all ranks; only on process 0 */
+    tm_vec extras;                 /* of tm_extra_row: of all ranks; only on process 0 */
 } tm_replay_ranks;
 
 /** Returns whether rank @p i has a graph: its own one, or a part of a batch. */
@@ -51,25 +51,25 @@ static inline tm_batch *tm_replay_batches(const tm_replay_ranks *ranks, size_t *
     return ranks->models.batches.data;
 }
 
-/** Gives every process the words of all processes; empties @p own. Collective: over comm. TM_OK;
+/** Gives every process the numbers of all processes; empties @p own. Collective: over comm. TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) TM_MUST_CHECK;
 
 /** Returns how many ranks of a stage, over the whole job, have a graph. */
 int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage);
 
-/** Owners for tm_mpi_shuffle: the process that compares a tm_peer, and the process that asked for a
- * tm_peer_others. */
+/** Owner functions for tm_mpi_shuffle: the process that compares a tm_peer; the process that asked
+ * for a tm_peer_others. */
 int tm_replay_peer_owner(const void *record, int n_processes);
 int tm_replay_others_origin(const void *record, int n_processes);
 
-/** Adds the keys of all processes to @p keys of every process. Collective: over comm. TM_OK;
+/** Adds the keys of all processes to @p keys on every process. Collective: over comm. TM_OK;
  * TM_ERR_FAULT.
  * @param keys  of uint64_t */
 tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) TM_MUST_CHECK;
 
-/** How ranks are weighted when they are reduced: a function for ranks with graphs of their own and
- * one for batches. */
+/** The weights with which ranks are reduced: one function for ranks with graphs of their own, one
+ * for batches. */
 typedef struct tm_replay_weigh {
     size_t n_sets; /* 0: not requested */
     tm_weigh *graph;

@@ -10,7 +10,7 @@
 #include "replay/job/sets.h"
 
 enum {
-    NEAR = 100,       /* slack below T / 100 counts as near */
+    NEAR = 100,       /* an event with a slack below T / 100 is near the critical path */
     RUNS_ALL = 32768, /* number of runs of events that a job reports, divided among its ranks */
     RUNS_LEAST = 8,   /* minimum number of runs of a rank */
     RUNS_MOST = 2048  /* maximum number of runs of a rank */
@@ -21,14 +21,14 @@ typedef struct finder {
     const tm_replay_ranks *r;
     const tm_fixer *fixer;
     int64_t *late;  /* owned; from find_late */
-    tm_keys places; /* keys of operations, in the order of late */
+    tm_keys places; /* keys of operations, in the order of `late` */
     size_t runs;    /* maximum number of runs of a rank */
     tm_vec ranks;   /* of tm_whatif_rank */
     tm_vec slacks;  /* of tm_slack_run */
 } finder;
 
-/* Returns the latest time of each operation, then of each step, that does not delay the end of the
- * job; NULL when out of memory. */
+/* Returns the latest times of operations, then of steps, that do not delay the end of the job; NULL
+ * when out of memory. */
 static int64_t *find_late(const tm_fixer *fixer) {
     const tm_replay *job = fixer->replay;
     int64_t *late = malloc((job->n_operations + job->n_steps + 1) * sizeof *late);
@@ -86,7 +86,7 @@ static bool find_rank(finder *f, size_t i) {
     return ok;
 }
 
-/* Computes the same for the ranks of a batch. */
+/* Computes the same for each rank of a batch. */
 static bool find_batch(finder *f, const tm_batch *batch) {
     const tm_graph *g = batch->like;
     const tm_graph_step *steps = g->steps.data;

@@ -72,7 +72,7 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
-/* Sums the time of all steps, then removes the steps that were not requested, with their pieces of
+/* Sums the time of all steps, then removes the steps that were not requested and their pieces of
  * the path. */
 static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_error *err) {
     tm_path_step *steps = result->path_steps.data;
@@ -94,7 +94,7 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
                        "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
                        first, last);
     if (n + n_before < result->path_steps.n)
-        result->whole.n = 0; /* the job's path also covers steps that were removed */
+        result->whole.n = 0; /* the job's path also covers the removed steps */
     result->path_steps.n = n;
     result->pieces.n = n_pieces;
     return TM_OK;

@@ -22,8 +22,8 @@ typedef struct tm_replay_plan {
  * Replays the job. Does nothing if its clocks cannot be aligned.
  *
  * Collective: over comm. Memory: 60 bytes (15 in batches) for each edge of the ranks held here,
- * which have 1.3 edges for each event and call; and on every process 70 bytes for each link, the
- * way of a rank from one operation to the next.
+ * which have 1.3 edges per event and call. On every process, 70 bytes for each link of the job; a
+ * link leads from one operation of a rank to the next.
  * @param collectives  matched, aligned and with waits
  * @param result       initialised; filled on process 0, partly on others; to be freed in any case
  * @return             TM_OK; TM_ERR_USAGE if nothing in the job matches the scenario, or the job

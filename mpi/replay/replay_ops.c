@@ -39,7 +39,7 @@ static int member_origin(const void *record, int n_processes) {
     return ((const tm_ops_member *)record)->origin;
 }
 
-/* Sends the members to the owners of their operations, and stores the answers. */
+/* Sends the members to the owners of their operations, and stores what the owners answer. */
 static tm_status answer(drafts *d, tm_vec *members, tm_error *err) {
     tm_vec here = TM_VEC(tm_ops_member), back = TM_VEC(tm_ops_member);
     tm_status status = tm_mpi_shuffle(d->r->comm, members, member_owner, &here, err);
@@ -181,8 +181,8 @@ static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error 
     return status;
 }
 
-/* Sets the base of each step to its replayed time. The rest of its recorded time, which the replay
- * does not explain, is subtracted from its ideal, too. */
+/* Sets the base of each step to its replayed time. The part of its recorded time that the replay
+ * does not explain is subtracted from its ideal time, too. */
 static void set_steps(tm_replay_result *result, const tm_replay *job, const int64_t *ends) {
     tm_whatif_step *steps = result->steps.data;
     for (size_t i = 0; i < result->steps.n; i++) {

@@ -21,8 +21,8 @@ bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
 tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Replaces some results of tm_mpi_whatif by those of tm_ops_figures_find: the time that slowdown
- * and shares refer to, and the slowdowns of ranks.
+ * Replaces results of tm_mpi_whatif by those of tm_ops_figures_find: the time that slowdown and
+ * shares refer to, and the slowdowns of ranks and stages.
  *
  * Collective: over ranks->comm.
  * @param result  of tm_mpi_whatif

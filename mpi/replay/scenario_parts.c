@@ -10,7 +10,7 @@
 #include "replay/whatif/result.h"
 #include "waits/stages.h"
 
-/* Maximum length [bytes] of the text that lists the values that exist. */
+/* Maximum length [bytes] of the text that lists existing values. */
 enum { THERE_MAX = 200 };
 
 static int64_t last_stage(const tm_vec *stages) {
@@ -44,7 +44,7 @@ static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) 
     return ok;
 }
 
-/* Writes hosts or kinds by name. */
+/* Writes the names of hosts or kinds. */
 static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *values, char *out) {
     const int64_t *v = values->data;
     size_t used = 0;
@@ -84,8 +84,8 @@ static void write_part(const tm_scenario_part *part, char *out, size_t size) {
                                      tm_condition_words[c], part->texts[c]);
 }
 
-/* Reports that a part of the scenario selects nothing, with the condition that causes this and the
- * values that exist. */
+/* Reports that a part of the scenario selects nothing: names the condition to blame and the
+ * existing values. */
 static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                         const tm_scenario_found *found, tm_error *err) {
     static const char *const have[TM_N_CONDITIONS] = {[TM_CONDITION_RANK] = "the job has ranks",
@@ -109,8 +109,8 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
         c++;
     if (c == TM_N_CONDITIONS) {
         write_part(part, text, sizeof text);
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s: no recorded work matches all of these",
-                       text);
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "%s: no recorded work matches all of these conditions", text);
     }
     TM_TRY(what_there_is(r, c, there, err));
     int64_t n = (int64_t)r->n;

@@ -21,7 +21,7 @@
 /* The ranks with the largest S_x count as the worst ranks. This is their share of all ranks. */
 static const double WORST_SHARE = 0.03;
 
-/* A fix to evaluate: the ranks that are fixed, and the weights that they get. */
+/* A fix to evaluate: the ranks that are fixed, and their new weights. */
 typedef struct trial {
     tm_whatif_item item;
     uint32_t first, n; /* range of members */
@@ -47,7 +47,7 @@ typedef struct whatif {
     int self, n_processes;
 } whatif;
 
-/* The job's time T if all ranks but one have their peers' weights. */
+/* The job's times T if all ranks but one have their peers' weights. */
 typedef struct without {
     int64_t ideal_ns;
     uint32_t place;
@@ -104,7 +104,7 @@ static const tm_replay_fact *fact_at(const whatif *w, size_t i) {
     return (const tm_replay_fact *)w->r->facts.data + i;
 }
 
-/* Returns the id of a rank's trial on a level: its rank, host or stage. */
+/* Returns the id of the trial that includes a rank, on a level: the rank, its host or its stage. */
 static int64_t id_of(const tm_replay_fact *f, tm_whatif_what what) {
     return what == TM_WHATIF_RANK ? f->rank : what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
 }
@@ -136,7 +136,7 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
 
 /* Numbers the trials of a level in the order of their first ranks.
  * @param of   [ranks] as in add_members; all 0 before the call
- * @param ids  empty before the call; receives the id of each trial */
+ * @param ids  empty before the call; gets the id of each trial */
 static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
     bool ok = true, several = false;
     for (size_t i = 1; i < w->r->facts.n; i++)
@@ -225,7 +225,7 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
 /* Consecutive trials of one level that are evaluated together; at most TM_EACH_LANES. */
 typedef struct batch {
     size_t first, behind;
-    size_t sort; /* index of the first trial of their level */
+    size_t sort; /* index of the first trial of this level */
 } batch;
 
 static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_vec *items,
@@ -234,7 +234,7 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     int64_t ideals[TM_EACH_LANES];
     tm_each_totals(each, some->first - some->sort, some->behind - some->first, ideals);
     for (size_t i = some->first; i < some->behind; i++) {
-        /* This is S_x: the job's time if all ranks except these have their peers' weights. */
+        /* S_x: the job's time if all ranks except the trial's have their peers' weights */
         trials[i].item.ideal_ns = ideals[i - some->first];
         TM_TRY(try_one(w, &trials[i], err));
         if (!tm_vec_append(items, &trials[i].item, 1))
@@ -264,7 +264,7 @@ static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items,
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
     const size_t own = first + (size_t)w->self * TM_EACH_LANES;
     tm_each each = {0};
-    if (own >= behind) /* if there are fewer trials than processes */
+    if (own >= behind) /* there are fewer trials than processes */
         return TM_OK;
     uint32_t *groups = group_ranks(w, first, behind);
     tm_status status =
@@ -379,8 +379,8 @@ static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
     return ok;
 }
 
-/* Sums the pieces of the path, which process 0 has, by rank, host and stage, and for the
- * scenario. */
+/* Sums the pieces of the path by rank, host and stage, and for the scenario. Only process 0 has the
+ * pieces. */
 static tm_status add_paths(whatif *w, tm_error *err) {
     const tm_path_piece *pieces = w->result->pieces.data;
     tm_whatif_item *items = w->result->items.data;
@@ -482,7 +482,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
-/* Finds stages with unequal work, and hosts with slow transfers. */
+/* Finds stages with unequal work, and a host with slow transfers. */
 static tm_status compare_parts(whatif *w, tm_error *err) {
     TM_TRY(tm_mpi_split(w->r, w->result, &w->split, err));
     TM_TRY(tm_mpi_links(w->r, &w->result->network, &w->scaled, err));

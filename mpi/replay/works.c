@@ -26,7 +26,7 @@ static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
 static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_of *of,
                       tm_vec *own) {
     int64_t *sums[TM_LANES];
-    /* reserved at once, because add_rank returns pointers into it */
+    /* add_rank returns pointers into the vector, so it must not move */
     if (!tm_vec_reserve(own, own->n + batch->n))
         return false;
     for (size_t k = 0; k < batch->n; k++)
@@ -38,8 +38,8 @@ static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_
     return !of->calls || tm_works_batch_calls(of, batch, sums);
 }
 
-/* Sums the own work of the ranks held here. @param apart_ns  incremented by the part of the sums
- * that not all ranks have */
+/* Sums the own work of the ranks held here. @param apart_ns incremented by the work at places that
+ * not all ranks have */
 static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own,
                       int64_t *apart_ns) {
     tm_works_of of = {
@@ -63,9 +63,9 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
     return ok;
 }
 
-/* Whether most of the GPUs' own work is common to all ranks. This is false if ranks run different
- * programs although no stages are known.
- * @param apart_ns  the part of the sums that not all ranks have */
+/* Returns whether most of the GPUs' own work is at places that all ranks have. Otherwise the ranks
+ * run different programs although no stages are known.
+ * @param apart_ns  the work at other places */
 static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, int64_t apart_ns) {
     int64_t ns[2] = {-apart_ns}; /* summed; total */
     for (size_t i = 0; i < own->n; i++) {

@@ -7,11 +7,11 @@
 enum { MAX_SWEEPS = 50 };
 #define PROJECT_SIGMAS 3.0 /* no clock is moved by more than this many standard deviations */
 
-/* The two largest values of an event, from different domains. Two are kept because a domain is
- * bounded by the other domains only: by the second value if the first is its own. */
+/* The two largest values of an event, from different domains. A domain is bounded only by other
+ * domains: by the second value if the first is the domain's own. */
 typedef struct outermost {
     double first, second;
-    int32_t domain; /* that `first` comes from; -1 if none */
+    int32_t domain; /* domain that `first` comes from; -1 if none */
 } outermost;
 
 static void push_out(outermost *most, int32_t domain, double value) {
@@ -28,9 +28,9 @@ static double other_than(const outermost *most, int32_t domain) {
     return most->domain == domain ? most->second : most->first;
 }
 
-/* Finds the latest start and the earliest end (negated) of an event within a component, on the
- * fitted clocks: for each the two outermost values. `give` and `take` (both may be NULL) are added
- * to the times of each domain. */
+/* Finds the two latest starts and the two earliest ends (negated) of an event within a
+ * component, on the fitted clocks. `give` and `take` (both may be NULL) are added to the times
+ * of each domain. */
 static void find_outermost(const tm_fit_state *state, const tm_fit_event *event, const double *give,
                            const double *take, outermost out[2]) {
     out[0] = out[1] = (outermost){.first = -HUGE_VAL, .second = -HUGE_VAL, .domain = -1};
@@ -55,8 +55,8 @@ static bool usable(const tm_fit_state *state, const tm_fit_event *event) {
     return true;
 }
 
-/* Finds, for each domain, by how much it starts too late (first half of *worst) and ends too early
- * (second half) to agree with another domain of its component; 0 if it agrees with all. */
+/* Finds by how much each domain starts too late (first half of *worst) and ends too early (second
+ * half) for the other domains of its component; 0 if not. */
 static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     memset(state->counts, 0, 2 * n * sizeof *state->counts);
@@ -87,9 +87,9 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 }
 
 /**
- * Moves clocks until no event of a component violates causality: the two domains of a violation
- * take half of it each, and each domain is moved by the largest of its halves. If that fails, or
- * would move a clock further than its uncertainty allows, the fit is left unchanged.
+ * Moves clocks until no event of a component violates causality: each of a violation's two domains
+ * takes half of it, and a domain is moved by the largest of its halves. Leaves the fit unchanged if
+ * that fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
  * @param models  the uncertainties
  * @param moved   whether the fit has changed
  */
@@ -135,11 +135,12 @@ static void find_references(const tm_fit_state *state, const tm_clock_model *mod
 typedef struct bounds {
     tm_fit_state *state;
     double *up, *down, slack;
-    bool *moved; /* [domains] whether the last round moved its bounds */
-    /* Lists of the events of each domain. NULL if out of memory: this only takes more time. */
+    bool *moved; /* [domains] whether the last round changed the domain's bounds */
+    /* Events of each domain. Allocated only if there is memory; without them, tightening takes
+     * longer. */
     size_t *first;   /* [domains + 1] index into `event` */
     uint32_t *event; /* events, domain after domain */
-    uint32_t *round; /* [events] last round in which the event was examined */
+    uint32_t *round; /* [events] last round that examined the event */
 } bounds;
 
 static void free_lists(bounds *b) {
@@ -183,8 +184,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     outermost most[2];
     if (!usable(state, event))
         return;
-    /* With the bounds so far: the lowest possible time of the latest start; the highest possible
-     * time (negated) of the earliest end. */
+    /* With the bounds so far: the earliest possible latest start, and the latest possible (negated)
+     * earliest end. */
     find_outermost(state, event, b->down, b->up, most);
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *row = state->rows + event->first + i;
@@ -200,8 +201,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     }
 }
 
-/* Runs round @p round (from 1) over the events of domains whose bounds the previous round moved.
- * Other events would give the same bounds as before. */
+/* Runs round @p round (from 1) over the events of the domains whose bounds the previous round
+ * changed. All other events give the same bounds as before. */
 static void tighten(const bounds *b, uint32_t round) {
     const tm_fit_state *state = b->state;
     for (size_t k = 0; k < state->n_events && !b->first; k++)
@@ -215,10 +216,10 @@ static void tighten(const bounds *b, uint32_t round) {
         }
 }
 
-/* Stands for no bound yet. It is large, but sums of it are exact as a double and as an integer. */
+/* Means that there is no bound yet. Sums of it are exact as a double and as an integer. */
 #define FAR_NS 0x1p52
 
-/* Takes over the bounds of a round from `counts`; returns whether any changed. */
+/* Takes the bounds of a round from `counts`; returns whether any changed. */
 static bool take_round(bounds *b) {
     const int64_t *counts = b->state->counts;
     size_t n = (size_t)b->state->n_domains;
@@ -254,9 +255,8 @@ static tm_status find_bounds(bounds *b, tm_error *err) {
 }
 
 /**
- * Sets the interval in which each clock may lie while the reference clock of its component is
- * fixed: no event may violate causality by more than it does on the fitted clocks. The fit is
- * always inside.
+ * Sets the interval in which each clock may lie if the reference clock of its component is right:
+ * no event may violate causality by more than on the fitted clocks. The fit is always inside.
  * @param models  reads anchors; sets low and high (relative to the fit's offset) and bounded
  */
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -276,8 +276,8 @@ tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *er
     free_lists(&b);
     TM_TRY(status);
     for (size_t h = 0; h < n; h++) {
-        /* A bound that was not found is a sum with -FAR_NS, so it is below -FAR_NS / 2. Bounds that
-         * were found are far above that. */
+        /* A bound that was not found is a sum with -FAR_NS, so it is below -FAR_NS / 2. Real bounds
+         * are far above that. */
         models[h].bounded =
             up[h] > -FAR_NS / 2 && down[h] > -FAR_NS / 2 && models[h].method == TM_CLOCK_FIT;
         models[h].low_ns = models[h].bounded ? (int64_t)down[h] : 0;

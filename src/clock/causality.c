@@ -1,16 +1,16 @@
 /* Checks whether the fit obeys causality, and finds events that must be mismatched. */
 #include "fit_state.h"
 
-#define SUSPECT_NOISES 5.0 /* an end this many noises before a start is not suspect yet */
-#define FAR_NOISES 10.0    /* an end this many noises from the others is far off */
-/* an event is suspect if more than this share of its ranks have ends far off */
+#define SUSPECT_NOISES 5.0 /* an end by fewer noises than this before a start is not suspect */
+#define FAR_NOISES 10.0    /* an end is far off at this many noises from the others */
+/* an event is suspect if a larger share of its ranks has ends that are far off */
 #define FAR_SHARE 0.3
 
 /* Converts a domain's time to true time. */
 typedef double clock_reader(const tm_fit_state *state, int32_t domain, double since);
 
-/* Returns by how much the earliest end of the rows with TM_CLOCK_TAKES precedes the latest start of
- * those with TM_CLOCK_GIVES; -infinity if either is missing. */
+/* Returns how long before the latest start of the rows with TM_CLOCK_GIVES the earliest end of
+ * those with TM_CLOCK_TAKES is; -infinity if either is missing. */
 static double lead_of(const tm_fit_state *state, const tm_fit_event *event, clock_reader *clock) {
     double begin = -HUGE_VAL, end = HUGE_VAL;
     for (size_t i = 0; i < event->n; i++) {
@@ -57,7 +57,7 @@ static bool one_component(const tm_fit_state *state, const tm_fit_event *event) 
 
 /**
  * Marks the events that contradict the fit by more than noise.
- * @param n  set to their number, over all processes
+ * @param n  set to their number on all processes
  */
 tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     double limit = SUSPECT_NOISES * fmax(tm_fit_least_noise(state), TM_CLOCK_TOLERANCE_NS);

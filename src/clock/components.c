@@ -1,12 +1,12 @@
-/* Finds groups of domains that collectives link, and their first estimates: medians of end
- * differences between the pairs with most common events. */
+/* Finds the domains that collectives link, and first estimates of their clocks: medians of end
+ * differences between the pairs of domains with most common events. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
 #include "fit_state.h"
 
-/* Receives pairs of an event's anchors: the first anchor with each of the others. These pairs link
- * the same domains as all pairs would, at a cost linear in the number of anchors. */
+/* Receives pairs of an event's anchors: the first anchor with each of the others. These link the
+ * same domains as all pairs, in linear time. */
 typedef void pair_visitor(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other);
 
 static void visit_pairs(tm_fit_state *state, pair_visitor *visit) {
@@ -125,8 +125,8 @@ static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offe
 
 /* Grows the maximum spanning forest by Prim's algorithm: the next domain is the one with the most
  * events, and the lowest of several. Sets `parent` (of a root: the root), `strong` and `order`, in
- * which parents come before children. While it runs, `sorted` holds the best number of events of
- * each domain, and is below 0 after the domain was added. */
+ * which parents come before children. While it runs, `sorted` holds the number of events of each
+ * domain's best offer; below 0 once the domain is in the forest. */
 static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, int32_t *order) {
     int32_t n = state->n_domains, n_in = 0;
     size_t n_offers = 0;
@@ -157,12 +157,10 @@ static void add_difference(tm_fit_state *state, const tm_fit_row *first, const t
         tm_median_search_add(&state->select, (size_t)first->domain, other->end - first->end);
 }
 
-/**
- * Finds the components, i.e. domains linked by anchors. Starts the fit with the medians of end
- * differences between each domain and its parent in the spanning forest, and with drifts of 0.
- */
+/** Finds the components: domains linked by anchors. Starts the fit with the median end difference
+ * between each domain and its parent in the spanning forest, and with drifts of 0. */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) {
-    int32_t *order = state->component; /* used as scratch before the components are known */
+    int32_t *order = state->component; /* scratch: the components are not known yet */
     tm_vec links = TM_VEC(link);
     visit_pairs(state, count_pair);
     tm_status status = gather_links(state, &links, err);
@@ -195,8 +193,8 @@ static int by_value(const void *a, const void *b) {
     return tm_order_real(x->value, y->value);
 }
 
-/* Returns the weighted median; the mean of the middle two values if exactly half of the weight is
- * on each side. */
+/* Returns the weighted median; if exactly half of the weight is on each side, the mean of the
+ * middle two values. */
 static double weighted_median(tm_fit_vote *votes, size_t n) {
     double half = 0.0, sum = 0.0;
     qsort(votes, n, sizeof *votes, by_value);
@@ -212,7 +210,7 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
     size_t *next =
-        /* where the next domain of a list goes; after the loop, the list's end */
+        /* by list: where its next domain goes, and after the loop the list's end */
         state->list_first + 1;
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)
@@ -232,7 +230,8 @@ int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
 /* Moves one component to its wall clocks: see tm_fit_gauge. */
 static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     size_t n_votes = 0;
-    /* smallest sigma; relative to it, equal sigmas have weights of exactly 1 */
+    /* smallest sigma. Weights are relative to it, so that equal sigmas have a weight of exactly
+     * 1 */
     double best = HUGE_VAL;
     for (size_t i = 0; i < n; i++)
         best = state->sigma[domains[i]] < best ? state->sigma[domains[i]] : best;
@@ -250,11 +249,8 @@ static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
         state->middle[domains[i]] += shift;
 }
 
-/**
- * Moves each component as a whole so that it is closest to its wall clocks: by the median of the
- * clocks' distances, with weights 1/variance. A single clock that is years off does not change a
- * median.
- */
+/** Moves each component as a whole close to its wall clocks: by the median of the clocks'
+ * distances, with weights 1/variance. A single clock that is years off hardly changes a median. */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = tm_fit_list(state, component);
     for (int32_t k = 0; k < n_lists; k++)

@@ -6,15 +6,15 @@
 #include "base/sorted.h"
 
 enum {
-    LEAST_LOG2 = 12, /* log2 [ns] of the end of the first class of durations: under 4.1 us. The last
-                        class has all from 67 ms */
+    LEAST_LOG2 = 12, /* The first class of durations ends at 2^12 ns = 4.1 us; the last one starts
+                        at 67 ms. */
     DURATIONS = 16,
     QUIET_ENDS = 64 /* minimum number of ends from which the noise of a class is estimated */
 };
 #define MAD_TO_SIGMA 1.4826
 
-/* From this size on, data does not fit into buffers, so a sender cannot leave its kernel before the
- * receiver has started. */
+/* Data of at least this size does not fit into buffers, so the sender cannot leave its kernel
+ * before the receiver has started. */
 #define LARGE_BYTES ((int64_t)64 << 20)
 
 static int by_rank(const void *a, const void *b) {
@@ -72,8 +72,8 @@ static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
     return (uint16_t)(family * DURATIONS + log2);
 }
 
-/* Whether each rank waits for all others. In an all-to-all of unequal sizes, some pairs of ranks
- * may exchange nothing. */
+/* Returns whether each rank waits for all others. In an all-to-all of unequal sizes, some pairs of
+ * ranks may exchange nothing. */
 static bool is_full(const tm_comm_record *members, size_t n) {
     bool full = tm_record_synchronises(members);
     for (size_t i = 1; i < n; i++)
@@ -82,7 +82,7 @@ static bool is_full(const tm_comm_record *members, size_t n) {
     return full;
 }
 
-/* Collects the members of an operation whose times can be trusted; n is 0 if they are all on one
+/* Collects the members of an operation whose times can be trusted; n is 0 if all of them use one
  * clock. */
 static void open_operation(const tm_collectives *collectives, size_t instance,
                            const tm_clock_slots *slots, operation *op) {
@@ -120,7 +120,8 @@ static uint8_t flags_of(const operation *op, const part *p) {
     return p->record->kind == TM_COLL_SEND ? TM_CLOCK_GIVES : TM_CLOCK_TAKES;
 }
 
-/* Makes one row of the fit of parts [from, to). They belong to one domain and are sorted by end. */
+/* Makes a row of the fit from parts [from, to), which belong to one domain and are sorted by
+ * end. */
 static tm_clock_end row_of(const operation *op, size_t instance, size_t from, size_t to) {
     const part *first = &op->parts[from];
     uint64_t identity = first->record->group + (uint64_t)31 * first->record->kind;
@@ -166,7 +167,7 @@ tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Compares the ends of parts [from, to), which are sorted by end, with their median. */
+/* Compares the ends of parts [from, to), sorted by end, with their median. */
 static bool compare(const operation *op, size_t from, size_t to, tm_vec *out, int64_t *counts) {
     size_t n = to - from;
     int64_t middle = op->parts[from + (n - 1) / 2].record->end_ns;

@@ -6,7 +6,7 @@
 #include "clock/fit.h"
 #include "timeline/collectives.h"
 
-/** A rank's host and clock domain in the fit. */
+/** A rank, with its host and its clock domain. */
 typedef struct tm_clock_slot {
     int64_t rank;
     int32_t host;   /* from 0 */
@@ -19,18 +19,17 @@ typedef struct tm_clock_slots {
     size_t n;
 } tm_clock_slots;
 
-/** Kernels are put into classes with about equally noisy ends. A class has one of 6 groups of
- * kinds, and one of 16 ranges of the duration of the operation's shortest kernel, which is about
- * its transfer time. */
+/** Classes of kernels with about equally noisy ends: 6 groups of kinds times 16 ranges of the
+ * duration of the operation's shortest kernel, which is about the transfer time. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
-/** Returns the rank's entry; every rank of a record must have one. */
+/** Returns the entry of a rank, which must exist. */
 const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank);
 
 /**
- * Makes rows of the fit from all operations that link the clocks of at least two domains. Rows have
- * the role TM_CLOCK_FULL for synchronising operations and for large transfers, whose sender cannot
- * leave before the receiver has arrived. In other transfers the sender has TM_CLOCK_GIVES and the
+ * Makes rows of the fit from all operations of at least two domains. Rows have the role
+ * TM_CLOCK_FULL for synchronising operations and for large transfers, whose sender cannot leave
+ * before the receiver has arrived. In other transfers the sender has TM_CLOCK_GIVES and the
  * receiver TM_CLOCK_TAKES. Leaves out suspect operations, and kernels whose clock is known to be
  * wrong.
  *
@@ -41,8 +40,8 @@ const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank)
 tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots *slots, tm_vec *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** How much later a rank's kernel of an operation ended than the median of those it is compared
- * with. Sent as bytes. */
+/** How much later a kernel of an operation ended than the median of the ends it is compared with.
+ * Sent as bytes. */
 typedef struct tm_clock_difference {
     int64_t rank;
     int64_t end_ns;
@@ -50,16 +49,16 @@ typedef struct tm_clock_difference {
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
-    bool by_host; /* whether an end is compared with the ends on its host; otherwise with all ends
-                     of the operation */
+    bool by_host; /* compare an end with the ends on its host only; false: with all ends of the
+                     operation */
     const bool *classes; /* [TM_CLOCK_CLASSES] classes to use; NULL: all */
 } tm_clock_compared;
 
 /**
- * Compares the ends of synchronising operations that have at least two ends to compare.
+ * Compares the ends of each synchronising operation that has at least two ends to compare.
  * @param out     of tm_clock_difference; or NULL
- * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] incremented by the number of differences of
- *                each class and magnitude; or NULL
+ * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] histogram of the differences' magnitudes for
+ *                each class, incremented; or NULL
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slots *slots,
@@ -67,8 +66,8 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slo
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * Selects the classes with the steadiest ends: those at most twice as noisy as the least noisy
- * class that has at least 64 ends.
+ * Selects the classes with the steadiest ends: those at most twice as noisy as the quietest class
+ * with at least 64 ends.
  * @param classes  [TM_CLOCK_CLASSES] set; all classes if no end was compared
  */
 void tm_clock_quiet(const int64_t *counts, bool *classes);
@@ -76,7 +75,8 @@ void tm_clock_quiet(const int64_t *counts, bool *classes);
 /** Summary of a rank's differences. */
 typedef struct tm_clock_late {
     int64_t rank, n;
-    double early_ns, late_ns; /* medians over the first and the second half of its ends */
+    double early_ns, late_ns; /* medians over the first and over the second half of the rank's
+                                 ends */
     double all_ns;            /* median over all ends */
     double spread_ns;         /* robust standard deviation around all_ns */
 } tm_clock_late;

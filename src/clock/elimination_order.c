@@ -1,8 +1,7 @@
-/* The graph of the unknowns that are not yet eliminated. A domain's neighbours are what is left of
- * its original neighbours (`near`), and all vertices that share an element with it. Eliminating a
- * domain makes an element: the set of the domain's neighbours, which are then all connected to each
- * other. The sets of the network are vertices, too, with the number of their bins as weight, but
- * are not eliminated. */
+/* The graph of the unknowns that are not yet eliminated. Eliminating a domain makes an element: the
+ * set of the domain's neighbours, which are then all connected. A domain's neighbours are its
+ * remaining original ones (`near`) and all vertices that share an element with it. The sets of the
+ * network are vertices, too, weighted by their number of bins, but are not eliminated. */
 #include "elimination_order.h"
 
 #include <stdlib.h>
@@ -15,16 +14,16 @@ typedef struct link {
 } link;
 
 typedef struct vertex {
-    size_t near, n_near; /* range in graph.near: original neighbours, without those that share an
-                            element with this vertex */
+    size_t near, n_near; /* range in graph.near: original neighbours that share no element with this
+                            vertex */
     uint32_t links;      /* first in `links` */
-    uint32_t stamp;      /* stamp of the newest element that contains it */
+    uint32_t stamp;      /* stamp of the newest element that contains the vertex */
     size_t weight;
     bool gone;
     /* Of a domain: its degree, and the domains before and after it in the list of that degree. */
     size_t degree;
     uint32_t before, behind;
-    /* Of the element that eliminating this domain made: */
+    /* Of a domain that was eliminated, i.e. of its element: */
     size_t held, n_held; /* in `held` */
     size_t held_weight, left;
     uint32_t left_stamp;
@@ -70,8 +69,8 @@ static void unlist_domain(graph *g, uint32_t d) {
         g->v[v->behind].before = v->before;
 }
 
-/* Calls @p take for both directions of each link, and of each pair of a domain and a set with
- * it. */
+/* Calls @p take for each link, and for each pair of a domain and a set that contains it; each time
+ * in both directions. */
 static void each_pair(const tm_network *w, graph *g, void (*take)(graph *, uint32_t, uint32_t)) {
     const uint64_t *links = w->links.data;
     const tm_network_set *sets = w->sets.data;
@@ -130,8 +129,7 @@ static bool make_graph(const tm_network *w, graph *g) {
     return true;
 }
 
-/* Adds a vertex to the newest element, which domain p made, unless the element contains it
- * already. */
+/* Adds a vertex to the newest element, which domain p made, unless it is already in the element. */
 static bool hold(graph *g, uint32_t p, uint32_t stamp, uint32_t u) {
     if (g->v[u].gone || g->v[u].stamp == stamp)
         return true;
@@ -160,8 +158,8 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes replaced elements from vertex u's list. For the others, subtracts u's weight from the
- * weight `left` that they have outside of the newest element. */
+/* Removes replaced elements from vertex u's list. In the others, subtracts u's weight from `left`,
+ * their weight outside of the newest element. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {
@@ -179,8 +177,8 @@ static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     }
 }
 
-/* Removes the neighbours and elements of domain d that p's newest element contains, and sets an
- * upper bound of d's degree. */
+/* Removes from domain d the neighbours and elements that are parts of the newest element, which p
+ * made, and sets an upper bound of d's degree. */
 static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[d];
     link *links = g->links.data;
@@ -195,7 +193,8 @@ static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     v->n_near = kept;
     for (uint32_t *l = &v->links; *l != NONE;) {
         vertex *e = &g->v[links[*l].element];
-        e->alive = e->alive && e->left > 0; /* otherwise the newest element contains all of it */
+        e->alive = e->alive && e->left > 0; /* if nothing is left, the newest element contains all
+                                               of it */
         if (!e->alive) {
             *l = links[*l].next;
             continue;
@@ -216,7 +215,7 @@ static bool eliminate(graph *g, uint32_t p, uint32_t stamp) {
     const size_t first = g->v[p].held, end = first + g->v[p].n_held;
     for (size_t k = first; k < end; k++)
         any = any || ((const uint32_t *)g->held.data)[k] < g->n_domains;
-    if (!any) { /* it is never used again */
+    if (!any) { /* the set is never used again */
         g->v[p].alive = false;
         return true;
     }

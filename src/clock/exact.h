@@ -11,17 +11,16 @@
 
 /**
  * Returns the factor that converts reals to fixed point for exact sums: a power of two, at most
- * 2^51 / @p bound. Each converted value is an integer of at most 51 bits; rounding it is the only
- * error (2^-52 of the bound). A sum of values within the bound has 11 bits of headroom and cannot
- * overflow.
+ * 2^51 / @p bound. A converted value is an integer of at most 51 bits, and its rounding (2^-52 of
+ * the bound) is the only error. The sum of all values cannot overflow.
  *
  * @param bound  at least the sum of all absolute values over all processes; 0 if there are no
- * values
+ *               values
  */
 double tm_exact_scale(double bound);
 
-/** Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so that
- * the result does not depend on whether a compiler fuses it with the sum. */
+/** Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so it
+ * does not matter whether a compiler fuses it with the sum. */
 static inline int64_t tm_exact_fixed(double value, double scale) {
     /* Above 2^52 the last bit of a double is worth 1, so the sum's low bits are the rounded
      * product. */
@@ -39,11 +38,9 @@ static inline double tm_exact_real(int64_t sum, double scale) {
     return (double)sum / scale;
 }
 
-/**
- * Finds the lower medians of many lists at once, one byte per pass: each pass counts the next byte
- * of the values that match the median's known leading bytes. Values are integers of at most 55 bits
- * plus sign.
- */
+/** Finds the lower medians of many lists at once, one byte per pass. Each pass counts the next byte
+ * of those values whose leading bytes equal the known ones of the median. Values are integers of at
+ * most 55 bits plus sign. */
 typedef struct tm_median_search {
     uint64_t *known; /* [n_lists] leading bytes of the median; owned */
     int64_t *rank;   /* [n_lists] rank of the median among values with these leading bytes; owned */

@@ -25,7 +25,7 @@ static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err)
     return TM_OK;
 }
 
-/* The offset is 0 if neither the wall clock nor a fit determines it. */
+/* A clock that neither its wall clock nor the fit determines gets the offset 0. */
 static void write_models(const tm_fit_state *state, tm_clock_fit *out) {
     int64_t lead = state->input->domains[state->lead].middle_ns;
     for (int32_t h = 0; h < state->n_domains; h++) {

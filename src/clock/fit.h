@@ -7,18 +7,18 @@
 
 #include "clock/reduce.h"
 
-/* The roles of a clock domain in an event. In an event, a domain with TM_CLOCK_TAKES cannot end
- * before all domains with TM_CLOCK_GIVES have started. */
+/* Roles of a clock domain in an event. No domain with TM_CLOCK_TAKES can end before all domains
+ * with TM_CLOCK_GIVES have started. */
 enum {
     TM_CLOCK_GIVES = 1,  /* e.g. the sender of a message */
     TM_CLOCK_TAKES = 2,  /* e.g. the receiver of a message */
     TM_CLOCK_ANCHOR = 4, /* ends together with the other anchors of the event, up to noise */
-    /* Every rank waits for every other: all-reduce, all-gather, reduce-scatter, barrier. */
+    /* every rank waits for every other: all-reduce, all-gather, reduce-scatter, barrier */
     TM_CLOCK_FULL = TM_CLOCK_GIVES | TM_CLOCK_TAKES | TM_CLOCK_ANCHOR
 };
 
-/** Groups and kinds of operations are hashed into this many strata. How far the strata disagree
- * shows the bias of ends. */
+/** Groups and kinds of operations are hashed into this many strata. Their disagreement shows the
+ * bias of ends. */
 enum { TM_CLOCK_STRATA = 16 };
 
 /**
@@ -27,10 +27,10 @@ enum { TM_CLOCK_STRATA = 16 };
  * process.
  */
 typedef struct tm_clock_end {
-    uint64_t event;       /* the same in all rows of an event; adjacent events differ */
-    int64_t begin_max_ns; /* latest start of the domain's ranks that give, on their clock */
-    int64_t end_min_ns;   /* earliest end of its ranks that take */
-    int64_t end_ns;       /* lower median of its ends */
+    uint64_t event;       /* equal in all rows of an event, different in adjacent events */
+    int64_t begin_max_ns; /* latest start of the domain's ranks that give, on the domain's clock */
+    int64_t end_min_ns;   /* earliest end of the domain's ranks that take */
+    int64_t end_ns;       /* lower median of the domain's ends */
     int32_t domain;
     int32_t n_ranks;      /* ranks of the domain in the event, at least 1 */
     uint16_t noise_class; /* given by kind, log2 of duration, and whether within or between hosts;
@@ -43,7 +43,7 @@ typedef struct tm_clock_end {
 typedef struct tm_clock_domain {
     int64_t middle_ns; /* middle of its recording, on its clock; magnitude below 2^61 */
     int64_t length_ns; /* length of its recording */
-    double wall_ns;    /* standard deviation of its time from true time; HUGE_VAL: unknown */
+    double wall_ns;    /* standard deviation of the wall clock from true time; HUGE_VAL: unknown */
     /* standard deviation of its drift: 2,000 for torch.profiler, 20,000 if free-running */
     double drift_ppb;
     double gpu_ns; /* robust standard deviation between the clocks of its GPUs; 0 if unknown */
@@ -61,7 +61,7 @@ typedef struct tm_clock_input {
 
 typedef enum tm_clock_method {
     TM_CLOCK_NONE, /* nothing is known: no wall clock, no collectives with other domains */
-    TM_CLOCK_WALL, /* as recorded, because no collective links it to another domain */
+    TM_CLOCK_WALL, /* as recorded: no collective links the domain to another one */
     TM_CLOCK_FIT
 } tm_clock_method;
 
@@ -77,16 +77,17 @@ typedef struct tm_clock_model {
     double begin_uncertainty_ns, uncertainty_ns,
         end_uncertainty_ns; /* at the window's start, middle and end */
     bool bounded;
-    /* If bounded: the offset is certainly in this interval if the component's reference, the domain
-     * with most anchors, has the right time. For the reference, both are its offset. */
+    /* If bounded: interval that certainly contains the offset if the clock of the component's
+     * reference, the domain with most anchors, is right. For the reference, both limits are its
+     * offset. */
     int64_t low_ns, high_ns;
     /* number of the component, from 0; components ascend by their lowest domain */
     int32_t component;
     uint8_t method;     /* tm_clock_method */
-    int64_t anchors;    /* events whose ends had weight in the fit */
+    int64_t anchors;    /* number of events in which the domain's end had weight in the fit */
     int64_t step_ns;    /* approximate size of a clock step within the window; 0: no step. If two
-                           domains have operations only with each other, both get it, because either
-                           may have stepped */
+                           domains have operations only with each other, both get the size, because
+                           either clock may have been stepped */
     int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the events' time span;
                            valid if step_ns is not 0 */
 } tm_clock_model;
@@ -94,11 +95,11 @@ typedef struct tm_clock_model {
 /** Result of the causality check, over the events of all processes that are not suspect. */
 typedef struct tm_clock_check {
     int64_t events;
-    int64_t before, after; /* events in which one domain ended before another started: on recorded
-                              clocks, on fitted clocks */
-    /* the same, counting only those by more than TM_CLOCK_TOLERANCE_NS */
+    int64_t before, after; /* events in which one domain ended before another had started: on
+                              recorded clocks, on fitted clocks */
+    /* such events with more than TM_CLOCK_TOLERANCE_NS between end and start */
     int64_t before_over, after_over;
-    /* the longest such time; 0 if there are no such events */
+    /* longest time between such an end and start; 0 if there is none */
     int64_t worst_before_ns, worst_after_ns;
 } tm_clock_check;
 
@@ -106,8 +107,8 @@ enum { TM_CLOCK_TOLERANCE_NS = 2000 };
 
 typedef struct tm_clock_fit {
     tm_clock_model *models; /* [n_domains] the same on every process; owned */
-    double *noise_ns;  /* [n_classes] standard deviation of the ends of one rank; 0 without anchors;
-                          owned */
+    double *noise_ns;  /* [n_classes] standard deviation of one rank's ends; 0 if the class has no
+                          anchors; owned */
     bool *suspect;     /* [n_ends] whether the row's event contradicts the fit; owned */
     int64_t n_suspect; /* number of suspect events on all processes */
     int32_t n_domains, n_components;
@@ -120,23 +121,21 @@ typedef struct tm_clock_fit {
  * Fits offset and drift of every domain. Events are weighted by the noise of their class, robustly
  * against late ends and wrong matches. Within a component, clock differences come from the
  * collectives, and the common time stays as close as possible to the wall clocks (weighted median).
- * Domains without collectives keep their wall clock, as their method shows.
+ * Domains without collectives keep their wall clock (TM_CLOCK_WALL).
  *
  * Collective over the reducer's processes. The result is bit-identical for any number of processes:
  * sums over events use integers, and every process computes everything else from them in the same
- * way (C in ISO mode, in which compilers neither fuse nor reorder operations).
- * For few domains the equations are dense, for many they are a sparse network (clock/network.h). If
- * there are more collectives of many domains than the network has room for, it combines consecutive
- * ones, and uncertainties are then upper bounds.
- * Memory: 97 bytes per row on this process; on each process 4 KiB per domain, 24 bytes per
+ * way (C in ISO mode, in which compilers neither fuse nor reorder operations). For few domains the
+ * equations are dense, for many they are a sparse network (clock/network.h). If there are too many
+ * collectives of many domains, the network combines consecutive ones, and uncertainties are upper
+ * bounds. Memory: 97 bytes per row on this process; on each process 4 KiB per domain, 24 bytes per
  * many-domain event, and the fill-in of the network (at most 100 MB).
  *
  * @param input    borrowed during the call
  * @param reducer  &tm_clock_serial if one process has all events
  * @param out      set only on TM_OK; free with tm_clock_fit_free
  * @return         TM_OK; TM_ERR_FAULT on all processes if one of them is out of memory; otherwise
- * the status of a failed reduction
- * Method: src/README.md, "Clocks in short".
+ *                 the status of a failed reduction Method: src/README.md, "Clocks in short".
  */
 tm_status tm_clock_fit_all(const tm_clock_input *input, const tm_clock_reducer *reducer,
                            tm_clock_fit *out, tm_error *err) TM_MUST_CHECK;
@@ -152,23 +151,22 @@ static inline int64_t tm_clock_true(const tm_clock_model *model, int64_t recorde
  * the host's ranks took part. */
 typedef struct tm_clock_rank_end {
     int32_t host;
-    int64_t n; /* number of these operations */
-    double early_ns,
-        late_ns; /* median difference in the first and in the second half of these operations */
+    int64_t n;                /* number of such operations */
+    double early_ns, late_ns; /* median difference in the first and in the second half of them */
 } tm_clock_rank_end;
 
 /** Whether ranks of one host share a clock. */
 typedef struct tm_clock_host {
-    bool shared;      /* if false, each rank is a domain of its own */
-    double spread_ns; /* robust standard deviation between its ranks, at least the median over the
-                         job's hosts; for tm_clock_domain.gpu_ns */
+    bool shared;      /* false: each rank is a domain */
+    double spread_ns; /* robust standard deviation between the host's ranks, but at least the median
+                         over the job's hosts; for tm_clock_domain.gpu_ns */
 } tm_clock_host;
 
 /**
- * Decides for each host whether its ranks share a clock. They do unless a rank with at least 8
- * events deviates from the median of its host's ranks by more than five times the noise in the
- * first or in the second half of its events. (Looking at both halves also detects a different
- * rate.)
+ * Decides for each host whether its ranks share a clock. They do not if a rank with at least 8
+ * events deviates from the median of the host's ranks by more than five times the noise, in the
+ * first or in the second half of its events. (A clock with another rate deviates in one of the
+ * halves.)
  *
  * @param ranks     [n_ranks] ranks of a host are adjacent
  * @param noise_ns  usual difference of ends within hosts; at least 3 us is assumed, the error of

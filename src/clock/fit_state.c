@@ -4,7 +4,7 @@
 
 #include "base/median.h"
 
-/* A time further than this (13 days) from the middle of the window is taken as a wrong record. */
+/* A time further than this (13 days) from the middle of the window counts as a wrong record. */
 #define FARTHEST_NS ((int64_t)1 << 50)
 
 void tm_fit_state_destroy(tm_fit_state *state) {
@@ -133,7 +133,7 @@ static void copy_rows(tm_fit_state *state) {
     }
 }
 
-/* Chooses the lead domain, whose window true times are relative to, and places each window by its
+/* Chooses the lead domain, to whose window true times are relative, and places each window by its
  * wall clock. */
 static void place_windows(tm_fit_state *state) {
     const tm_clock_domain *domains = state->input->domains;
@@ -151,7 +151,7 @@ static void place_windows(tm_fit_state *state) {
 }
 
 /* Counts the anchors of each class and finds their largest distance from the middle of the window,
- * to bound the sums over events. */
+ * which bounds the sums over events. */
 static tm_status count_anchors(tm_fit_state *state, tm_error *err) {
     int64_t farthest = 1;
     for (size_t k = 0; k < state->n_events; k++) {

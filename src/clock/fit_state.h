@@ -13,17 +13,17 @@
  * magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
-    double root; /* square root of n_ranks: 1/variance grows only with this, because the errors of a
-                    domain's ranks are not independent */
+    double root; /* square root of n_ranks. The weight 1/variance grows only with the root, because
+                    the errors of a domain's ranks are not independent */
     size_t input;
     int32_t domain, n_ranks;
     uint16_t noise_class;
     uint8_t flags, stratum;
-    bool compressed; /* set by tm_fit_compress: is not an anchor for now */
+    bool compressed; /* set by tm_fit_compress: the row is not an anchor for now */
 } tm_fit_row;
 
 typedef struct tm_fit_event {
-    size_t first; /* first of its rows */
+    size_t first; /* first of the event's rows */
     size_t n, n_anchors;
     bool suspect;
     tm_network_spot spot; /* set only if the equations are a network */
@@ -46,14 +46,15 @@ typedef struct tm_fit_state {
      * window. */
     double *middle; /* true time of the middle of its window [ns] */
     double *rate;   /* drift, without unit */
-    double *wall; /* true time of that middle by its wall clock; meaningless if sigma is infinite */
-    double *sigma; /* standard deviation of `wall` */
-    bool *steady;  /* whether the data cannot show the domain's drift, which then stays 0 */
+    double *wall;   /* true time of the window's middle by its wall clock; meaningless if sigma is
+                       infinite */
+    double *sigma;  /* standard deviation of `wall` */
+    bool *steady;   /* the data cannot show the domain's drift, which stays 0 */
     int32_t lead;
     int32_t *strong;    /* lowest domain that anchors link to this one, directly or not */
     int32_t *component; /* lowest domain that anchors or bounds link to this one, directly or not */
-    double *tied; /* half the width of the interval by which bounds tie it to its component; 0:
-                     anchors link it */
+    double *tied;       /* half the width of the interval with which bounds tie the domain to its
+                           component; 0: anchors link it */
 
     double *noise;       /* [n_classes] standard deviation of ends [ns] */
     double any_noise;    /* over all classes */
@@ -85,8 +86,8 @@ typedef struct tm_fit_state {
 /** Number of time bins for each domain in the search for clock steps. */
 #define TM_FIT_BINS ((size_t)32)
 
-/** Copies the rows and agrees with the other processes. On failure nothing needs to be freed.
- * @param ready  false if the caller is out of memory; all processes then fail */
+/** Copies the rows. Fails on all processes if one of them fails; nothing needs to be freed then.
+ * @param ready  false if the caller is out of memory */
 tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reducer *reducer,
                               bool ready, tm_fit_state **out, tm_error *err) TM_MUST_CHECK;
 void tm_fit_state_destroy(tm_fit_state *state);
@@ -119,11 +120,11 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
 
-/** Returns an anchor's distance from the median of the event [ns], scaled to what it would be for
- * one rank's end and a known true middle. Ends are closer to their own median than to the true
- * middle: by a factor of sqrt(2) for two ends; by a simulated factor for other even numbers of
- * normally distributed ends; not at all for odd numbers if the median itself is left out. A median
- * of several ranks is closer by a factor of sqrt(`root`). */
+/** Returns an anchor's distance from the median of the event's ends [ns], scaled to the distance of
+ * one rank's end from the true middle. Ends are closer to their own median: by a factor of sqrt(2)
+ * for two ends, by a simulated factor for larger even numbers, and not at all for odd numbers if
+ * the median itself is left out. A domain's median over several ranks is closer by a factor of
+ * sqrt(`root`). */
 static inline double tm_fit_distance(const tm_fit_state *state, const tm_anchor *anchor,
                                      double middle, size_t n) {
     double nearer = n == 2 ? 1.4142 : n % 2 == 0 ? 1.0 + 1.5 / (double)n : 1.0;
@@ -138,13 +139,12 @@ static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anc
 /**
  * Lists the domains of each component. List k, ordered by lowest domain, is listed[list_first[k]]
  * up to [list_first[k + 1]], ascending; list_of[h] is the list of domain h.
- * @param component  [n_domains] for each domain one of its component, the same for all of them
+ * @param component  [n_domains] for each domain, the same representative of its component
  * @return number of lists
  */
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* components.c */
 
-/** Fails on all processes if @p ok is false on one, e.g. because memory that only some need is
- * lacking. */
+/** Fails on all processes if @p ok is false on one of them: out of memory. */
 tm_status tm_fit_agree(tm_fit_state *state, bool ok, tm_error *err) TM_MUST_CHECK; /* fit_state.c */
 
 /** Solvers of the normal equations. Call after tm_fit_normal: */
@@ -153,7 +153,7 @@ tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim,
 const double *tm_fit_solve(tm_fit_state *state);       /* [2 n_domains], as in tm_normal */
 void tm_fit_covariance(tm_fit_state *state, int32_t domain, double out[3]);
 
-/** The parts of the fit, in the order in which they are called. Documented at their definitions. */
+/** The parts of the fit in the order of their calls, documented at their definitions. */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) TM_MUST_CHECK; /* components.c */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component);        /* components.c */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) TM_MUST_CHECK;  /* ties.c */

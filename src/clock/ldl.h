@@ -12,14 +12,12 @@ typedef struct tm_ldl_place {
     uint32_t row, col;
 } tm_ldl_place;
 
-/**
- * A matrix and its factor. Unknowns are eliminated in order; where the factor has nonzeros is
- * determined once, at creation.
- */
+/** A matrix and its factor. Unknowns are eliminated in order; the positions of the factor's
+ * nonzeros are found once, at creation. */
 typedef struct tm_ldl {
     size_t n;
     double *entry;    /* [number of places] set by the caller; owned */
-    double *diagonal; /* [n] set by the caller: negative where the pivot is to be negative; owned */
+    double *diagonal; /* [n] set by the caller, negative where the pivot is to be negative; owned */
     /* The places by row: */
     size_t *row_first; /* [n + 1] */
     uint32_t *col;     /* column of each place */

@@ -10,14 +10,14 @@
 #include "elimination_order.h"
 
 enum {
-    /* Minimum number of bins of a set with at least as many events: for solving, because one bin
-     * hides drifts; for bounding, because fewer bins lose too much information. */
+    /* Minimum number of bins of a set, unless it has fewer events. With one bin, solving could not
+     * see drifts; bounding loses too much with few bins. */
     LEAST_SOLVE_BINS = 2,
     LEAST_BOUND_BINS = 4,
     MOST_BINS = 1000
 };
-/* Limits of domains x bins^2, to which the cost of a factorisation is proportional: for solving,
- * which factorises many times, and for bounding, which does it once. */
+/* Limits of the sum of domains x bins^2, to which the cost of a factorisation is proportional.
+ * Solving factorises many times, bounding once. */
 #define SOLVE_WORK 1.2e7
 #define BOUND_WORK 3e8
 
@@ -112,7 +112,7 @@ static void sort_once(tm_vec *vec, int (*compare)(const void *, const void *)) {
     vec->n = kept;
 }
 
-/* Whether a key is new. Remembers it; sets `failed` if out of memory. */
+/* Returns whether a key is new, and remembers it; sets `failed` if out of memory. */
 static bool is_new(tm_keys *known, uint64_t key, bool *failed) {
     size_t before = known->keys.n;
     *failed = *failed || tm_keys_add(known, &key) == TM_NO_KEY;
@@ -167,7 +167,7 @@ bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong) {
         return false;
     for (int32_t h = 0; h < n; h++)
         w->component[h] = -1;
-    for (int32_t h = 0; h < n; h++) { /* the lowest domain of a component comes before its others */
+    for (int32_t h = 0; h < n; h++) { /* the lowest domain of a component comes first */
         int32_t *root = &w->component[strong[h]];
         if (strong[h] != h && *root < 0) {
             *root = (int32_t)w->roots.n;
@@ -210,8 +210,8 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->which, y->which);
 }
 
-/* Distributes the bins over the sets, small sets first: eliminating these first keeps the matrix
- * sparse. */
+/* Distributes the bins over the sets. Bins of small sets are eliminated first, which keeps the
+ * matrix sparse. */
 static bool share_bins(tm_network *w) {
     tm_network_set *sets = w->sets.data;
     double work = w->aim == TM_NETWORK_SOLVE ? SOLVE_WORK : BOUND_WORK, all = (double)w->keys.n;

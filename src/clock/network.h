@@ -1,12 +1,8 @@
-/* Normal equations of many domains, as in solve.h but sparse.
- *
- * An event of few domains adds entries between each pair of them, as in solve.h. In an event of
- * many domains, the common end is an unknown of its own (a bin), which is linked to the domains. If
- * there are too many such events, consecutive events of the same domains share a bin; the matrix
- * then deviates a little from the exact one, in a direction that depends on its purpose
- * (tm_network_plan).
- *
- * Only the sums differ between processes. */
+/* Normal equations of many domains, as in solve.h but sparse. An event of few domains adds entries
+ * between each pair of them. The common end of an event of many domains is an unknown of its own, a
+ * bin, which is linked to the domains. If there are too many such events, consecutive ones of the
+ * same domains share a bin. The matrix is then not exact, but the direction of its error is known
+ * (tm_network_plan). Only the sums differ between processes. */
 #ifndef TMERGE_NETWORK_H
 #define TMERGE_NETWORK_H
 
@@ -45,11 +41,13 @@ typedef struct tm_network_set {
     size_t first_bin, n_bins;
 } tm_network_set;
 
-/** What the matrix is used for. Compared after the bins' unknowns are eliminated, it differs from
- * the exact matrix in one direction: */
+/** Purpose of the matrix. After eliminating the bins' unknowns it differs from the exact matrix in
+ * one direction: */
 typedef enum tm_network_aim {
-    TM_NETWORK_SOLVE, /* it is not smaller, so no step that is computed with it is too long */
-    TM_NETWORK_BOUND  /* it is not larger, so no variance that is computed with it is too small */
+    TM_NETWORK_SOLVE, /* not smaller than the exact one, so steps computed with it are not too
+                         long */
+    TM_NETWORK_BOUND  /* not larger than the exact one, so variances computed with it are not too
+                         small */
 } tm_network_aim;
 
 typedef struct tm_network {
@@ -65,7 +63,7 @@ typedef struct tm_network {
     uint32_t *set_of_bin; /* set of each bin; owned, like the next three */
     size_t *bin_at;       /* start of each bin in `fixed` */
     size_t *bin_entry;
-    /* [n] index of the entry for a domain's shift; the one for its rate follows */
+    /* [n] index of the entry for a domain's shift; that for its rate is the next one */
     size_t *gauge_entry;
     size_t n_bins, n_unknowns;
     tm_vec places;  /* of tm_ldl_place: places of the entries */
@@ -73,7 +71,8 @@ typedef struct tm_network {
     int64_t *fixed; /* [n_fixed] summed over all processes */
     size_t n_fixed;
     double *right;    /* [2n] right side, then solution */
-    double *known;    /* [2n] diagonal of the matrix if the bins' unknowns were eliminated */
+    double *known;    /* [2n] diagonal that the matrix would have after eliminating the bins'
+                         unknowns */
     double *solution; /* [unknowns of ldl] */
     tm_ldl ldl;
 } tm_network;
@@ -88,16 +87,17 @@ void tm_network_init(tm_network *w);
 void tm_network_free(tm_network *w);
 
 /**
- * Adds an event to the keys and its domains to the members; if it has few domains, adds these to
- * the links instead.
- * @param domains  [n] domains of its anchors, ascending @param ends_ns [n] recorded ends
+ * Adds an event. Of many domains: to the keys, and its domains to the members; of few: its pairs of
+ * domains to the links.
+ * @param domains  [n] domains of its anchors, ascending
+ * @param ends_ns  [n] recorded ends
  * @return         false if out of memory
  */
 bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n);
 
-/** Builds the sets after the events of all processes were gathered in keys, members and links.
- * @param strong  [n] for each domain the lowest one of its component @return false if out of
- * memory */
+/** Builds the sets. Call it when keys, members and links of all processes have been gathered.
+ * @param strong  [n] for each domain, the lowest domain of its component
+ * @return        false if out of memory */
 bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong);
 
 /** Returns the position of an event; parameters as in tm_network_meet. */
@@ -107,9 +107,9 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
 /**
  * Plans the matrix. It is exact if no bin has more than one event. Otherwise
  * - for solving, the events of a bin are treated as if they had a common end. This subtracts (sum
- * u)(sum u)' / sum s, which is not larger than the exact term, the sum of u u' / s;
- * - for bounding, a domain's ends in a bin are replaced by their mean and its variance, which have
- * less information. A domain that lacks an event of the bin is left out of it.
+ *   u)(sum u)' / sum s, which is at most the exact sum of u u' / s;
+ * - for bounding, a domain's ends in a bin are replaced by their mean and its variance, which hold
+ *   less information. A domain without one of the bin's events is left out of the bin.
  * @return  false if out of memory
  */
 bool tm_network_plan(tm_network *w, tm_network_aim aim);
@@ -120,7 +120,7 @@ void tm_network_clear(tm_network *w);
 /** Factors that make the sums of tm_network_add integers; tm_network_expand undoes them. */
 typedef struct tm_network_scales {
     double of[2];    /* for matrix and right side, see tm_exact_scale */
-    double least_ns; /* lowest noise of any class; variances are in units of its square */
+    double least_ns; /* lowest noise of any class; its square is the unit of variances */
     double bound;    /* for the sums that bounding uses */
 } tm_network_scales;
 
@@ -139,11 +139,11 @@ void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
 /** Adds @p weight times the square of a weighted sum over a component's domains: of their shifts
  * (@p which 0) or rates (1), weighted by @p shares.
- * @param domains  [n] all domains of a component that has several */
+ * @param domains  [n] all domains of one component with several */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 
-/** Same as tm_normal_pin, _factor and _solve. After _solve, `right` is the solution. */
+/** Like tm_normal_pin, _factor and _solve. After _solve, `right` is the solution. */
 void tm_network_pin(tm_network *w, size_t r);
 void tm_network_factor(tm_network *w);
 void tm_network_solve(tm_network *w);

@@ -32,7 +32,7 @@ static void add_square(int64_t *own, double weight, double x, double scale) {
     own[2] += tm_exact_fixed(weight * x * x, scale);
 }
 
-/* Adds an event of few domains. Its common end is eliminated immediately. */
+/* Adds an event of few domains and eliminates its common end. */
 static void add_few(tm_network *w, const tm_anchor *anchors, size_t n, double sum, double scale) {
     for (size_t i = 0; i < n; i++) {
         const tm_anchor *g = anchors + i;
@@ -99,8 +99,8 @@ void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchor
         add_few(w, anchors, n, sum, scales->of[0]);
 }
 
-/* Reads a domain's part in a bin: its weight, and weight times x. For bounding, these are the
- * weight and the x of the mean of its ends, if the domain has all events of the bin. */
+/* Reads a domain's part in a bin: its weight, and weight times x. For bounding, weight and x are
+ * those of the mean of its ends, and 0 if it lacks an event of the bin. */
 static void read_bin(tm_network *w, const int64_t *bin, size_t i, int32_t domain,
                      const tm_network_scales *scales, double out[2]) {
     const int64_t *own = bin + 1 + 3 * i;
@@ -168,9 +168,9 @@ void tm_network_prior(tm_network *w, size_t r, double weight, double right) {
     w->right[r] += right;
 }
 
-/* Eliminating z from 2 z (sum of c d) - z^2 / g leaves g (sum of c d)^2. z is eliminated last, so
- * that it causes no fill-in. Until then the component as a whole is held in place by priors, or by
- * the added weight, which is too small to matter. */
+/* Eliminating z from 2 z (sum of c d) - z^2 / g leaves g (sum of c d)^2. z is eliminated last,
+ * so that it causes no fill-in. Until then, priors or the small added weight keep the matrix
+ * regular. */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight) {
     const double hardly = 1e-9;

@@ -8,10 +8,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/**
- * Reductions over all processes, in place, of integers only, whose sum does not depend on the
- * order. Every process makes the same calls with the same counts; all return the same status.
- */
+/** In-place reductions over all processes. Only integers, so the order of summation does not
+ * matter. Every process makes the same calls with the same counts; all return the same status. */
 typedef struct tm_clock_reducer {
     void *context; /* passed to all functions; borrowed */
     tm_status (*sum)(void *context, int64_t *values, size_t n, tm_error *err);

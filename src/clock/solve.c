@@ -91,7 +91,8 @@ void tm_normal_pin(tm_normal *normal, size_t r) {
     normal->right[r] = 0.0;
 }
 
-/* Four partial sums that a processor can add in parallel: compilers must not reorder one sum. */
+/* Four partial sums, which a processor can add in parallel. (Compilers must not reorder a single
+ * sum.) */
 static double dot(const double *a, const double *b, size_t n) {
     double sums[4] = {0};
     size_t i = 0;
@@ -104,7 +105,7 @@ static double dot(const double *a, const double *b, size_t n) {
 }
 
 void tm_normal_factor(tm_normal *normal) {
-    /* A pivot below this share of its diagonal counts as 0 with a rounding error. */
+    /* A pivot below this share of its diagonal is taken as 0 with a rounding error. */
     const double nothing = 1e-13, infinite = 1e150;
     for (size_t r = 0; r < 2 * (size_t)normal->n; r++) {
         double *row = tm_normal_at(normal, r, 0);
@@ -134,8 +135,8 @@ void tm_normal_solve(tm_normal *normal) {
 
 void tm_normal_covariance(tm_normal *normal, int32_t domain, double *shift, double *both,
                           double *rate) {
-    /* With M, the inverse of the factor L, the inverse of the matrix is M'M. Columns of M start at
-     * the diagonal. */
+    /* With M, the inverse of the factor L, the inverse of the matrix is M'M. Columns of M are 0
+     * above the diagonal. */
     size_t n = 2 * (size_t)normal->n, first = 2 * (size_t)domain;
     double *columns[2] = {normal->column, normal->column + n};
     for (size_t k = 0; k < 2; k++) {

@@ -4,21 +4,19 @@
 
 #include "clock/exact.h"
 
-/** One anchor of the current event: the event's end on its domain's clock. */
+/** An anchor of the current event: the end on its domain's clock. */
 typedef struct tm_anchor {
     size_t row;     /* index among the process's rows */
-    size_t place;   /* index among the anchors of the event, including those set aside by
-                       tm_fit_compress */
+    size_t place;   /* index among the anchors of the event, counting those that tm_fit_compress set
+                       aside */
     int32_t domain; /* ascending within an event */
     double x;       /* (time - middle of the domain's window) / reach */
     double y;       /* [ns] true time by the current fit */
     double weight;  /* [1/ns^2] */
 } tm_anchor;
 
-/**
- * Symmetric system of equations with two unknowns for each domain: a shift [ns], and a change of
- * rate, multiplied by the reach [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate.
- */
+/** Symmetric system of equations with two unknowns for each domain: a shift [ns], and a change of
+ * rate times the reach [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate. */
 typedef struct tm_normal {
     int32_t n; /* domains */
     /* [tm_normal_size(n)] sums: blocks of the matrix, then the right side [2n]; owned */
@@ -51,9 +49,8 @@ void tm_normal_free(tm_normal *normal);
 void tm_normal_clear(tm_normal *normal);
 
 /**
- * Adds one event, after eliminating its common end. With J = (1, x) for each anchor, adds the sum
- * of w J J' minus (sum w J)(sum w J)' / sum w to the matrix, and w (mean y - y) J to the right
- * side.
+ * Adds one event and eliminates its common end. With J = (1, x) for each anchor, adds the sum of w
+ * J J' minus (sum w J)(sum w J)' / sum w to the matrix, and w (mean y - y) J to the right side.
  * @param scales  of matrix and right side, see tm_exact_scale
  */
 void tm_normal_add(tm_normal *normal, const tm_anchor *anchors, size_t n, const double scales[2]);
@@ -70,7 +67,8 @@ void tm_normal_factor(tm_normal *normal);
 /** After the factorisation: replaces `right` by the solution. */
 void tm_normal_solve(tm_normal *normal);
 
-/** After the factorisation: returns variances of a domain's shift and rate, and covariance. */
+/** After the factorisation: computes the variances of a domain's shift and rate, and their
+ * covariance. */
 void tm_normal_covariance(tm_normal *normal, int32_t domain, double *shift, double *both,
                           double *rate);
 

@@ -1,15 +1,16 @@
-/* Detects clocks that were stepped during the recording: the distance of a domain's ends from the
- * others' jumps once. */
+/* Detects clocks that were stepped during the recording: a domain's distance from the other ends
+ * jumps once. */
 #include "fit_state.h"
 
 enum {
     STEP_EVENTS = 5, /* minimum number of events on each side of a step */
-    /* Bins on each side from which the size is measured. With more, drift hides a part of it. */
+    /* Number of bins on each side from which the size is measured. With more, drift would hide a
+     * part of the step. */
     STEP_BINS = 8
 };
 #define STEP_SIGMAS 5.0 /* minimum size of a step, in standard deviations of its estimate */
 #define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties of the clock */
-/* larger distances, in noises, are cut to this: they may be wrong matches */
+/* larger distances, in noises, are cut to this, because they may be wrong matches */
 #define FAR_NOISES 60.0
 
 /* The end of one domain relative to those of the other domains in its event. */
@@ -17,7 +18,7 @@ typedef struct sight {
     const tm_fit_row *row;
     double distance; /* in units of noise */
     double far;      /* ns */
-    double time;     /* true time of the event, from a clock that was not stepped */
+    double time;     /* true time of the event, by a clock that was not stepped */
 } sight;
 
 static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
@@ -25,9 +26,8 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
 }
 
 /* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. If there are only two ends, uses the end of the domain with the
- * shorter window, because a step by more than the recording's length makes the window much
- * longer. */
+ * middle of three or more ends. Of two ends, the domain with the shorter window gives the time: a
+ * step longer than the recording makes the window much longer. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))
@@ -45,9 +45,9 @@ static int32_t bin_of(const tm_fit_state *state, const sight *s) {
     return bin < last ? bin : last;
 }
 
-/* Visits every anchor, including those of suspect events, because a stepped clock makes half of its
- * events suspect. In an event with two ends, either may be off. Such events are used only for
- * domains with few other events, which have `parent` 0. */
+/* Visits every anchor. Includes those of suspect events, because a stepped clock makes half of its
+ * events suspect. In an event with two ends, either may be wrong. Such events are used only for
+ * domains with few other events, whose `parent` is 0. */
 typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
@@ -57,7 +57,7 @@ static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double distance = tm_fit_distance(state, anchor, middle, n);
-            /* for two ends: the distance between them */
+            /* for two ends, their distance from one another */
             double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle);
             const sight s = {state->rows + anchor->row,
                              distance / tm_fit_anchor_noise(state, anchor), far,
@@ -74,7 +74,7 @@ static void add_to_range(tm_fit_state *state, const sight *s) {
     range[1] = time > range[1] ? time : range[1];
 }
 
-/* Finds the time range covered by each domain's bins. */
+/* Finds the range of time that each domain's bins cover. */
 static tm_status find_ranges(tm_fit_state *state, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     for (size_t i = 0; i < 2 * n; i++)
@@ -103,8 +103,7 @@ static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/* Distances [noises] are at most 60 and are multiples of 2^-37, so a bin can add up 2^20 of
- * them. */
+/* Distances [noises] are multiples of 2^-37 up to 60, so a bin can add up 2^20 of them. */
 #define BIN_SCALE 0x1p37
 
 static void add_to_bin(tm_fit_state *state, const sight *s) {
@@ -114,9 +113,9 @@ static void add_to_bin(tm_fit_state *state, const sight *s) {
         tm_exact_fixed(fmin(fmax(s->distance, -FAR_NOISES), FAR_NOISES), BIN_SCALE);
 }
 
-/* Fits a level, a slope and a jump before bin @p split to the bins' means by least squares (Gauss).
- * Returns the size of the jump. Sets *variance to its variance, for events of variance 1, and *rest
- * to chi square. */
+/* Fits level, slope and a jump before bin @p split to the bins' means by least squares. Returns the
+ * size of the jump. Sets *variance to the size's variance, for events of variance 1, and *rest to
+ * chi square. */
 static double fit_jump(const int64_t *bins, size_t split, double *variance, double *rest) {
     double a[3][5] = {{0}}, yy = 0.0, explained = 0.0;
     for (size_t b = 0; b < TM_FIT_BINS; b++) {
@@ -186,9 +185,8 @@ static void select_side(tm_fit_state *state, const sight *s) {
 }
 
 /**
- * Finds stepped clocks and adds the size of the step to their uncertainty, because one line cannot
- * describe the clock before and after the step. (The caller can make the later side a separate
- * domain and fit again.)
+ * Finds stepped clocks and adds the size of the step to their uncertainty: one line cannot describe
+ * the clock before and after the step.
  * @param models  step_ns and step_at_ns set, uncertainties enlarged
  */
 tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *err) {

@@ -1,22 +1,23 @@
 /* Joins components that are linked only by messages in both directions. The messages of each
- * direction bound the clock difference on one side. The difference is then taken as the middle of
- * the interval, accurate to half its width. */
+ * direction bound the clock difference on one side. The middle of this interval is taken as the
+ * difference, and half its width as the accuracy. */
 #include <stdlib.h>
 
 #include "fit_state.h"
 
-/* Stands for a missing bound, while bounds are negated to find the tightest one as a maximum. */
+/* Means that there is no bound. Bounds are negated while the tightest one is found as a maximum. */
 #define NO_BOUND INT64_MIN
 
-/* The components to tie: those of tm_fit_list by anchors (lists) that share an event with another.
+/* The components to tie: lists of tm_fit_list (by anchors) that share an event with another list.
  * Ordered by lowest domain. */
 typedef struct ties {
-    /* [lists] index of the component here; -1: no other component bounds it */
+    /* [lists] index of the list's component here; -1: no other component bounds it */
     const int32_t *number;
-    int32_t *list;    /* [n] list of each component; owned, like the next three */
+    int32_t *list;    /* [n] list of each component, the inverse of `number`; owned, like the next
+                         three */
     int64_t *negated; /* [n * n] negated upper bounds of shift(g) - shift(h) */
     double *bounds;   /* [n * n] the upper bounds [ns] */
-    bool *had;        /* [n] whether the others have been tied to it */
+    bool *had;        /* [n] whether other components have been tied to this one */
     size_t n;
 } ties;
 
@@ -82,8 +83,7 @@ static void close_ties(ties *t) {
     free(t->had);
 }
 
-/* Tightens all bounds by chains of bounds: shortest paths by Floyd and Warshall, over components
- * that have any bound. */
+/* Tightens all bounds by chains of bounds: shortest paths by Floyd and Warshall. */
 static void close_bounds(double *bounds, size_t n) {
     for (size_t k = 0; k < n; k++)
         for (size_t g = 0; g < n; g++)
@@ -91,8 +91,8 @@ static void close_bounds(double *bounds, size_t n) {
                 bounds[g * n + h] = fmin(bounds[g * n + h], bounds[g * n + k] + bounds[k * n + h]);
 }
 
-/* Returns how far [ns] the drift shared by a component's clocks may move the ends of its windows;
- * the component's own events cannot show this drift. */
+/* Returns how far [ns] a drift that all clocks of a component share may move the ends of its
+ * windows. The component's own events cannot show this drift. */
 static double drift_of(const tm_fit_state *state, int32_t list) {
     double known = 0.0, length = 0.0;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++) {
@@ -103,7 +103,7 @@ static double drift_of(const tm_fit_state *state, int32_t list) {
     return isfinite(known) ? 1e-9 / sqrt(known) * length / 2.0 : 0.0;
 }
 
-/* Widens the bounds by the possible drift, because they come from different times. */
+/* Widens the bounds by the possible drift, because they are from different times. */
 static void loosen_bounds(const tm_fit_state *state, ties *t) {
     for (size_t g = 0; g < t->n; g++) {
         double drift = drift_of(state, t->list[g]);
@@ -114,7 +114,7 @@ static void loosen_bounds(const tm_fit_state *state, ties *t) {
     }
 }
 
-/* Returns the best wall-clock standard deviation in a component. */
+/* Returns the smallest wall-clock standard deviation in a component. */
 static double wall_of(const tm_fit_state *state, int32_t list) {
     double best = HUGE_VAL;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++)
@@ -142,8 +142,8 @@ static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
 }
 
 /* Ties all components that are bounded on both sides to component m. Each goes to the middle of its
- * interval; together the middles satisfy all bounds. If the wall clocks are more accurate than the
- * interval, the component stays where they put it, if this is inside, or goes to the nearest
+ * interval; the middles together satisfy all bounds. If its wall clocks are more accurate than the
+ * interval, it stays where they put it or, if this is outside of the interval, goes to the nearest
  * bound. */
 static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     const double *bounds = t->bounds;
@@ -162,8 +162,8 @@ static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     }
 }
 
-/* Returns the largest component that is not tied and to which others were not tied yet; the lowest
- * of several; n if there is none. */
+/* Returns the largest component that is neither tied nor was tied to; the lowest of several; n if
+ * there is none. */
 static size_t largest_free(const tm_fit_state *state, const ties *t) {
     size_t best = t->n, most = 0;
     for (size_t g = 0; g < t->n; g++) {
@@ -176,7 +176,7 @@ static size_t largest_free(const tm_fit_state *state, const ties *t) {
     return best;
 }
 
-/* Names each component after its lowest domain, which may be in a part that was tied to it. */
+/* Names each component after its lowest domain, which may be one that was tied to it. */
 static void rename_components(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++)
         state->parent[h] = -1;
@@ -207,7 +207,7 @@ static tm_status tie_all(tm_fit_state *state, ties *t, tm_error *err) {
     return TM_OK;
 }
 
-/** Ties components that only bounds link. The differences within each of them stay the same. */
+/** Ties components that only bounds link. Differences within a component stay the same. */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t h = 0; h < state->n_domains; h++) {

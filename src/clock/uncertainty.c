@@ -1,12 +1,11 @@
-/* Uncertainty of each clock: the part due to noise, plus the part due to bias, which averaging does
+/* Uncertainty of each clock: the part due to noise, and the part due to bias, which averaging does
  * not reduce. */
 #include "fit_state.h"
 
-/* Distances from the events' middles by domain and stratum. The ends of a domain in one group and
- * kind always have the same bias (from its place in the ring, a slow rail, or the GPU's own clock),
- * but the bias differs between groups and kinds. So the disagreement of the strata shows how large
- * it is. It is not divided by the number of strata, because a bias that all of them share cannot be
- * seen. */
+/* Distances from the events' middles by domain and stratum. In one group and kind, a domain's ends
+ * always have the same bias: from its place in the ring, a slow rail, or the GPU's own clock. The
+ * bias differs between groups and kinds, so the disagreement of the strata shows its size. This is
+ * not divided by the number of strata, because a bias common to all of them cannot be seen. */
 typedef struct strata {
     int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sums of weight times distance */
     int64_t *weight;  /* the same for sums of weights */
@@ -45,7 +44,7 @@ static tm_status sum_strata(tm_fit_state *state, const strata *sums, tm_error *e
     return tm_fit_sum(state, state->counts, n, err);
 }
 
-/* Returns the sum of squares [ns^2] of a domain's strata around their mean, minus the part due to
+/* Returns the sum of squares [ns^2] of a domain's strata around their mean, without the part due to
  * noise; sets the degrees of freedom. */
 static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     size_t cell = (size_t)domain * TM_CLOCK_STRATA;
@@ -66,7 +65,7 @@ static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     return n > 1.0 && squares > 0.0 ? squares : 0.0;
 }
 
-/* Returns the variance due to bias [ns^2], for domains with a single stratum: that of the other
+/* Returns the variance due to bias [ns^2] of a domain with a single stratum: that of the other
  * domains, or the square of the lowest noise. */
 static double common_bias(const tm_fit_state *state, const strata *sums) {
     double squares = 0.0, n_free = 0.0, n;
@@ -98,7 +97,7 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
     TM_TRY(sum_strata(state, &sums, err));
     double common = common_bias(state, &sums);
     for (int32_t h = 0; h < state->n_domains; h++)
-        /* also counts the lowest domain of a component with several */
+        /* This also sets the lowest domain of a component with several. */
         if (state->component[h] != h)
             models[state->component[h]].method = models[h].method = TM_CLOCK_FIT;
     for (int32_t h = 0; h < state->n_domains; h++) {

@@ -19,7 +19,7 @@ typedef struct alignment {
     bool *used;        /* [n] whether the member was a reference */
 } alignment;
 
-/* Leaves a member out: none of its kernels belongs to an operation. */
+/* Leaves a member out: its kernels belong to no operation. */
 static void leave(tm_member *member, tm_unmatched reason) {
     member->reason = reason;
     for (size_t i = 0; i < member->run.n; i++)
@@ -51,7 +51,7 @@ static size_t align_to(alignment *a, size_t reference) {
     return n;
 }
 
-/* Returns the member with the most kernels that has not been a reference. */
+/* Returns the member with the most kernels among those that have not been a reference. */
 static size_t next_reference(const alignment *a) {
     size_t best = a->n;
     for (size_t r = 0; r < a->n; r++)
@@ -75,7 +75,7 @@ static void align(alignment *a) {
         align_to(a, best);
 }
 
-/* Finds the next operation that both members have, from marks *i of x and *j of y on. */
+/* Finds the next operation that both members have, starting at marks *i of x and *j of y. */
 static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_t *j) {
     for (; *i < x->run.n; ++*i) {
         while (*j < y->run.n && y->operations[*j] < x->operations[*i])
@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of operations that both members have: those from about x's mark
- * number @p centre on, or the last ones before it if there are none. If x has synchronising
- * kernels, uses only these. Sets *at_ns to the end of one of these operations. */
+/* Collects the end differences of operations that both members have, from about x's mark @p centre
+ * on or, if there are none, the last ones before it. If x has synchronising kernels, uses only
+ * these. Sets *at_ns to the end of one of these operations. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);
@@ -104,8 +104,8 @@ static size_t common_offsets(const tm_member *x, const tm_member *y, size_t cent
     return n < COMMON ? n : COMMON;
 }
 
-/* Whether the directly fitted offset of two members agrees with that of their common operations;
- * true if no offset can be fitted. Allows for 100 ppm of drift. */
+/* Returns whether the directly fitted offset of two members agrees with that of their common
+ * operations, up to 100 ppm of drift; true if none can be fitted. */
 static bool loop_closes(const tm_member *x, const tm_member *y) {
     tm_shift shift;
     int64_t offsets[COMMON], at = 0;
@@ -117,7 +117,7 @@ static bool loop_closes(const tm_member *x, const tm_member *y) {
                          llabs(at - mark->end_ns) / 10000 + tm_mark_noise(mark, mark);
 }
 
-/* Leaves out both members of a contradicting pair, as either may be wrong. */
+/* Leaves out both members of a contradicting pair: either may be wrong. */
 static void check_loops(alignment *a) {
     for (size_t k = 0; k < LOOPS; k++) {
         size_t x = k * a->n / LOOPS, y;
@@ -133,7 +133,7 @@ static void check_loops(alignment *a) {
     }
 }
 
-/* Numbers the kernels of the reference that at least one other member has. */
+/* Numbers those kernels of the reference that at least one other member has. */
 static void number_reference(alignment *a) {
     tm_member *reference = &a->members[a->reference];
     tm_unmatched reason = TM_UNMATCHED_NOT;

@@ -1,5 +1,5 @@
-/* Aligns the operations of a group's ranks if neither sequence numbers nor their order identify
- * them. */
+/* Aligns the operations of a group's ranks that neither sequence numbers nor their order
+ * identify. */
 #ifndef TMERGE_ALIGN_H
 #define TMERGE_ALIGN_H
 
@@ -16,10 +16,9 @@ typedef struct tm_member {
 
 /**
  * Numbers the operations of one group and stream. Each member's kernels are paired with those of a
- * reference: the member with the most kernels, or the lowest rank of several such members. Another
- * reference is tried if fewer than half of the members correspond to it. Two members that both
- * correspond to the reference must agree on the offset between themselves; this is checked for some
- * pairs.
+ * reference: the member with the most kernels, or the lowest rank of several such members. If fewer
+ * than half of the members correspond to it, another reference is tried. For some pairs of members
+ * that correspond to the reference, it is checked that their own offset agrees.
  *
  * @param members  [n] at least one, each with a kernel, in rank order; sets their `apart_ns`
  * @return         TM_OK; TM_ERR_FAULT

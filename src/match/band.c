@@ -12,14 +12,14 @@ typedef struct band {
     int64_t offset_ns; /* as last measured */
     int64_t at_ns;     /* time on the reference's clock at which offset_ns was measured */
     double drift;
-    bool met; /* by their ends, pair only synchronising kernels */
+    bool met; /* by their ends, pair only synchronising kernels; false: all kernels */
     size_t n_pairs;
     size_t n_expected; /* marks of the reference that should have a partner: they are inside the
-                          other's recording */
-    size_t n_wrong;    /* marks at whose place the other run has a different operation */
+                          other run's recording */
+    size_t n_wrong;    /* marks of the reference where the other run has a different operation */
 } band;
 
-/* Whether two marks can belong to one operation at this clock offset. */
+/* Returns whether two marks can belong to one operation with this clock offset. */
 static bool belong(const tm_mark *a, const tm_mark *b, int64_t offset_ns) {
     if (!a->synchronises)
         return llabs(b->end_ns - a->end_ns - offset_ns) <= tm_mark_noise(a, b);
@@ -34,7 +34,7 @@ static int64_t offset_at(const band *b, int64_t end_ns) {
     return b->offset_ns + llround(b->drift * (double)(end_ns - b->at_ns));
 }
 
-/* Whether a mark is paired by its end (rather than by its position). */
+/* Returns whether a mark is paired by its end; otherwise it is paired by position. */
 static bool tells(const band *b, const tm_mark *mark) {
     return !b->met || mark->synchronises;
 }
@@ -64,8 +64,8 @@ static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     return n;
 }
 
-/* Pairs a block and updates the offset. Returns false and leaves the block unpaired if its ends do
- * not agree with the offset so far. */
+/* Pairs a block and updates the offset. Returns false, and leaves the block unpaired, if its ends
+ * do not agree with the offset. */
 static bool follow_block(band *b, size_t from, size_t to) {
     int64_t errors[BLOCK];
     size_t expected = b->n_expected, wrong = b->n_wrong, n = pair_block(b, from, to, errors);
@@ -77,7 +77,8 @@ static bool follow_block(band *b, size_t from, size_t to) {
     if (few || jumps) {
         for (size_t i = from; i < to; i++)
             b->partners[i] = -1;
-        b->n_wrong = wrong; /* the block's marks stay counted as expected, and so as missing */
+        b->n_wrong = wrong; /* the block's marks stay counted as expected, so they count as
+                               missing */
         return false;
     }
     if (n >= BLOCK_LEAST) {
@@ -94,7 +95,7 @@ static void begin_at(band *b, const tm_shift *shift) {
     b->drift = shift->drift;
 }
 
-/* Removes pairs that contradict the order of an earlier pair. */
+/* Removes pairs that cross an earlier pair. */
 static void drop_crossings(band *b) {
     int64_t last = -1;
     for (size_t i = 0; i < b->ref->n; i++) {
@@ -109,7 +110,7 @@ static void drop_crossings(band *b) {
     }
 }
 
-/* Whether [n] marks of both runs can be paired by position: their tokens agree, and none of them is
+/* Returns whether [n] marks of both runs can be paired by position: their tokens agree, and none is
  * paired by its end. */
 static bool is_same(const band *b, size_t i, size_t j, size_t n) {
     for (size_t k = 0; k < n; k++)
@@ -132,8 +133,8 @@ static size_t next_paired(const band *b, size_t i) {
     return i;
 }
 
-/* Whether at least one of the runs has every operation that the other has, between the first and
- * the last pair. */
+/* Returns whether, between the first and the last pair, at least one run has every operation of the
+ * other. */
 static bool is_whole(const band *b, size_t first) {
     bool ref_lacks = false, other_lacks = false;
     for (size_t i = first, next; (next = next_paired(b, i + 1)) < b->ref->n; i = next) {
@@ -148,8 +149,8 @@ static bool is_whole(const band *b, size_t first) {
     return !ref_lacks || !other_lacks;
 }
 
-/* Counts the marks after (@p behind) or before mark i up to the next one that is paired by its end.
- * Sets *ends to whether the run ends first. */
+/* Counts the marks after (@p behind) or before mark i, up to the next one that is paired by its
+ * end. Sets *ends to whether the run ends before such a mark. */
 static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
     size_t n = 0, most = behind ? run->n - i - 1 : i;
     while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
@@ -158,8 +159,8 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs the marks before the first pair or after the last one, if both runs have equally many
- * there, or as many as fit into the shorter of them. */
+/* Pairs the marks before the first pair, or after the last one, up to the next mark that is paired
+ * by its end. Only if both runs have equally many of them, and one of the runs ends there. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);
@@ -170,9 +171,9 @@ static void pair_edge(band *b, size_t i, bool behind) {
         pair_all(b, from, others, n);
 }
 
-/* Pairs non-synchronising kernels by their position between synchronising ones. If one run lacks no
- * kernel of the other, equal counts mean the same kernels; if each lacks some, equal counts may
- * hide different kernels. */
+/* Pairs non-synchronising kernels by their position between synchronising ones. If one of the runs
+ * has all kernels of the other, equal counts mean the same kernels. If each lacks some, equal
+ * counts may hide different kernels. */
 static void pair_rest(band *b) {
     size_t first = next_paired(b, 0), last = first;
     if (!b->met || first == b->ref->n || !is_whole(b, first))

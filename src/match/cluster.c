@@ -52,7 +52,7 @@ tm_status tm_cluster_ready(tm_cluster *cluster, tm_error *err) {
     return tm_run_prepare(&cluster->run, err);
 }
 
-/* Copies the ends and places of an operation that both clusters have; converts those of the second
+/* Copies the ends and places of an operation that both clusters have. Converts those of the second
  * cluster to the first one's clock. */
 static void take_members(const tm_cluster *a, const tm_cluster *b, const tm_bridge *bridge,
                          size_t i, tm_cluster *out) {
@@ -85,7 +85,7 @@ static void join_operation(const tm_cluster *a, const tm_cluster *b, const tm_br
     out->ops[i].n += b->ops[j].n;
 }
 
-/* Sets the median end of each operation, and how far ends are from it in the whole cluster. */
+/* Sets the median end of each operation, and the spread of ends around it in the whole cluster. */
 static tm_status summarise(tm_cluster *cluster, tm_error *err) {
     size_t n_members = cluster->n_members, n = 0;
     int64_t *scratch = calloc(n_members + 1, sizeof *scratch);

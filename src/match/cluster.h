@@ -9,26 +9,27 @@
 typedef struct tm_cluster_op {
     int64_t first_end_ns; /* the earliest end */
     int32_t n;            /* number of ranks that have it */
-    bool telling; /* lateness shows: ranks that came early leave it together with the last one */
+    bool telling; /* ranks that came early leave together with the last one, so their lateness
+                     shows */
     bool bare;    /* without metadata */
 } tm_cluster_op;
 
-/** A member of a cluster: a rank or, when hosts are joined, a cluster of one host. The cluster
- * keeps its ends. */
+/** A member of a cluster: a rank or, when hosts are joined, a cluster of one host. */
 typedef struct tm_member {
-    int64_t source; /* number that the caller gives it */
-    int64_t slot;   /* its rank, or its host; two members of a cluster never have the same slot */
+    int64_t source; /* number given by the caller */
+    int64_t slot;   /* its rank, or its host; no two members of a cluster have the same slot */
 } tm_member;
 
 typedef struct tm_cluster {
-    tm_run run; /* owned; a mark's start is the latest of the members, its end their lower median */
+    tm_run run; /* owned; a mark's start is the members' latest start, its end their lower median
+                   end */
     tm_cluster_op *ops; /* [run.n] */
-    tm_member *members; /* [n_members]; the cluster uses the clock of the first one */
+    tm_member *members; /* [n_members]; the cluster uses the clock of member 0 */
     size_t n_members;
-    int64_t *ends;     /* [run.n x n_members] end of each operation on each member; TM_NO_END if it
-                          lacks the operation */
+    int64_t *ends;     /* [run.n x n_members] end of each operation on each member; TM_NO_END if the
+                          member lacks it */
     int64_t *places;   /* [run.n x n_members] index among the member's own operations; -1: none */
-    int64_t spread_ns; /* median deviation of ends from their median */
+    int64_t spread_ns; /* median distance of ends from the median end of their operation */
     double bits;       /* evidence [bits] of its weakest join; HUGE_VAL if it has none */
     bool at_least;     /* the cluster may lack members */
 } tm_cluster;
@@ -43,7 +44,7 @@ typedef struct tm_bridge {
     double drift;            /* change of the offset per time on a's clock */
 } tm_bridge;
 
-/** Returns the offset to add to a time of the first cluster to get the other's clock. */
+/** Returns the other clock minus a's clock at a time of a. */
 int64_t tm_bridge_offset(const tm_bridge *bridge, int64_t ns);
 
 /**

@@ -42,7 +42,7 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
     return TM_OK;
 }
 
-/* If a rank has several traces, the one that recorded more comes first. */
+/* Of several traces of a rank, the one that recorded more comes first. */
 static int by_communicator(const void *a, const void *b) {
     const tm_membership *x = a, *y = b;
     int order = tm_order_u64(x->communicator, y->communicator);
@@ -68,7 +68,7 @@ static int by_value(const void *a, const void *b) {
     return tm_order_i64(*(const int32_t *)a, *(const int32_t *)b);
 }
 
-/* Appends copies of the members [first, end), one for each process that holds one of them. */
+/* Appends a copy of the members [first, end) for each process that holds one of them. */
 static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *out) {
     const tm_membership *v = members->data;
     int32_t *processes = malloc((end - first + 1) * sizeof *processes);
@@ -87,8 +87,8 @@ static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *
     return ok;
 }
 
-/* Whether only one rank uses a communicator of unknown size. Then other ranks did not report all of
- * their communicators. */
+/* Returns whether only one rank uses a communicator of unknown size. Then other ranks did not
+ * report all of their communicators. */
 static bool is_alone(const tm_membership *run, size_t n) {
     bool used = false;
     for (size_t i = 0; i < n; i++) {
@@ -111,17 +111,18 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
     return TM_OK;
 }
 
-/* What the reports of all ranks say about a communicator. */
+/* What the ranks recorded about a communicator. */
 typedef struct group {
     uint32_t name;
-    uint32_t told;  /* name that its kernels get: another one than `name` if ranks disagree on it */
-    bool joined;    /* as in tm_communicator */
-    bool mixed;     /* ranks give it different names, or number its operations differently */
-    uint32_t list;  /* id of the name that lists its ranks; TM_NO_NAME if unknown */
-    int32_t size;   /* -1 unknown */
-    size_t n;       /* number of members with a trace */
-    int64_t *ranks; /* [n] ascending; owned */
-    int64_t *by_place; /* [n] rank at each place; NULL if places are unknown; owned */
+    uint32_t told;     /* name that its kernels get: `name`, or a common one if ranks use several
+                          names */
+    bool joined;       /* as in tm_communicator */
+    bool mixed;        /* ranks use several names, or number its operations differently */
+    uint32_t list;     /* id of the name that lists its ranks; TM_NO_NAME if unknown */
+    int32_t size;      /* -1 unknown */
+    size_t n;          /* number of members with a trace */
+    int64_t *ranks;    /* [n] ascending; owned */
+    int64_t *by_place; /* [n] by place: rank; NULL if places are unknown; owned */
 } group;
 
 /* Lists the ranks of a communicator's [n] members, each rank once; false if out of memory. */
@@ -134,7 +135,7 @@ static bool list_members(const tm_membership *run, size_t n, group *out) {
     return out->ranks && out->by_place;
 }
 
-/* Returns the recorded size: -1 if there is none, 0 if records contradict one another. */
+/* Returns the recorded size; -1 if there is none, 0 if the records disagree. */
 static int32_t recorded_size(const tm_membership *run, size_t n) {
     int32_t size = -1;
     for (size_t i = 0; i < n; i++)
@@ -146,7 +147,7 @@ static int32_t recorded_size(const tm_membership *run, size_t n) {
     return size;
 }
 
-/* Returns how many ranks take part at least, judging by the members. */
+/* Returns the smallest number of ranks that the communicator can have, judging by its members. */
 static int32_t least_size(const tm_membership *run, size_t n) {
     int32_t least = 1;
     for (size_t i = 0; i < n; i++)
@@ -154,7 +155,8 @@ static int32_t least_size(const tm_membership *run, size_t n) {
     return least;
 }
 
-/* Sets the rank at each place. Frees the places if a place does not have exactly one member. */
+/* Sets the rank at each place, or frees the places if some place does not have exactly one
+ * member. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
     bool clear = (size_t)g->size == g->n;
@@ -198,7 +200,7 @@ static bool is_lower(const void *member, const void *communicator) {
     return ((const tm_membership *)member)->communicator < *(const uint64_t *)communicator;
 }
 
-/* Chooses the name of the group if ranks use several. */
+/* Chooses one name for a group if ranks use several. */
 static bool find_name(const tm_membership *run, size_t n, const tm_communicator *of,
                       tm_names *names, group *out) {
     bool differ = false;
@@ -246,7 +248,7 @@ static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     return g->n == 2 ? (int32_t)g->ranks[g->ranks[0] == own] : -1;
 }
 
-/* Returns the total of all ranks' pieces; -1 if unknown or implausible. */
+/* Returns the size of all ranks' pieces; -1 if unknown or implausible. */
 static int64_t all_pieces(int64_t piece, int32_t n_ranks) {
     return n_ranks > 0 && piece >= 0 && piece < INT64_MAX / 64 / n_ranks ? piece * n_ranks : -1;
 }

@@ -9,13 +9,14 @@
 
 /** A rank of a communicator. Has no pointers: it is sent as bytes. */
 typedef struct tm_membership {
-    /* identifies the communicator: hash of its name, or of NCCL's hash as text */
+    /* hash of the communicator's name, or of NCCL's hash as text */
     uint64_t communicator;
     uint64_t name;          /* hash of its name */
     uint64_t nccl;          /* as in tm_communicator */
     int64_t rank;           /* global */
     int32_t n_ranks, place; /* as in tm_communicator */
-    int32_t process; /* process that holds the rank; in an answer, the process that receives it */
+    int32_t process;        /* process that holds the rank; in an answer, the process to which it is
+                               sent */
     bool used, numbered, joined; /* as in tm_communicator */
 } tm_membership;
 
@@ -23,8 +24,8 @@ typedef struct tm_membership {
 tm_membership tm_membership_of(const tm_communicator *communicator, int64_t rank, int process,
                                const tm_names *names);
 
-/** Returns the index after the last member of the communicator of member @p first. The members must
- * be sorted. */
+/** Returns the index after the last member of the same communicator as member @p first, in sorted
+ * members. */
 size_t tm_memberships_end(const tm_vec *members, size_t first);
 
 /** Appends the memberships of a timeline held by this process. @return TM_OK; TM_ERR_FAULT */
@@ -35,11 +36,11 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
 void tm_memberships_sort(tm_vec *members);
 
 /**
- * Makes copies of all members of each communicator, addressed to every process that holds one of
- * them.
+ * For every process that holds a member of a communicator, makes a copy of all members of it,
+ * addressed to this process.
  *
  * @param members  of tm_membership: all members of some communicators, in any order; sorted by the
- * call
+ *                 call
  * @param out      of tm_membership, appended to
  * @param n_alone  number of communicators that a single rank uses and whose size no rank recorded
  * @return         TM_OK; TM_ERR_FAULT
@@ -50,17 +51,16 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
 /**
  * Completes the kernels of a timeline's communicators with data from other ranks' traces: the ranks
  * of their group as a list in `group_ranks` ("?" for those without a trace), its size, peers as
- * global ranks, and the total elements of gathers and scatters. A communicator that ranks name
- * differently gets one name, and its kernels are matched by order, because sequence numbers of
- * different profilers differ. The size is the one recorded when the communicator was created. If
- * that was before the recording, it is the number of ranks that used it, but only if every rank of
- * the job reported its communicators. A group whose members contradict one another, or whose size
- * is unknown, stays without ranks. A peer is known if every member's place was recorded, or if the
- * group has two ranks.
+ * global ranks, and the total elements of gathers and scatters. If ranks name a communicator
+ * differently, it gets one name, and its kernels are matched by order, because different profilers
+ * number operations differently. Its size was recorded when it was created. If that was before the
+ * recording, its size is the number of ranks that used it, but only if every rank of the job
+ * reported its communicators. A group with contradicting members or of unknown size stays without
+ * ranks. A peer is known if every member's place was recorded, or if the group has two ranks.
  *
  * @param answers   of tm_membership, sorted: all members of the timeline's communicators
  * @param all_told  whether every rank of the job reported its communicators @param timeline its
- * kernels are completed and its communicators freed
+ *                  kernels are completed and its communicators freed
  * @param names     lists are interned here
  * @return          TM_OK; TM_ERR_FAULT
  */

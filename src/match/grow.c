@@ -6,13 +6,14 @@
 
 #include "link_test.h"
 
-/* Up to this many clusters, all pairs are compared. */
+/* Up to this many clusters, all pairs are compared; with more, each is compared with the groups
+ * found so far. */
 enum { FEW = 160 };
 
-/* The clock offset of two slots that a join of their clusters implies. */
+/* The clock offset between two slots, which follows from a join of their clusters. */
 typedef struct tie {
     int64_t from, to;
-    double offset_ns; /* second clock minus first */
+    double offset_ns; /* clock of the second slot minus that of the first */
     tm_link_test link_test;
 } tie;
 
@@ -20,8 +21,8 @@ typedef struct garden {
     tm_cluster *clusters; /* [n]; a cluster that was merged into another has no members */
     size_t n;
     const tm_growth *growth;
-    tm_link_test *link_tests; /* [n x n] used for i < j */
-    int64_t *partners;        /* [the largest number of operations] */
+    tm_link_test *link_tests; /* [n x n] test of clusters i and j, for i < j */
+    int64_t *partners;        /* [operations of the largest cluster] scratch */
     tm_vec ties;              /* of tie: one for each join so far */
 } garden;
 
@@ -29,7 +30,7 @@ static tm_link_test *link_test_of(const garden *g, size_t i, size_t j) {
     return &g->link_tests[i < j ? i * g->n + j : j * g->n + i];
 }
 
-/* Whether i is the base of the comparison: it has at least as many operations as j. */
+/* Returns whether i is the base of the comparison with j: it has at least as many operations. */
 static bool leads(const garden *g, size_t i, size_t j) {
     return g->clusters[i].run.n >= g->clusters[j].run.n;
 }
@@ -54,7 +55,7 @@ static tm_status try_link_test(garden *g, size_t i, size_t j, tm_error *err) {
                             link_test, err);
 }
 
-/* Returns the offset to add to times of cluster i to get the clock of cluster j. */
+/* Returns the clock of cluster j minus that of cluster i. */
 static double offset_between(const garden *g, size_t i, size_t j) {
     double offset = (double)link_test_of(g, i, j)->offset_ns;
     return leads(g, i < j ? i : j, i < j ? j : i) == (i < j) ? offset : -offset;
@@ -79,7 +80,7 @@ static bool agree(const tie *a, const tie *b) {
     return fabs(a->offset_ns - b->offset_ns) <= slack;
 }
 
-/* Whether a second pair of clusters from the same two slots implies the same clock offset. */
+/* Returns whether another pair of clusters from the same two slots has the same clock offset. */
 static bool is_told_again(const garden *g, size_t i, size_t j) {
     tie own = tie_of(g, i, j);
     for (size_t k = 0; k < g->n; k++) {
@@ -97,7 +98,7 @@ static bool is_told_again(const garden *g, size_t i, size_t j) {
     return false;
 }
 
-/* Whether two clusters may be joined. The clock offset must agree with earlier joins of their
+/* Returns whether two clusters may be joined: their clock offset agrees with earlier joins of their
  * slots. */
 static bool may_join(const garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
@@ -114,8 +115,9 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
 }
 
-/* Finds the pair with the most evidence. Of equal pairs, it takes the one whose ends are nearest,
- * although that says little about groups that run in lockstep. False if no pair can be joined. */
+/* Finds the pair with the most evidence. Of equal pairs, takes the one with the nearest ends,
+ * although nearness says little about groups that run in lockstep. False if no pair can be
+ * joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_link_test *best = NULL;
     for (size_t i = 0; i < g->n; i++)
@@ -134,7 +136,7 @@ static bool find_surest(const garden *g, size_t *a, size_t *b) {
     return best != NULL;
 }
 
-/* Merges j into i. If requested, tests the result against the other clusters. */
+/* Merges j into i. If @p anew, tests the result against the other clusters. */
 static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     TM_TRY(try_link_test(g, i, j, err));
     const tm_link_test *link_test = link_test_of(g, i, j);
@@ -158,15 +160,15 @@ static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     return TM_OK;
 }
 
-/* Marks two clusters as possibly incomplete: it is unknown whether they belong together, or they do
- * but must not be joined. */
+/* Marks two clusters as possibly incomplete: they may belong together, or they do but must not be
+ * joined. */
 static void mark_open(garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     if (i != j && (link_test->state == TM_LINK_TEST_OPEN || link_test->state == TM_LINK_TEST_HOLDS))
         g->clusters[i].at_least = g->clusters[j].at_least = true;
 }
 
-/* Removes clusters that were merged into others. The evidence of pairs is invalid afterwards. */
+/* Removes clusters that were merged into others. Invalidates the link tests. */
 static void compact(garden *g) {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)
@@ -175,8 +177,8 @@ static void compact(garden *g) {
     g->n = kept;
 }
 
-/* For many clusters: compares each cluster only with the groups found so far, so that the work is
- * groups x clusters. */
+/* For many clusters: compares each cluster only with the groups found so far, so the work is groups
+ * x clusters. */
 static tm_status grow_by_turns(garden *g, tm_error *err) {
     for (size_t i = 1; i < g->n; i++) {
         size_t best = i;

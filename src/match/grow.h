@@ -5,26 +5,25 @@
 #include "base/vec.h"
 #include "cluster.h"
 
-/** What is known of all clusters that are to be joined. */
+/** What the clusters to be joined have in common. */
 typedef struct tm_growth {
-    bool one_clock; /* whether all clusters share a clock; otherwise each slot has its own */
-    /* If each slot has its own clock: the largest clock offset that a single pair of clusters can
-     * prove. */
+    bool one_clock; /* all clusters share a clock; false: each slot has its own */
+    /* if each slot has its own clock: largest offset for which one pair of clusters is proof
+     * enough */
     int64_t limit_ns;
 } tm_growth;
 
 /**
  * Joins clusters that are proven to have run the same operations (tm_link_test_try), strongest
- * evidence first, until no such pair is left. Never joins two clusters that share a slot. Sets
- * `at_least` in clusters of which it is unknown whether they belong together. A join that implies a
- * clock offset above the limit requires a second pair of clusters from the same two slots with the
- * same offset.
+ * evidence first. Never joins two clusters that share a slot. Sets `at_least` in clusters that may
+ * belong to another one. For a join with a clock offset above the limit, another pair of clusters
+ * from the same two slots must have the same offset.
  *
- * Work: (clusters)^2 x operations; above a hundred or so clusters, groups x clusters. Memory:
- * (clusters)^2.
+ * Work: clusters^2 x operations; for many clusters, groups x clusters x operations. Memory:
+ * clusters^2.
  *
  * @param clusters  of tm_cluster, in an order that only their content determines; clusters that
- * were merged into another are freed and removed
+ *                  were merged into another are freed and removed
  * @return         TM_OK; TM_ERR_FAULT: the caller still frees the clusters
  */
 tm_status tm_clusters_grow(tm_vec *clusters, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;

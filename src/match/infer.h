@@ -6,9 +6,9 @@
 #include "timeline/collectives.h"
 
 /** An operation of a cluster of ranks of one host, as sent to the process that joins the hosts.
- * This and the other messages here are sent as bytes and have no pointers. */
+ * Sent as bytes, like the other messages here. */
 typedef struct tm_host_operation {
-    /* family of the cluster: only clusters of one family can belong to one group */
+    /* family of the cluster; clusters of different families belong to different groups */
     uint64_t family;
     uint64_t token;
     int64_t last_ns, end_ns, first_end_ns; /* as in tm_cluster */
@@ -22,7 +22,7 @@ typedef struct tm_host_operation {
 typedef struct tm_host_member {
     uint64_t family;
     int64_t rank;
-    int64_t lane; /* number of the rank's stream, counting those without metadata */
+    int64_t lane; /* number of the rank's stream among those without metadata */
     int64_t spread_ns;
     double bits;
     int32_t host, cluster;
@@ -35,7 +35,7 @@ typedef struct tm_group_answer {
     uint64_t group;
     int32_t host, cluster, origin;
     int32_t size; /* number of ranks of the group; 1: nothing is proven */
-    int32_t bits; /* evidence [bits] of its weakest join, rounded down */
+    int32_t bits; /* evidence [bits] of the cluster's weakest join, rounded down */
     bool at_least;
     char text[TM_GROUP_TEXT_MAX];
 } tm_group_answer;
@@ -44,13 +44,13 @@ typedef struct tm_group_answer {
 typedef struct tm_operation_answer {
     uint64_t key; /* as in tm_comm_record */
     int32_t host, cluster, place, origin;
-    bool alone; /* whether no other rank has the operation */
+    bool alone; /* no other rank has the operation */
 } tm_operation_answer;
 
 /** What a process knows about the hosts that it owns. */
 typedef struct tm_inference {
-    tm_vec records;  /* of tm_comm_record: all ranks of the hosts; see tm_match_input.bare */
-    tm_vec lanes;    /* ranges of the records, one for each rank and stream */
+    tm_vec records;  /* of tm_comm_record: of all ranks of the hosts, as in tm_match_input.bare */
+    tm_vec lanes;    /* of each rank and stream: its range of the records */
     tm_vec clusters; /* of tm_cluster, host by host */
     tm_vec hosts;    /* of int32_t: the host of each cluster */
 } tm_inference;
@@ -58,8 +58,7 @@ typedef struct tm_inference {
 void tm_inference_init(tm_inference *inference);
 void tm_inference_free(tm_inference *inference);
 
-/** The clusters of hosts, as sent to the processes that join them. The answers are
- * tm_host_answers. */
+/** The clusters of hosts, as sent to the processes that join them, which return tm_host_answers. */
 typedef struct tm_host_report {
     tm_vec operations; /* of tm_host_operation */
     tm_vec members;    /* of tm_host_member */
@@ -77,7 +76,7 @@ void tm_host_answers_free(tm_host_answers *answers);
 
 /**
  * Joins the ranks of each host, which share a clock.
- * @param origin  this process
+ * @param origin  number of this process
  * @param out     appended to
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -100,7 +99,7 @@ tm_status tm_infer_job(tm_host_report *report, const tm_infer_options *options,
                        tm_host_answers *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Sets group and key of the kernels. Counts those that are not proven to belong to any operation.
+ * Sets group and key of the kernels whose operation is proven, and counts the others.
  * @param answers   for the hosts of this process, in any order; sorted by the call
  * @param out       of tm_comm_record, appended to
  * @param left_out  of tm_left_out

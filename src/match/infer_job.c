@@ -16,7 +16,7 @@
  * i.e. 3 standard deviations of the difference. */
 #define FURTHEST 4.25
 
-/* The messages about one cluster of a host. */
+/* All messages about one cluster of a host. */
 typedef struct sent {
     const tm_host_operation *operations;
     const tm_host_member *members;
@@ -39,7 +39,7 @@ static int by_rank(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Finds the messages about each cluster, ordered by family and host. */
+/* Finds the messages about each cluster, ordered by family, then host. */
 static tm_status list_sent(tm_host_report *report, tm_vec *out, tm_error *err) {
     tm_vec *operations = &report->operations, *members = &report->members;
     const tm_host_operation *o = operations->data;
@@ -88,7 +88,7 @@ static tm_status add_cluster(const sent *from, size_t number, tm_vec *out, tm_er
     return status;
 }
 
-/* Lists the ranks of a group, ascending, and the number of the lowest rank's stream. */
+/* Lists the ranks of a group, ascending, and gets the number of the lowest rank's stream. */
 static tm_status list_ranks(const tm_cluster *cluster, const sent *all, tm_vec *ranks,
                             uint64_t *lane, tm_error *err) {
     ranks->n = 0;

@@ -5,12 +5,11 @@
 #include "timeline/collectives.h"
 
 /**
- * Sorts the records and makes an instance of all that share group, way and key. An operation is
- * complete if every member of its group contributed one kernel. It is suspect if members disagree
- * in kind or size, or one contributed two kernels; all-to-alls may differ in size, and the two ends
- * of a transfer in kind. Waits are known for complete operations. They are also known for a barrier
- * that lacks ranks, if one of its members stayed for at most TM_BARRIER_NS: that member arrived
- * last.
+ * Sorts the records and makes an instance of those with the same group, way and key. An operation
+ * is complete if every member of its group has one kernel in it. It is suspect if a member has two,
+ * or if members disagree in kind or size (except the sizes in an all-to-all, and the kinds of a
+ * transfer's two ends). Waits are known if the operation is complete, or if it is a barrier that
+ * lacks ranks and a member stayed for at most TM_BARRIER_NS: that member arrived last.
  *
  * @param collectives  its records; instances are appended
  * @return             TM_OK; TM_ERR_FAULT

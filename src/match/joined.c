@@ -8,13 +8,13 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* A group that kernels of the rank name. */
+/* A group that the metadata of the rank's kernels names. */
 typedef struct named {
     uint32_t name;
-    tm_vec ranks; /* of int64_t: the ranks by their places in the group */
-    size_t n_fit; /* number of communicators that can be this group; one that can also be other
-                     groups counts several times */
-    size_t first; /* index of the first member of the last such communicator */
+    tm_vec ranks; /* of int64_t: by place in the group, the rank */
+    size_t n_fit; /* number of communicators that can be this group; those that can also be another
+                     group count several times */
+    size_t first; /* index of the first member of the last communicator that can be this group */
 } named;
 
 static named *find_named(const tm_vec *groups, uint32_t name) {
@@ -30,7 +30,7 @@ static bool is_kernel(const tm_timeline *timeline, const tm_collective_attr *att
            attr->group != TM_NO_NAME;
 }
 
-/* Lists those groups of the rank's kernels of which all ranks are recorded. */
+/* Lists the groups of the rank's kernels of which all ranks are recorded. */
 static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timeline, tm_vec *out,
                              tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -92,8 +92,8 @@ static bool can_be(const tm_membership *run, size_t n, const named *group, const
     return fits && used && n_told == n_members;
 }
 
-/* Finds the communicators that fit each group; n_fit is 1 only if exactly one fits, and it fits no
- * other group. */
+/* Finds the communicators that fit each group. n_fit is 1 only if exactly one fits, and this one
+ * fits no other group. */
 static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups) {
     const tm_membership *v = members->data;
     named *g = groups->data;
@@ -110,8 +110,8 @@ static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups)
     }
 }
 
-/* Adds memberships in a group's communicator: of the rank, and of the group's other ranks that
- * recorded no communicators. */
+/* Adds memberships in a group's communicator: for the rank, and for those of the group's other
+ * ranks that recorded no communicators. */
 static bool add_members(const named *group, tm_communicator own, int64_t rank,
                         const tm_join_with *with, const tm_names *names) {
     const int64_t *ranks = group->ranks.data;

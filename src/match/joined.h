@@ -1,5 +1,5 @@
 /* Finds which process groups and communicators are the same. Some ranks record NCCL's hash of a
- * communicator. Others have a profiler that lacks the hash, and record the group's name and ranks.
+ * communicator. Others have a profiler without the hash, which records the group's name and ranks.
  * If only one group fits a communicator, and that group fits no other communicator, they are the
  * same. */
 #ifndef TMERGE_JOINED_H
@@ -8,15 +8,15 @@
 #include "communicators.h"
 #include "rank_groups.h"
 
-/** Inputs for joining a rank's groups with communicators, and where the result goes. */
+/** Inputs for joining a rank's groups with communicators, and the output. */
 typedef struct tm_join_with {
     /* of tm_membership, sorted: all memberships that ranks of the job recorded */
     const tm_vec *members;
     const tm_vec *told; /* of int64_t, from tm_joins_list_told: ranks that recorded communicators */
     int64_t world_size; /* number of ranks of the job */
     int process;        /* process that holds the rank */
-    tm_vec *own; /* of tm_membership, appended to: memberships of this rank, and of the other ranks
-                    of its groups that recorded no communicators */
+    tm_vec *own; /* of tm_membership, appended to: memberships of this rank, and of those other
+                    ranks of its groups that recorded no communicators */
 } tm_join_with;
 
 /** Lists the ranks that recorded communicators, ascending. False if out of memory. */
@@ -26,9 +26,9 @@ bool tm_joins_list_told(const tm_vec *members, tm_vec *out);
  * For a rank that recorded no communicators: finds which of its groups are communicators that other
  * ranks recorded. The rank gets these communicators, and its kernels get their names.
  *
- * A group fits a communicator of its size if each member that recorded its place has the same place
- * in the group's list of ranks, no other rank of the list recorded communicators, and kernels used
- * both. @return  TM_OK; TM_ERR_FAULT
+ * A group fits a communicator of the same size if kernels used both, each member with a recorded
+ * place has the same place in the group's list of ranks, and no other rank of the list recorded
+ * communicators. @return TM_OK; TM_ERR_FAULT
  */
 tm_status tm_groups_join(const tm_join_with *with, tm_timeline *timeline, tm_names *names,
                          tm_error *err) TM_MUST_CHECK;

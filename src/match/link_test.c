@@ -5,7 +5,7 @@
 
 #include "pairing.h"
 
-/* Ends on one clock have at least this noise. */
+/* Minimum noise of ends on one clock, and between hosts. */
 #define LEAST_NOISE_NS 1000
 #define BETWEEN_HOSTS_NS 10000
 
@@ -15,18 +15,17 @@
 /* Standard deviation of a normal distribution, in median distances from its median. */
 #define MEDIAN_TO_SIGMA 1.48
 
-/* Maximum plausible clock drift. */
 static const double drift_limit = 200e-6;
 
-/* The operations that both clusters have, and how much later cluster b was in each. */
+/* The operations that both clusters have, and by how much cluster b was later in each. */
 typedef struct weighing {
     const tm_cluster *a, *b;
     const int64_t *partners;
     bool one_clock;
     size_t n;         /* operations compared */
-    size_t *index;    /* [n] index among the operations of a */
-    int64_t *late;    /* [n] how much later b arrived */
-    int64_t *apart;   /* [n] how much later b left */
+    size_t *index;    /* [n] index of the operation in a */
+    int64_t *late;    /* [n] how much later b arrived than a */
+    int64_t *apart;   /* [n] how much later b left than a */
     int64_t *scratch; /* [n] */
     tm_bridge bridge;
 } weighing;
@@ -54,7 +53,7 @@ static int32_t most_ranks(const tm_cluster *cluster) {
     return most;
 }
 
-/* Collects the operations in which lateness shows and that at least half of the ranks of each
+/* Collects the operations in which lateness shows and which at least half of the ranks of each
  * cluster have. */
 static void collect(weighing *w) {
     const tm_cluster *a = w->a, *b = w->b;
@@ -101,7 +100,7 @@ static void fit_clocks(weighing *w) {
         w->late[k] -= middle;
 }
 
-/* On one host: treats a small constant offset of the ends as the offset of two GPUs' clocks. */
+/* On one host: takes a small constant offset of the ends as the offset of two GPUs' clocks. */
 static void set_devices(weighing *w) {
     int64_t offset = median_of(w, w->apart, 0, w->n);
     if (llabs(offset) > DEVICES_APART_NS)
@@ -113,8 +112,8 @@ static void set_devices(weighing *w) {
     }
 }
 
-/* Whether all ranks of one cluster left before the last rank of the other arrived, by more than the
- * noise. */
+/* Returns whether all ranks of one cluster left before the last rank of the other arrived, by more
+ * than the noise. */
 static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     size_t i = w->index[k], j = (size_t)w->partners[i];
     const tm_mark *a = &w->a->run.marks[i], *b = &w->b->run.marks[j];
@@ -124,8 +123,8 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     return a->synchronises && (lead > slack_ns || other > slack_ns);
 }
 
-/* Returns the part of the noise of ends that is due to the transfer: 6 % of the transfer's time.
- * This time is at most what either cluster spent after its last arrival. */
+/* Returns the noise of ends that is due to the transfer: 6 % of its time, which is at most what
+ * either cluster spent after its last arrival. */
 static int64_t transfer_noise(const weighing *w, size_t k) {
     const tm_mark *a = &w->a->run.marks[w->index[k]];
     const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];
@@ -133,8 +132,8 @@ static int64_t transfer_noise(const weighing *w, size_t k) {
     return (x < y ? x : y) / 50 * 3;
 }
 
-/* Adds up the evidence in all operations, or only in those without metadata, in favour of the
- * pairing. Returns the evidence [bits] against it. */
+/* Sums the evidence for the pairing, of all operations or, if @p bare_alone, of those without
+ * metadata. Returns the evidence [bits] against it. */
 static double weigh(const weighing *w, bool bare_alone, tm_link_test *link_test) {
     double against = 0.0;
     int64_t noise = link_test->noise_ns;
@@ -157,9 +156,8 @@ static bool is_contradicted(const tm_link_test *link_test) {
     return 3 * link_test->n_contradicted > link_test->n_explained;
 }
 
-/* Decides on the pairing. A stream belongs to one communicator, so its kernels with metadata count
- * as evidence for those without. But the latter must not contradict the pairing, except in a single
- * operation. */
+/* Decides on the pairing. A stream belongs to one communicator, so its kernels with metadata are
+ * evidence for those without. But those without may contradict the pairing at most once. */
 static void judge(const weighing *w, tm_link_test *link_test) {
     tm_link_test bare = {.noise_ns = link_test->noise_ns};
     double against = weigh(w, false, link_test), bare_against = weigh(w, true, &bare);
@@ -175,7 +173,7 @@ static void judge(const weighing *w, tm_link_test *link_test) {
         link_test->state = link_test->bits >= 4.0 ? TM_LINK_TEST_HOLDS : TM_LINK_TEST_OPEN;
 }
 
-/* Returns how much the end differences scatter: the median distance from their median. */
+/* Returns the scatter of the end differences: their median distance from their median. */
 static int64_t scatter_of(weighing *w) {
     int64_t middle = median_of(w, w->apart, 0, w->n);
     for (size_t k = 0; k < w->n; k++)
@@ -183,8 +181,8 @@ static int64_t scatter_of(weighing *w) {
     return tm_cluster_median(w->scratch, w->n);
 }
 
-/* Whether the differences scatter far more than ends within the clusters do, if that is known.
- * Between hosts, the network may add to it. */
+/* Returns whether the differences scatter far more than ends within the clusters, if that is known.
+ * Between hosts, the network may add to the scatter. */
 static bool is_scattered(const weighing *w, int64_t scatter_ns) {
     int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
     int64_t least = w->one_clock ? LEAST_NOISE_NS : BETWEEN_HOSTS_NS;

@@ -4,17 +4,14 @@
 
 #include "timeline/collectives.h"
 
-/** Returns the token of a kernel that is matched by order: a hash of its kind and size, and of the
- * operation if the kernel names it. The size of all-to-alls is excluded, as it may differ from rank
- * to rank. */
+/** Returns the token of a kernel that is matched by order: a hash of kind, size and, if the kernel
+ * names it, operation. Without the size of an all-to-all, which may differ between ranks. */
 uint64_t tm_record_token(const tm_comm_record *record);
 
 /**
- * Sets the operation key of the kernels of whole groups. Removes and counts kernels that belong to
- * no operation.
- *
- * @param records   of tm_comm_record with way ORDER: of each group and lane the records of all
- * ranks, in any order
+ * Sets the operation keys of kernels that can be aligned. Removes and counts the others.
+ * @param records   of tm_comm_record with way ORDER: for each group and lane the records of all
+ *                  ranks, in any order
  * @param left_out  of tm_left_out
  * @return          TM_OK; TM_ERR_FAULT
  */

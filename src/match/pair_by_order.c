@@ -7,19 +7,19 @@
 
 enum {
     SAMPLES = 64, /* number of ends from which the clock offset is estimated */
-    /* an end is compared with the ends up to this many places before and after its own */
+    /* an end is compared with ends up to this many places away */
     PLACES = 8,
     SHIFTS = 64, /* shifts of a whole sequence are tried up to this many places */
     LEAST = 10,  /* minimum number of ends left to compare after a shift */
-    BETTER = 5,  /* factor by which the spread must shrink at the correct shift */
-    APART = 8    /* on hosts, this share of the operations (1 in 8) may have a wrong end */
+    BETTER = 5,  /* at the correct shift, the spread must be smaller by this factor */
+    APART = 8    /* on hosts, the end may be wrong in one of so many operations */
 };
 
 /* Every profiler's ends have at least this noise; smaller spreads count as equal. */
 static const int64_t least_spread_ns = 1000;
 
-/* Ends that differ by at most this count as equal. Clocks may differ as much after removing offset
- * and drift. */
+/* Ends that differ by at most this count as equal: clocks may differ as much without offset and
+ * drift. */
 static const int64_t same_ns = 100000;
 
 typedef struct line {
@@ -31,19 +31,18 @@ typedef struct line {
 typedef struct sight {
     const tm_end *a, *b;
     size_t n;
-    bool met; /* compare only the ends of synchronising kernels, which should be equal */
+    bool met; /* compare only the ends of synchronising kernels */
     line line;
 } sight;
 
-/* Whether an end should agree with the other sequence's. Ends of broadcasts need not, because each
- * rank leaves them without waiting for others: a late rank may leave one broadcast when the others
- * leave the next one. */
+/* Returns whether an end should agree with the other sequence's. That of a broadcast need not,
+ * because no rank waits for others in it: a late rank may leave one broadcast when the others leave
+ * the next. */
 static bool tells(const sight *s, size_t i) {
     return !s->met || s->a[i].synchronises;
 }
 
-/* Returns the next end after or before a place that should agree with the other sequence's; n if
- * there is none. */
+/* Returns the next place after or before place i whose ends should agree; n if there is none. */
 static size_t beside(const sight *s, size_t i, bool behind) {
     do {
         if (behind ? i + 1 == s->n : i == 0)
@@ -82,17 +81,17 @@ static line fit(const sight *s) {
     return l;
 }
 
-/* Returns the offset that converts a's clock to b's at place i. */
+/* Returns b's clock minus a's at place i. */
 static int64_t offset_at(const sight *s, size_t i) {
     return s->line.offset_ns + llround(s->line.drift * (double)(s->a[i].end_ns - s->line.at_ns));
 }
 
-/* Returns the distance of b's end at place j from the one predicted by a's end at place i. */
+/* Returns the distance of b's end at place j from a's end at place i, on one clock. */
 static int64_t distance(const sight *s, size_t i, size_t j) {
     return llabs(s->b[j].end_ns - s->a[i].end_ns - offset_at(s, i));
 }
 
-/* Fills in how far ends at equal places are apart; returns how many there are. */
+/* Sets *out to the distances of ends at equal places; returns how many there are. */
 static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
     sight s = {.a = a, .b = b, .n = n};
     size_t m = n < SAMPLES ? n : SAMPLES;
@@ -110,7 +109,7 @@ static int64_t spread_of(const tm_end *a, const tm_end *b, size_t n) {
     return spread > least_spread_ns ? spread : least_spread_ns;
 }
 
-/* Whether the median distance is at most most_ns. */
+/* Returns whether the median distance is at most @p most_ns. */
 static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_ns) {
     int64_t distances[SAMPLES];
     size_t m = distances_of(a, b, n, distances), within = 0;
@@ -119,7 +118,8 @@ static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_n
     return within > (m - 1) / 2;
 }
 
-/* Whether the kernels of nearly all operations overlap if b's clock is ahead by ahead_ns. */
+/* Returns whether the kernels of nearly all operations overlap if b's clock is ahead by @p
+ * ahead_ns. */
 static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahead_ns) {
     size_t apart = 0;
     for (size_t i = 0; i < n; i++)
@@ -128,9 +128,9 @@ static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahe
     return APART * apart <= n;
 }
 
-/* Whether one whole sequence fits the other better when it is shifted. Ends on hosts scatter, so a
- * few of them may fit a wrong shift by chance. Therefore, if the recorded times allow the unshifted
- * order, shifts that these times rule out do not count. */
+/* Returns whether one sequence as a whole fits the other better when it is shifted. Ends on hosts
+ * scatter, so a few of them may fit a wrong shift by chance. So if the recorded times allow the
+ * unshifted order, shifts that they rule out do not count. */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     const int64_t spread = spread_of(a, b, n), most_ns = spread / BETTER;
     const bool on_host = a->on_host && b->on_host && ran_together(a, b, n, 0);
@@ -143,7 +143,7 @@ static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     return false;
 }
 
-/* Returns a quarter of the distance to the nearest end that should agree, at most same_ns. */
+/* Returns a quarter of the distance to the nearest end that should agree; at most same_ns. */
 static int64_t reach(const sight *s, size_t i) {
     int64_t least = 4 * same_ns;
     for (int behind = 0; behind < 2; behind++) {
@@ -154,7 +154,7 @@ static int64_t reach(const sight *s, size_t i) {
     return least / 4;
 }
 
-/* Whether two ends agree; true if a place does not exist. */
+/* Returns whether two ends agree; true for a place that does not exist. */
 static bool meets(const sight *s, size_t i) {
     return i == s->n || distance(s, i, i) <= reach(s, i);
 }
@@ -171,8 +171,8 @@ static bool is_shifted(const sight *s, size_t i) {
     return false;
 }
 
-/* Whether the two kernels at a place cannot have overlapped, although their neighbours agree. Each
- * sequence then lacks the operation that the other one has there. */
+/* Returns whether the kernels at a place cannot have overlapped, although those next to them agree.
+ * Then each sequence has an operation there that the other lacks. */
 static bool is_swapped(const sight *s, size_t i) {
     const tm_end *a = &s->a[i], *b = &s->b[i];
     int64_t offset = offset_at(s, i);

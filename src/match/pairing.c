@@ -9,23 +9,23 @@
 #include "shift.h"
 
 enum {
-    PLACES = 16,  /* a run is shifted by at most this many places */
+    PLACES = 16,  /* maximum shift of a run, in places */
     SAMPLES = 96, /* number of pairs from which a distance is measured */
-    BETTER = 5,   /* factor by which ends must be closer at the correct shift */
+    BETTER = 5,   /* ends must be closer by this factor at the correct shift */
     LEAST = 4     /* minimum number of kernels left to compare after a shift */
 };
 
 /* Every profiler's ends have at least this noise; smaller distances count as equal. */
 static const int64_t least_distance_ns = 1000;
 
-/* A shift that is evaluated: the partners, moved by some places. */
+/* A shift to evaluate: partners, moved by some places. */
 typedef struct shifted {
     const tm_run *a, *b;
     const int64_t *partners; /* NULL: kernels at equal places are partners */
     int64_t places;
 } shifted;
 
-/* Returns the index of the kernel of b that kernel i of a is paired with; -1 if there is none. */
+/* Returns the index of b's kernel that is paired with kernel i of a; -1 if there is none. */
 static int64_t partner_of(const shifted *s, size_t i) {
     int64_t j = s->partners ? s->partners[i] : (int64_t)i;
     if (j < 0 || j + s->places < 0 || j + s->places >= (int64_t)s->b->n)
@@ -33,7 +33,7 @@ static int64_t partner_of(const shifted *s, size_t i) {
     return j + s->places;
 }
 
-/* Samples end differences of up to SAMPLES pairs, with a's times; *n_pairs counts all. */
+/* Samples up to SAMPLES pairs: a's times, and the end differences. *n_pairs counts all pairs. */
 static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES], size_t *n_pairs) {
     size_t n = 0, wanted = 0, pairs = 0;
     for (size_t i = 0; i < s->a->n; i++)
@@ -68,8 +68,7 @@ static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 
-/* Returns the distance of ends [ns], at least the noise; -1 if too few of the requested pairs exist
- * at this shift. */
+/* Distance of ends [ns], at least the noise; -1 if too few pairs exist at the shift. */
 typedef struct closeness {
     int64_t median, mean;
 } closeness;
@@ -79,7 +78,7 @@ static int64_t at_least_noise(int64_t distance_ns) {
 }
 
 /* Measures the distance of ends; -1 if under half of @p whole pairs exist. If the mean is at least
- * @p far [ns], it also stands for the median. */
+ * @p far [ns], the median is not computed and is set to the mean, too. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);
@@ -102,7 +101,7 @@ static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int
     return (closeness){at_least_noise(tm_select(sorted, n, n / 2)), mean};
 }
 
-/* Whether most pairs are of kernels with different step numbers. */
+/* Returns whether in most pairs the kernels have different step numbers. */
 static bool mixes_steps(const shifted *s) {
     size_t n = 0, mixed = 0;
     for (size_t i = 0; i < s->a->n; i++) {
@@ -116,13 +115,14 @@ static bool mixes_steps(const shifted *s) {
     return 2 * mixed > n;
 }
 
-/* Whether a shift is as good as the chosen one: most ends are as close, and outliers (e.g. at the
- * ends of steps) are not further away. */
+/* Returns whether a shift is as good as the chosen one: most ends are as close, and outliers (at
+ * the ends of steps, for example) are not further away. */
 static bool is_rival(const shifted *s, const closeness *own, const closeness *c) {
     return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
-/* Whether no other shift of the partners is nearly as good. False if no other can be tried. */
+/* Returns whether all other shifts of the partners are much worse. False if no other can be
+ * tried. */
 static bool is_proven(shifted *s, bool one_clock) {
     s->places = 0;
     size_t whole = 0, tried = 0;
@@ -153,8 +153,8 @@ static bool tokens_agree(const shifted *s) {
     return common >= LEAST && 2 * common >= shorter && equal * 50 >= common * 49;
 }
 
-/* Whether the ends allow pairing kernels at equal places; if not, each run may lack kernels that
- * the other has. */
+/* Returns whether the ends allow pairing kernels at equal places. If not, each run may have kernels
+ * that the other lacks. */
 static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     tm_end *ends = calloc(2 * s->a->n + 1, sizeof *ends), *others = ends + s->a->n;
     size_t n = 0;
@@ -174,7 +174,7 @@ static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Pairs at the shift where tokens agree and ends fit best; *paired is false if none is found. */
+/* Pairs at the shift at which tokens agree and ends fit best. *paired is false if there is none. */
 static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,
                                 bool *paired, tm_error *err) {
     shifted s = {.a = a, .b = b};
@@ -198,7 +198,7 @@ static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock
     return TM_OK;
 }
 
-/* For runs with missing kernels: pairs kernels by their ends. */
+/* For runs with gaps: pairs kernels by their ends. */
 static tm_unmatched pair_by_ends(const tm_run *a, const tm_run *b, bool one_clock,
                                  int64_t *partners) {
     tm_shift shift = {.centre = a->n / 2, .least = LEAST};

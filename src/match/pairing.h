@@ -12,14 +12,14 @@ typedef enum tm_pairing {
 
 /**
  * Pairs the kernels of two runs. Normally the shift is found by tokens: they must agree for 98 of
- * 100 kernels at a shift of up to 16 places. If there are several such shifts, the ends decide: on
- * one clock the nearest, otherwise those with the most constant differences. If ends show that
- * kernels are missing (tm_order_holds), kernels are paired by their ends instead: directly on one
- * clock, otherwise with the offset of tm_shift_find.
+ * 100 kernels at a shift of up to 16 places. If tokens agree at several shifts, the ends decide: on
+ * one clock their distance, otherwise how constant their differences are. If ends show that kernels
+ * are missing (tm_order_holds), kernels are paired by their ends instead: directly on one clock,
+ * otherwise with the offset of tm_shift_find.
  *
- * The pairing is proven if ends are five times closer, by median or mean, than at any other shift,
- * regardless of tokens: directly on one clock, otherwise after removing offset and drift. Shifts
- * that contradict the step numbers are excluded.
+ * The pairing is proven if ends are five times closer, by median or mean, than at any other shift.
+ * On different clocks, offset and drift are removed first. Tokens do not matter for this, but
+ * shifts that contradict the step numbers are left out.
  *
  * @param a, b      prepared
  * @param partners  [a->n] index of b's kernel, ascending, or -1

@@ -14,9 +14,9 @@
 
 /* A process parses each list of ranks and each group once, for all of its ranks. */
 
-/* What a group's ranks are derived from: a list, or start and stride. */
+/* What gives a group's ranks: a list, or start and stride. */
 typedef struct set_key {
-    int64_t start, stride; /* if there is no list: for `size` ranks */
+    int64_t start, stride; /* used if there is no list: `size` ranks from `start` on */
     int32_t size;
     uint32_t list; /* name id */
 } set_key;
@@ -32,8 +32,8 @@ typedef struct shared_group {
     bool made;
 } shared_group;
 
-/* An entry of a cache: the fields by which a rank's kernels identify a group, which many kernels
- * repeat. */
+/* A cache entry: the fields by which a rank's kernels identify a group. Many kernels have the same
+ * ones. */
 typedef struct known_group {
     uint32_t name, ranks;
     int32_t size, start, stride;
@@ -124,7 +124,7 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the id of the list of ranks in the pg_config entry with this name. */
+/* Returns the name id of the list of ranks in the pg_config entry with this name. */
 static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     const config *configs = finder->configs.data;
     for (size_t i = 0; i < finder->configs.n; i++)
@@ -135,7 +135,7 @@ static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
 }
 
 /* Returns the operator that launched the kernel: the last operator on the launch's thread that
- * contains the launch's start. It has the start and stride of the group, which kernels lack. */
+ * contains the launch's start. It has start and stride of the group, which the kernel lacks. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     uint32_t launch = timeline->launch[kernel];
@@ -164,8 +164,8 @@ static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_
     return ok;
 }
 
-/* Finds the number of the set of ranks that a key describes, creating it if necessary; TM_NO_KEY if
- * it describes none. False if out of memory. */
+/* Finds the number of the set of ranks that a key describes, and makes it if necessary; TM_NO_KEY
+ * if the key describes none. False if out of memory. */
 static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
     tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
     if (!set || (!set->read && !read_set(finder, key, set)))
@@ -205,7 +205,7 @@ static bool has_rank(const tm_rank_list *set, int64_t rank) {
     return at < set->ranks.n && ranks[at] == rank;
 }
 
-/* Writes ascending ranks as ranges ("0-3,8"); if they do not fit, cuts them and ends with "...". */
+/* Writes ascending ranks as ranges: "0-3,8". If they do not fit, cuts them and ends with "...". */
 static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_MAX]) {
     size_t used = 0;
     for (size_t i = 0; i < n;) {
@@ -226,7 +226,7 @@ static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_M
     }
 }
 
-/* Truncates at a character boundary, so that the text stays valid UTF-8. */
+/* Cuts at a character boundary, so that the text stays valid UTF-8. */
 static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     size_t size = text.size < TM_GROUP_TEXT_MAX ? text.size : TM_GROUP_TEXT_MAX - 1;
     while (size > 0 && size < text.size && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)

@@ -6,7 +6,7 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/** A process group as one rank sees it. */
+/** A process group as seen by one rank. */
 typedef struct tm_group {
     uint64_t id; /* hash of its sorted ranks and its name; equal on all members */
     int32_t n_ranks;
@@ -19,7 +19,7 @@ typedef struct tm_group_finder tm_group_finder;
 struct tm_rank_list;
 
 /**
- * Creates a finder of groups for many ranks, which shares parsed lists of ranks.
+ * Creates a finder of groups. It parses a list of ranks once for many ranks.
  * @param names       texts of the timelines; borrowed; no name may be added while the finder exists
  * @param world_size  ranks of the job
  */
@@ -27,17 +27,17 @@ tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_g
                                  tm_error *err) TM_MUST_CHECK;
 void tm_group_finder_destroy(tm_group_finder *finder);
 
-/** Switches to a rank, whose groups are found from now on; parses its metadata's pg_config once.
+/** Sets the rank whose groups are found from now on, and parses pg_config in its metadata.
  * @param timeline  borrowed until the next rank */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the group of a kernel with metadata. Its ranks come from `Process Group Ranks`; if the
- * profiler truncated that list (over 30), from pg_config; else from start and stride of the
- * operator that issued it; else from its size if that equals the job's. If all of these fail, the
- * group is identified by name and size. As other groups may have the same, its ranks then count as
- * unknown, and its kernels are not matched.
+ * Finds the group of a kernel with metadata. Its ranks come from the first of these that has them:
+ * `Process Group Ranks` (which the profiler truncates after 30), pg_config, start and stride of the
+ * operator that issued the kernel, the group's size if it equals the job's. Otherwise name and size
+ * identify the group. Other groups may have the same, so its ranks are unknown and its kernels are
+ * not matched.
  *
  * @param attr  the kernel's attribute row
  * @param out   set only on TM_OK

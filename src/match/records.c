@@ -18,7 +18,7 @@ typedef struct lane {
     uint64_t group;
     uint64_t lane;
     const tm_track *track; /* the stream; NULL for pairs, named kernels and host operations */
-    size_t sequence;       /* index of its sequence in out->sequences */
+    size_t sequence;       /* index of the lane's sequence in out->sequences */
 } lane;
 
 typedef struct collector {
@@ -28,10 +28,10 @@ typedef struct collector {
     int64_t world_size;
     int origin;
     tm_match_input *out;
-    tm_vec lanes;      /* of lane */
-    bool *is_bare;     /* [tracks] whether it has kernels without metadata */
-    uint32_t *streams; /* [tracks] the track that represents the stream of this one */
-    uint32_t *groups;  /* [tracks] id of the name of the group whose operations the thread runs */
+    tm_vec lanes;         /* of lane */
+    bool *is_bare;        /* [tracks] whether the track has kernels without metadata */
+    uint32_t *streams;    /* [tracks] the track that stands for the same stream */
+    uint32_t *groups;     /* [tracks] name id of the group whose operations the thread runs */
     bool transfers_alone; /* the trace records only transfers, without the waits before them */
     bool has_steps;       /* tm_match_has_steps */
 } collector;
@@ -57,7 +57,7 @@ void tm_match_input_free(tm_match_input *input) {
     tm_group_finder_destroy(input->groups);
 }
 
-/* Sizes are limited so that the sum of two does not overflow where a median is computed. */
+/* The limit keeps the sum of two sizes from overflowing when a median is computed. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
@@ -66,8 +66,8 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
-/* A trace without compute has the whole recording as its only step. That is not a step of the job,
- * whose other ranks may mark theirs. */
+/* A trace without compute has the whole recording as its only step. Other ranks may have recorded
+ * the job's real steps. */
 bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
@@ -84,15 +84,14 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
-/* The step with which ranks can detect that their recordings start at different operations. It is
- * -1 for programs that name their operations, because these count steps from the start of the
- * recording. */
+/* The step by which ranks detect that their recordings start at different operations. -1 for
+ * programs that name their operations: these count steps from the start of the recording. */
 static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
 
 /* Returns the stream whose order identifies operations. NULL on the host, where the threads of a
- * group take turns: there, operations start in the order of their requests over all threads. */
+ * group take turns: operations start in the order of their requests over all threads. */
 static const tm_track *lane_track(const collector *c, uint32_t event) {
     const tm_track *track = tm_timeline_track(c->timeline, event);
     return track->kind == TM_TRACK_GPU ? track : NULL;
@@ -126,7 +125,7 @@ static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     return tm_vec_append(&c->out->sequences, &sequence, 1);
 }
 
-/* Sets the key of a record to its place in a sequence. */
+/* Sets the key of a record to its lane and its place in the sequence. */
 static bool place(collector *c, tm_comm_record *record) {
     tm_sequence *sequence = sequence_of(c, record);
     if (!sequence)
@@ -170,8 +169,8 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
                          bool *matched) {
     bool pair = tm_collective_is_one_way(record->kind);
     *matched = true;
-    /* Transfers come first: torch derives their sequence numbers from counts per rank and group,
-     * not per pair of ranks. */
+    /* Transfers come first, because torch counts their sequence numbers per rank and group, not per
+     * pair of ranks. */
     if (pair)
         return place_pair(c, record, attr, matched);
     const uint64_t restarts = (uint64_t)tm_timeline_restarts(c->timeline, record->begin_ns);
@@ -190,7 +189,7 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     return place(c, record);
 }
 
-/* Returns the reason if a kernel without metadata certainly cannot be matched. */
+/* Returns the reason why a kernel without metadata certainly cannot be matched, if there is one. */
 static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     if (tm_classifier_kind(c->classifier, c->names, name).class == TM_KERNEL_ONE_SIDED)
         return TM_UNMATCHED_ONE_SIDED;
@@ -198,7 +197,8 @@ static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
-/* A kernel cannot start before its launch. GPU clocks are wrong by microseconds only. */
+/* Returns whether a kernel starts so long before its launch (1 ms) that the clocks are not to
+ * blame. */
 static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
     enum { EARLY_NS = 1000000 };
     uint32_t launch = timeline->launch[row];
@@ -238,8 +238,8 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
     return record;
 }
 
-/* Hashes the kernel name without template arguments and parameters, which is the same for all
- * kernels of an operation. */
+/* Hashes the kernel name without template arguments and parameters. All kernels of an operation
+ * have the same one. */
 static uint64_t token_of(tm_text name) {
     static const char unnamed[] = "(anonymous namespace)";
     size_t n = 0;
@@ -253,8 +253,7 @@ static uint64_t token_of(tm_text name) {
     return tm_hash_mixed(0, name.bytes, n);
 }
 
-/* On the host, one thread stands for all threads that work for one group, because they take
- * turns. */
+/* On the host, one thread stands for all threads of a group, which take turns. */
 static uint64_t stream_of(const collector *c, uint32_t event) {
     const tm_track *own = tm_timeline_track(c->timeline, event);
     return c->streams[own - c->timeline->tracks];
@@ -284,7 +283,7 @@ static bool find_streams(collector *c) {
     return true;
 }
 
-/* Adds a kernel to the input of inference. Its `way` shows whether it has metadata or is to be
+/* Adds a kernel to the input of inference. Its `way` says whether it has metadata or is to be
  * matched. */
 static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint64_t token,
                                tm_error *err) {
@@ -346,9 +345,9 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
 /* Kernels are sorted by launch, then by start: all ranks launch a communicator's operations in the
  * same order, but kernels on two streams may start in any order. */
 typedef struct ordered {
-    int64_t launch_ns; /* the kernel's own start if the launch is unknown */
+    int64_t launch_ns; /* the kernel's start if the launch is unknown */
     int64_t begin_ns;
-    uint32_t attr; /* index of its attributes; keeps the order of rows if times are equal */
+    uint32_t attr; /* index of the kernel's attributes; decides if times are equal */
 } ordered;
 
 static int by_begin(const void *a, const void *b) {
@@ -358,7 +357,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
-/* Whether a kernel's group must be inferred from the traces of all ranks: the kernel has no
+/* Returns whether a kernel's group must be inferred from the traces of all ranks: it has no
  * metadata, or it is a host operation of which only the thread is known. */
 static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
     const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;
@@ -371,7 +370,7 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
-            continue; /* an operator on the CPU, not a kernel */
+            continue; /* a CPU operator, not a kernel */
         if (is_without_group(c, &attrs[i]))
             c->is_bare[stream_of(c, attrs[i].event)] = true;
         uint32_t event = attrs[i].event, launch = timeline->launch[event];

@@ -5,15 +5,13 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/**
- * A sequence of kernels of one rank that can be matched only by their order: all kernels of one
- * group on one stream, or all transfers from one rank to another. Sent as bytes.
- */
+/** A sequence of kernels of one rank that can be matched only by order: those of one group on one
+ * stream, or the transfers from one rank to another. Sent as bytes. */
 typedef struct tm_sequence {
-    uint64_t group; /* group that the sequence belongs to, as in its records */
+    uint64_t group; /* the group, as in the sequence's records */
     /* number of the stream in the group, or the direction if it is of a pair of ranks */
     uint64_t lane;
-    uint64_t digest; /* digest of its kinds and sizes, in order */
+    uint64_t digest; /* digest of the kernels' kinds and sizes, in order */
     int64_t n;       /* kernels */
     int64_t rank;
     int64_t first_step, last_step; /* steps of its first and last kernel; -1 unknown */
@@ -21,42 +19,43 @@ typedef struct tm_sequence {
     int32_t origin; /* process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
     bool named;     /* whether the kernels name their operations: see TM_SEQ_REPEATED */
-    bool agrees; /* whether all ranks have the same sequence (tm_match_compare); if not, kernels may
-                    still be aligned by their ends */
+    bool agrees; /* all ranks have the same sequence (tm_match_compare); if not, kernels may still
+                    be aligned by their ends */
 } tm_sequence;
 
-/** Start and end of a kernel that is matched by order, to compare ranks. */
+/** Start and end of a kernel that is matched by order, for comparison with other ranks. */
 typedef struct tm_end {
     uint64_t group;
     uint64_t key; /* lane (numbered stream), and place in the sequence */
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a host thread, which leaves when it gets a core rather than together
-                     with the last rank */
+    bool on_host; /* run by a host thread, which leaves when it gets a core, not together with the
+                     last rank */
 } tm_end;
 
-/** What the kernels of a process's ranks contribute to matching. */
+/** Input to matching from a process's ranks. */
 typedef struct tm_match_input {
     tm_vec records;   /* of tm_comm_record */
     tm_vec sequences; /* of tm_sequence: one for each sequence of records with way PAIR or ORDER */
     tm_vec ends;      /* of tm_end: one for each record with way ORDER */
     tm_vec loose;     /* of tm_comm_record: kernels that ranks ran in different orders */
-    tm_vec bare; /* of tm_comm_record: all kernels of streams that have some without metadata, with
-                    way INFERRED. Their key has only the stream */
-    tm_vec left_out;                /* of tm_left_out: counts of kernels that cannot be matched */
-    struct tm_group_finder *groups; /* owned; made for the first rank */
+    tm_vec bare;      /* of tm_comm_record with way INFERRED: all kernels of streams on which some
+                         kernels lack metadata. Their key is only the stream */
+    tm_vec left_out;  /* of tm_left_out: counts of kernels that cannot be matched */
+    struct tm_group_finder *groups; /* owned; created with the first rank */
 } tm_match_input;
 
-/** Bit position of the lane in a record's key, above the place in its sequence. */
+/** Bit position of the lane in a record's key; the place in the sequence is below. */
 enum { TM_LANE_SHIFT = 40 };
 
 /**
  * Adds a rank's kernels. Sends and receives are matched by sender and receiver; others by `Comms
  * Id`, by process group and `Seq`, or by their order within the group among the kernels that carry
- * metadata. Streams are never compared by number: they correspond by the order of their first
- * kernel. Named kernels (TM_SEQ_REPEATED) have one order, independent of streams. Kernels without
- * metadata are left to inference (infer.h), except in a job of one rank.
+ * metadata. Streams of different ranks correspond if their first kernels have the same position in
+ * the order of streams, not if their numbers are equal. Named kernels (TM_SEQ_REPEATED) are in one
+ * order over all streams. Kernels without metadata are left to inference (infer.h), except in a job
+ * of one rank.
  *
  * @param names       the same for all ranks, as is
  * @param world_size  ranks of the job
@@ -68,12 +67,11 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
                             int origin, tm_match_input *out, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the size [bytes] of a kernel's operation as nccl-tests defines it, -1 without metadata.
- * It is the size of the output for an all-gather, otherwise of the input (for a receiver, which has
- * none, of the output). */
+ * It is the size of the output of an all-gather or a receive, otherwise of the input. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 
-/** Whether a rank's steps are those of the job (false if its trace has no compute). Searches the
- * metadata, so call it once per rank. */
+/** Returns whether a rank's steps are those of the job. (Not if its trace has no compute.) Searches
+ * the metadata, so call it once per rank. */
 bool tm_match_has_steps(const tm_timeline *timeline);
 
 /** Returns the number of the step that launched an event, else of the step whose window contains
@@ -85,10 +83,10 @@ void tm_match_input_free(tm_match_input *input);
 
 /**
  * Sets `agrees` of each sequence. The sequences of one group and lane agree if every rank has the
- * same count and digest, and if all ranks of the group, or only one, have sequences. (If some ranks
- * are missing, the others may have recorded different operations of equal kinds, unless kernels
- * name their operations.) They disagree if their first and last steps have different numbers, or if
- * ends show that equal counts hide a shift: see tm_order_holds.
+ * same count and digest, and all ranks of the group, or only one, have sequences. (If some ranks
+ * lack them, the others may have recorded different operations of equal kinds, unless kernels name
+ * their operations.) They disagree if the steps of their first or last kernels have different
+ * numbers, or if ends show that equal counts hide a shift: see tm_order_holds.
  *
  * @param sequences  [n] in any order: of each group the sequences of all ranks
  * @param ends       [n_ends] in any order: ends of the same groups
@@ -96,8 +94,8 @@ void tm_match_input_free(tm_match_input *input);
 void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends);
 
 /**
- * Removes the records whose sequence does not agree: transfers are counted as left out, others move
- * to `loose`.
+ * Removes the records whose sequence does not agree. Transfers are counted as left out; other
+ * kernels move to `loose`.
  * @param answers  [n] this process's sequences with `agrees` set, in any order
  * @return         TM_OK; TM_ERR_FAULT
  */

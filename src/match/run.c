@@ -5,7 +5,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* To find a partner, this many marks before and after the nearest end are examined. */
+/* A partner is searched among this many marks before and after the nearest end. */
 enum { BESIDE = 4 };
 
 /* Larger than any distance of two ends. Twice this value does not overflow. */
@@ -14,7 +14,7 @@ static const int64_t far_ns = INT64_MAX / 4;
 static int by_token(const void *a, const void *b) {
     const tm_mark *x = *(tm_mark *const *)a, *y = *(tm_mark *const *)b;
     int order = tm_order_u64(x->token, y->token);
-    return order ? order : (x > y) - (x < y); /* equal tokens: by end, as the marks already are */
+    return order ? order : (x > y) - (x < y); /* equal tokens stay in the order of their ends */
 }
 
 tm_status tm_run_prepare(tm_run *run, tm_error *err) {

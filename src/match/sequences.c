@@ -7,7 +7,7 @@
 #include "left_out.h"
 #include "pair_by_order.h"
 
-/* Sorts sequences so that those of the same group and lane are adjacent, in rank order. */
+/* Sequences of one group and lane become adjacent, in rank order. */
 static int by_run(const void *a, const void *b) {
     const tm_sequence *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
@@ -44,7 +44,7 @@ static bool order_holds(const tm_sequence *a, const tm_sequence *b, const tm_end
     return !x || !y || tm_order_holds(x, y, (size_t)a->n);
 }
 
-/* Whether the sequences of one group and lane agree. They are sorted by rank. */
+/* Returns whether the sequences of one group and lane, sorted by rank, agree. */
 static bool run_agrees(const tm_sequence *run, size_t n, const tm_end *ends, size_t n_ends) {
     bool pair = run->way == TM_MATCH_PAIR;
     for (size_t i = 1; i < n; i++)

@@ -9,29 +9,28 @@
 enum {
     SECTION = 512, /* number of the reference's marks that are compared, around a centre */
     SAMPLES = 64,  /* samples per section */
-    EDGES = 10,    /* number of samples before changes of the rhythm, and as many after them */
+    EDGES = 10,    /* number of samples before changes of the rhythm, and after them */
     RARE = 16,     /* number of samples with rare tokens */
     ROUGH = 16,    /* number of samples for the quick test */
     CENTRES = 5,
-    ANCHORS = 4,  /* number of marks of a section whose partners are guessed */
-    SHIFTS = 512, /* shifts to either side that are tried */
+    ANCHORS = 4,  /* number of marks of a section for which partners are guessed */
+    SHIFTS = 512, /* maximum shift to either side */
     GUESSES = 3,
     FINALISTS = 16,
-    /* Minimum number of matching kernels; the more shifts are tried, the more match by chance. */
+    /* Minimum number of matching kernels: the more shifts are tried, the more match by chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* the same if step numbers allow only few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* for runs below 16 kernels: half the run, but at least this */
+    LEAST_WITH_STEPS = 8,  /* the same, if step numbers allow only few shifts */
+    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half the run, but at least this */
 };
 
-/* Maximum plausible clock drift. */
 static const double drift_limit = 100e-6;
 /* Every profiler's ends have at least this noise; smaller spreads count as equal. */
 static const int64_t least_spread_ns = 1000;
-/* The second-best offset must be worse than the best by this factor. */
+/* Factor by which the second-best offset must be worse than the best. */
 static const double confidence = 5.0;
 
-/* Kinds of samples. A shift by one operation shows only where the rhythm changes or a rare
- * operation occurs, so enough samples of each kind must match. */
+/* Kinds of samples. A shift by one operation shows only at a rare operation or where the rhythm
+ * changes, so enough samples of each kind must match. */
 typedef enum sort_of_sample { ANY, SCARCE, BEFORE, AFTER, N_SORTS } sort_of_sample;
 
 typedef struct sample {
@@ -43,8 +42,8 @@ typedef struct search {
     const tm_run *ref, *other;
     size_t from, n; /* section: marks [from, from + n) of the reference */
     size_t centre;
-    size_t least; /* minimum number of matching kernels */
-    size_t n_met; /* number of samples that synchronise, which all ranks leave together */
+    size_t least;            /* minimum number of matching kernels */
+    size_t n_met;            /* number of synchronising samples, which all ranks leave together */
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
     int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets guessed from the first anchor */
@@ -55,11 +54,11 @@ typedef struct candidate {
     int64_t offset_ns; /* at the centre */
     double drift;
     int64_t spread_ns;
-    double badness; /* spread / sqrt(matching kernels, without those by chance). With the number of
-                       kernels, the spread of a wrong offset grows like a random walk; that of the
-                       true offset does not */
+    double badness; /* spread / sqrt(number of kernels that match, minus those that match by
+                       chance). With more kernels, a wrong offset's spread grows like a random walk;
+                       the true one's does not */
     bool has_drift; /* drift is removed */
-    bool coherent;  /* at least half of the samples match within their noise */
+    bool coherent;  /* at least half of the samples match within the noise */
 } candidate;
 
 static int64_t gap_behind(const tm_run *run, size_t i) {
@@ -77,7 +76,7 @@ static void choose_edge(size_t i, uint8_t *chosen) {
 }
 
 /* Chooses marks around changes of the rhythm: the ends of steps or, if steps are unknown, the
- * widest gaps. At most one mark in 16 is chosen, so that real changes are not lost among others. */
+ * widest gaps. Chooses at most one mark in 16, so that real changes stay visible. */
 static void choose_edges(const tm_run *run, size_t from, size_t n, uint8_t *chosen) {
     size_t found = 0;
     for (size_t i = 0; i + 1 < n && found < EDGES; i++)
@@ -151,13 +150,13 @@ static int64_t drift_slack(const search *s, const candidate *c, size_t i) {
     return c->has_drift ? 0 : llround(drift_limit * (double)llabs(distance(s, i)));
 }
 
-/* Whether the sample's time is inside the other's recording. */
+/* Returns whether the sample's time is inside the other run's recording. */
 static bool in_range(const search *s, const candidate *c, size_t i) {
     int64_t at = s->ref->marks[s->samples[i].mark].end_ns + offset_at(s, c, i);
     return at >= s->other->marks[0].end_ns && at <= s->other->marks[s->other->n - 1].end_ns;
 }
 
-/* Returns the end difference of a sample and its partner; false if it has no partner. */
+/* Returns the difference of a sample's end from its partner's; false if it has no partner. */
 static bool difference(const search *s, const candidate *c, size_t i, size_t *partner,
                        int64_t *out) {
     size_t mark = s->samples[i].mark;
@@ -167,15 +166,15 @@ static bool difference(const search *s, const candidate *c, size_t i, size_t *pa
     return true;
 }
 
-/* Whether a sample's end should agree with its partner's. Each rank leaves a broadcast without
- * waiting for others. So kernels that do not synchronise count only if there are too few (< enough)
- * that do. */
+/* Returns whether a sample's end should agree with its partner's. In kernels that do not
+ * synchronise, such as broadcasts, ranks do not wait for others, so they count only if fewer than
+ * @p enough synchronise. */
 static bool is_telling(const search *s, size_t i, size_t enough) {
     return s->n_met < enough || s->ref->marks[s->samples[i].mark].synchronises;
 }
 
-/* A quick test with few samples: whether the end differences of half of them are so constant that
- * the offset could be the best or the second best. */
+/* Quick test with few samples: returns whether half of their end differences are so constant that
+ * the offset may be the best or the second best. */
 static bool is_worth_judging(const search *s, const candidate *c) {
     int64_t off[ROUGH] = {0}, sorted[ROUGH] = {0}, slack[ROUGH] = {0};
     size_t n = 0, n_in = 0, near = 0, partner;
@@ -213,8 +212,8 @@ static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
     return fmin(fmax(middle, -drift_limit), drift_limit);
 }
 
-/* Sets the offset to the median difference, and measures the median deviation from it. False if
- * fewer than half of the samples that could have a partner have one. */
+/* Sets the offset to the median difference and measures the median deviation from it. False if
+ * fewer than half of the samples inside the other recording have a partner. */
 static bool measure(const search *s, candidate *c, bool with_drift) {
     int64_t x[SAMPLES], y[SAMPLES], sorted[SAMPLES];
     size_t n = 0, n_in = 0, partner;
@@ -235,8 +234,8 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     for (size_t k = 0; k < n; k++)
         sorted[k] = llabs(y[k] - c->offset_ns);
     tm_sort_values(sorted, n);
-    /* Samples without a partner count as far away. If there are few samples, uses the largest
-     * distance: offset and drift can always be fitted to two of them. */
+    /* Samples without a partner count as far away. Two of few samples always fit some offset and
+     * drift, so the largest distance counts then. */
     c->spread_ns = n_in < LEAST_WITH_STEPS ? sorted[n - 1] : sorted[(n_in - 1) / 2];
     int64_t spread = c->spread_ns > least_spread_ns ? c->spread_ns : least_spread_ns;
     double telling = (double)n - (double)s->least / 2.0;
@@ -244,8 +243,8 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     return true;
 }
 
-/* Checks an offset against the samples. Returns TM_UNMATCHED_NOT (the offset is possible), TOKENS
- * or INCOHERENT. */
+/* Tests an offset against the samples. Returns TM_UNMATCHED_NOT if the offset is possible; else
+ * TOKENS or INCOHERENT. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
@@ -266,7 +265,7 @@ static tm_unmatched judge(const search *s, candidate *c) {
         c->badness *= confidence;
     for (int sort = SCARCE; sort < N_SORTS; sort++)
         if (n_in[sort] > 1 && n_meet[sort] * 4 < n_in[sort] && c->coherent)
-            return TM_UNMATCHED_INCOHERENT; /* samples that would show a shift have no match */
+            return TM_UNMATCHED_INCOHERENT; /* no match for those samples that would show a shift */
     return TM_UNMATCHED_NOT;
 }
 
@@ -278,7 +277,8 @@ static bool try_offset(const search *s, candidate *c, bool with_drift, tm_unmatc
     return verdict == TM_UNMATCHED_NOT;
 }
 
-/* Whether two candidates have the same offset. Correct guesses from different anchors do. */
+/* Returns whether two candidates have the same offset, as correct guesses from different anchors
+ * do. */
 static bool is_same(const candidate *a, const candidate *b) {
     return llabs(a->offset_ns - b->offset_ns) <= a->spread_ns + b->spread_ns + least_spread_ns;
 }
@@ -329,8 +329,8 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Whether the first anchor already guessed roughly this offset. Roughly is enough, because an
- * offset is then replaced by the median difference. */
+/* Returns whether the first anchor already guessed roughly this offset. This is enough, because an
+ * offset is replaced by the median difference. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
     return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
@@ -371,7 +371,7 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* Returns the most isolated mark in the k-th part of the section. Its partner is not easily
+/* Returns the most isolated mark in the k-th part of the section: its partner is least likely to be
  * confused with a neighbour. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;
@@ -401,7 +401,7 @@ static tm_unmatched try_section(search *s, tm_shift *out) {
     return TM_UNMATCHED_NOT;
 }
 
-/* Builds the section around the k-th centre; the middle of the run comes first. */
+/* Makes the section around the k-th centre. The first centre is the middle of the run. */
 static search make_section(const tm_run *ref, const tm_run *other, size_t k) {
     static const size_t tenths[CENTRES] = {5, 3, 7, 1, 9};
     search s = {.ref = ref, .other = other, .centre = ref->n * tenths[k] / 10};
@@ -439,7 +439,7 @@ tm_unmatched tm_shift_find(const tm_run *ref, const tm_run *other, tm_shift *out
         if (failed == TM_UNMATCHED_NOT)
             return failed;
         reason = failed > reason ? failed : reason;
-        if (s.n == ref->n) /* further sections would be the same: this one was the whole run */
+        if (s.n == ref->n) /* the section was the whole run, so all others would be the same */
             break;
     }
     return reason;

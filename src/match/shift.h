@@ -14,17 +14,17 @@ typedef struct tm_shift {
     size_t least; /* minimum number of matching kernels; 0: as tm_shift_least returns */
 } tm_shift;
 
-/** Returns how many kernels must match so that it is not by chance. */
+/** Returns how many kernels must match so that the match is not by chance. */
 size_t tm_shift_least(const tm_run *ref, const tm_run *other);
 
 /**
- * Finds the offset by trial. For a kernel of the reference, it tries many kernels of the other run
- * as partners: up to 512 places around the same index in the run, the same index in the step, and
- * the same time of day. For each, up to 64 kernels around it are compared. It does this for several
- * kernels of the reference, because the other rank may lack some. At the true offset the end
- * differences are constant except for microseconds of noise and drift; at a wrong one they vary as
- * much as the work between two collectives. An offset is accepted if tokens and steps agree for 98
- * of 100 matching kernels, the spread is within the noise, and no other offset is nearly as good.
+ * Finds the offset by trial. As partners of a kernel of the reference, tries the other run's
+ * kernels up to 512 places around the same index in the run, the same index in the step, and the
+ * same time of day. For each, compares up to 64 kernels. Repeats this for several kernels of the
+ * reference, because the other rank may lack some. At the true offset, end differences are constant
+ * except for microseconds of noise and drift. At a wrong one, they vary as much as the work between
+ * two collectives. An offset is accepted if tokens and steps agree for 98 of 100 matching kernels,
+ * the spread is within the noise, and no other offset is nearly as good.
  *
  * Clocks need not agree, recordings need not start together, and kernels may be missing.
  *

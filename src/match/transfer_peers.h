@@ -1,7 +1,7 @@
-/* Finds the peers of host transfers (gloo's isend and irecv) whose group was not recorded. A call
- * names its peer by the place in its group, so the peer is one of a few ranks: the member at that
- * place of any group of the rank. It is found if only one assignment makes the numbers of sends and
- * receives equal on both sides. */
+/* Finds the peers of host transfers (gloo's isend and irecv) whose group was not recorded. A
+ * call names its peer by place in the group, so the peer is at this place in one of the rank's
+ * groups. It is found if only one assignment makes the numbers of sends and receives equal on
+ * both sides. */
 #ifndef TMERGE_TRANSFER_PEERS_H
 #define TMERGE_TRANSFER_PEERS_H
 
@@ -10,24 +10,26 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** The transfers of a rank in one direction that have the same possible peers. */
+/** A rank's transfers in one direction with the same possible peers. */
 typedef struct tm_transfers {
-    int64_t rank; /* first: bisected by it */
+    int64_t rank; /* must be the first member: transfers are bisected by rank */
     int64_t n;    /* number of transfers */
     int64_t peers[TM_PEERS_MAX];
     uint32_t alive; /* bit i: peers[i] is still possible */
     uint32_t sends; /* 0: receives */
 } tm_transfers;
 
-/** Appends the transfers of a rank whose group has such a name (timeline/host_comm.h). False if
- * out of memory. */
+/** Appends the transfers of a rank with several possible peers (timeline/host_comm.h). False if out
+ * of memory. */
 bool tm_transfers_list(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
 
-/** Excludes peers that do not fit. @param all  of tm_transfers, of all ranks; is sorted */
+/** Excludes peers that do not fit.
+ * @param all of tm_transfers, of all ranks; sorted by the call */
 void tm_transfers_resolve(tm_vec *all);
 
-/** Sets the peers that are known in the transfers of a rank, whose group is then the pair. TM_OK;
- * TM_ERR_FAULT. @param all  from tm_transfers_resolve */
+/** Sets the peers of a rank's transfers that are known. The group of such a transfer is then the
+ * pair. TM_OK; TM_ERR_FAULT.
+ * @param all from tm_transfers_resolve */
 tm_status tm_transfers_apply(const tm_vec *all, tm_timeline *timeline, tm_names *names,
                              tm_error *err) TM_MUST_CHECK;
 

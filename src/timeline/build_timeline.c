@@ -14,9 +14,9 @@
 typedef struct builder {
     const tm_build_context *context;
     tm_trace *all;    /* every event of the rank, in file order; launches linked */
-    uint32_t *place;  /* [tracks] index of each track after sorting */
-    uint32_t *order;  /* [n] by row: index of the event; becomes the column launch */
-    uint32_t *row_of; /* [n] by index of an event: its row; becomes the column step */
+    uint32_t *place;  /* [tracks] each track's index after sorting */
+    uint32_t *order;  /* [n] by row: index of the event; later becomes the column launch */
+    uint32_t *row_of; /* [n] by index of the event: its row; later becomes the column step */
     tm_timeline *out;
 } builder;
 
@@ -31,8 +31,8 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->open_ns = out->begin_ns;
 }
 
-/* If most events of a trace were skipped, counts them, because all results are then based on few
- * events. */
+/* Counts the skipped events of a trace if they are most of its events: all results are then based
+ * on few. */
 static void count_skipped(tm_trace *trace) {
     int64_t skipped = tm_trace_skipped(trace);
     trace->counts[TM_COUNT_MOSTLY_SKIPPED] = (size_t)skipped > trace->events.n ? skipped : 0;
@@ -63,8 +63,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Returns the time until which a trace was certainly recorded: the last end of its events. Of
- * device events it uses only the start, because a profiler may not know the end of a kernel. */
+/* Returns the time up to which a trace was certainly recorded: the last end of its events. Of
+ * device events only the start counts, because a profiler may not know the end of a kernel. */
 static int64_t sure_end(const tm_trace *trace) {
     const tm_raw_event *events = trace->events.data;
     int64_t sure_ns = INT64_MIN;
@@ -100,7 +100,8 @@ static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_e
     return TM_OK;
 }
 
-/* Whether both traces record NCCL's communicators and share none. Unknown ids are 0. */
+/* Returns whether both traces record NCCL's communicators but have none in common. Unknown ids are
+ * 0. */
 static bool are_strangers(const tm_trace *a, const tm_trace *b) {
     const tm_communicator *x = a->communicators.data, *y = b->communicators.data;
     for (size_t i = 0; i < a->communicators.n; i++)
@@ -110,7 +111,7 @@ static bool are_strangers(const tm_trace *a, const tm_trace *b) {
     return a->communicators.n > 0 && b->communicators.n > 0;
 }
 
-/* Links the traces, and decides which are spans of the rank; empties the others. */
+/* Links the traces and decides which of them are spans of the rank; empties the others. */
 static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
     if (!spans)
@@ -178,8 +179,8 @@ static tm_status take_metadata(builder *b, tm_error *err) {
 
 /* Joins all spans into the first, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
-    b->all = traces[0]; /* the first trace is never left out, because only later ones can overlap an
-                           earlier one */
+    b->all = traces[0]; /* only a later trace can overlap an earlier one, so the first is never left
+                           out */
     for (size_t i = 0; i < n; i++) {
         if (traces[i]->left_out)
             continue;
@@ -191,7 +192,7 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
         TM_TRY(absorb(b->all, traces[i], err));
         tm_trace_free(traces[i]);
     }
-    assert(b->all); /* the first trace overlaps none before it */
+    assert(b->all); /* the first trace has none before it */
     b->out->world_size = b->all->world_size;
     b->out->host = b->all->host;
     b->out->format = b->all->format;
@@ -204,7 +205,7 @@ typedef struct placed_track {
     tm_text pid, tid;
 } placed_track;
 
-/* Shorter texts come first, so that numbers of the same sign are in numerical order. */
+/* Shorter texts come first, so numbers of equal sign are in numerical order. */
 static int compare_key(const tm_text *a, const tm_text *b) {
     int order = tm_order_u64(a->size, b->size);
     return order || a->size == 0 ? order : memcmp(a->bytes, b->bytes, a->size);
@@ -242,8 +243,8 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Orders the rows: track by track, ascending by begin; of equal begins, longer events first, then
- * in the order of the file. */
+/* Sorts the rows by track, then by begin. Of equal begins, longer events come first, then the order
+ * of the file decides. */
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
@@ -285,8 +286,8 @@ static bool allocate_columns(tm_timeline *out, size_t n) {
            out->role;
 }
 
-/* Fills all columns except step and role. To save memory, `order` becomes the launch column and
- * `row_of` the step column. */
+/* Fills all columns except step and role. Reuses memory: `order` becomes the column launch,
+ * `row_of` the column step. */
 static tm_status fill_columns(builder *b, tm_error *err) {
     tm_timeline *out = b->out;
     if (!allocate_columns(out, b->all->events.n))
@@ -315,8 +316,8 @@ static void count_overlap(tm_timeline *out, int64_t begin_ns) {
         }
 }
 
-/* Counts the kernels that start before the one before them on the stream ends. Normally a stream
- * runs kernels one after another, unless a kernel lets the next one start early. */
+/* Counts the kernels that start before the previous kernel of their stream ends. Normally, a stream
+ * runs one kernel after another; but a kernel may let the next one start early. */
 static void count_stream_overlaps(tm_timeline *out) {
     for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
         int64_t latest_end = INT64_MIN;
@@ -372,7 +373,8 @@ static bool has_work(const tm_timeline *out, const tm_track *track) {
     return row < end;
 }
 
-/* Whether at most one device has work. If so, as usual, busy times need not be computed. */
+/* Returns whether at most one device has work. In this usual case, busy times need not be
+ * computed. */
 static bool find_only_device(tm_timeline *out) {
     out->device = -1;
     for (size_t t = 0, found = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
@@ -423,7 +425,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(sort_tracks(b, err));
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
-    /* the columns have these now; frees the memory for what follows */
+    /* the columns have the events now; frees memory for the next steps */
     tm_vec_free(&b->all->events);
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));

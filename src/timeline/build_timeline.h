@@ -9,8 +9,8 @@
 typedef struct tm_build_context {
     tm_names *names;           /* the names that events refer to */
     tm_classifier *classifier; /* decides which kernels communicate */
-    bool skip_overlapping; /* leave out a trace that overlaps an earlier one of its rank, instead of
-                              failing */
+    bool skip_overlapping;     /* leave out a trace that overlaps an earlier one of its rank; false:
+                                  fail */
     /* which annotations are steps; NULL: those with built-in names */
     const tm_step_names *step_names;
 } tm_build_context;
@@ -29,33 +29,33 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
                             tm_error *err) TM_MUST_CHECK;
 
 /**
- * Gives every event its role and every communication kernel a row of TM_ATTR_COLLECTIVE; part of
- * tm_timeline_build. May be called again with another classifier; the result is then the same as if
+ * Gives every event its role, and every communication kernel a row of TM_ATTR_COLLECTIVE.
+ * tm_timeline_build calls it. With another classifier, it can be called again: the result is as if
  * the timeline had been built with it.
- *
  * @param timeline  its attribute rows are sorted by event; nothing else in it depends on the
- * classifier
+ *                  classifier
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
 
-/** Finds the steps, gives every event its step and splits spans where the profiler paused between
- * steps (pauses.h); part of tm_timeline_build. May be called again with other names; the result is
- * then the same as if the timeline had been built with them.
- * @param step_names  NULL: the built-in ones  @return TM_OK; TM_ERR_FAULT */
+/** Finds the steps, gives every event its step, and splits spans where the profiler paused between
+ * steps (pauses.h). tm_timeline_build calls it. With other names, it can be called again: the
+ * result is as if the timeline had been built with them.
+ * @param step_names  NULL: the built-in ones
+ * @return            TM_OK; TM_ERR_FAULT */
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
 
-/** Whether an event counts for the time that a span covers. This is the time in which something of
- * the program was recorded. So the profiler's own events do not count, nor those of the operating
- * system about threads: both last from the profiler's start to its end. */
+/** Returns whether an event counts for the time that a span covers, in which something of the
+ * program was recorded. Events of the profiler itself, and those of the operating system about
+ * threads, do not: both last from the profiler's start to its end. */
 static inline bool tm_span_counts(uint8_t kind, uint8_t category) {
     return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&
            category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;
 }
 
-/** Extends the time ranges of a span to include an event that counts. */
+/** Extends the time ranges of a span by an event that counts. */
 static inline void tm_span_widen(tm_span *out, uint8_t category, int64_t begin_ns, int64_t end_ns) {
     if (out->n_durations == 0 || begin_ns < out->begin_ns)
         out->begin_ns = begin_ns;

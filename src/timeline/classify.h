@@ -16,8 +16,7 @@ typedef struct tm_classifier tm_classifier;
 tm_status tm_classifier_create(const char *extra, tm_classifier **out, tm_error *err) TM_MUST_CHECK;
 void tm_classifier_destroy(tm_classifier *classifier);
 
-/** Returns the kind of a kernel by name. The result is cached by name. If there is no memory for
- * the cache, it works without. */
+/** Returns a kernel's kind by name. Caches it by name if there is memory for that. */
 tm_kernel_kind tm_classifier_kind(tm_classifier *classifier, const tm_names *names, uint32_t name);
 
 static inline bool tm_kernel_communicates(tm_kernel_kind kernel) {
@@ -27,8 +26,8 @@ static inline bool tm_kernel_communicates(tm_kernel_kind kernel) {
 /** Returns the kind for a `Collective name`. */
 tm_collective_kind tm_collective_kind_of_name(const char *bytes, size_t size);
 
-/** Returns the kind for a communication kernel's name; if the table does not have the kernel, the
- * kind follows from the words of its name. */
+/** Returns the kind of a communication kernel by its name; if the table does not have the kernel,
+ * by the words of its name. */
 tm_collective_kind tm_collective_kind_of_kernel(const char *bytes, size_t size);
 
 #endif

@@ -13,7 +13,7 @@ typedef enum tm_match_way {
     TM_MATCH_SEQ,      /* process group and `Seq` */
     TM_MATCH_PAIR,     /* order of transfers from one rank to another */
     TM_MATCH_ORDER,    /* order within the process group */
-    TM_MATCH_INFERRED  /* the group is not recorded; it was inferred from who waited for whom */
+    TM_MATCH_INFERRED  /* who waited for whom: the group is not recorded */
 } tm_match_way;
 
 /** Returns the word for a way: "metadata" (ids in the kernels), "order" (order within a recorded
@@ -26,17 +26,20 @@ static inline const char *tm_match_word(uint8_t way) {
 
 /** Reasons why a kernel belongs to no operation, each with its word. */
 #define TM_UNMATCHED_REASONS(X)                                                                    \
-    X(ORDER, "order unproven") /* no metadata, and the times of the kernel do not prove a group */ \
-    X(ONE_SIDED, "one-sided")  /* the kernels of its library have no counterparts */               \
+    X(ORDER, "order unproven") /* no metadata, and the kernel's times do not prove a group */      \
+    X(ONE_SIDED, "one-sided")  /* the kernels of its library have no counterparts                  \
+                                  on other ranks */                                                \
     X(GROUP, "group unknown")  /* the ranks of its group are unknown */                            \
     X(PEER, "peer unknown")    /* a transfer without a recorded peer */                            \
-    X(TRANSFERS, "transfers differ") /* sender and receiver recorded other numbers or sizes */     \
+    X(TRANSFERS, "transfers differ") /* sender and receiver recorded different numbers or sizes of \
+                                        transfers */                                               \
     X(TOO_FEW, "too few")            /* too few kernels: a match may be chance */                  \
     X(TOKENS, "tokens differ")       /* no alignment has equal kinds, sizes and steps */           \
     X(INCOHERENT, "incoherent")      /* no alignment has a constant end difference */              \
     X(AMBIGUOUS, "ambiguous")        /* several alignments have a constant end difference */       \
-    X(ALONE, "no counterpart")       /* it ends when nothing ends on the other ranks */            \
-    X(PLACE, "ends need not meet")   /* matched by position only, but a rank lacks kernels */
+    X(ALONE, "no counterpart")       /* the kernel ends when nothing ends on the                   \
+                                        other ranks */                                             \
+    X(PLACE, "ends need not meet")   /* only position could match it, but a rank lacks kernels */
 
 typedef enum tm_unmatched {
     TM_UNMATCHED_NOT, /* the kernel is matched */
@@ -54,14 +57,13 @@ typedef struct tm_left_out {
     char group_text[TM_GROUP_TEXT_MAX];
 } tm_left_out;
 
-/** One communication kernel of one rank, as sent to the process that matches it. No pointers: it is
- * sent as bytes. */
+/** A communication kernel of a rank. Sent, as bytes, to the process that matches it. */
 typedef struct tm_comm_record {
-    uint64_t group; /* id of its process group, or for a transfer of its pair of ranks in the group;
-                       equal on every rank */
-    uint64_t key;   /* id of the operation within group and way; equal on every rank */
-    int64_t begin_ns, end_ns;   /* recorded times; after alignment on the job's clock, where end is
-                                   the aligned begin + the recorded duration */
+    uint64_t group; /* id of its process group or, for a transfer, of the pair of ranks in the
+                       group; equal on all ranks */
+    uint64_t key;   /* id of the operation within group and way; equal on all ranks */
+    int64_t begin_ns, end_ns;   /* as recorded; after alignment on the job's clock: the aligned
+                                   begin, and begin + recorded duration */
     int64_t gained_ns;          /* correction of the duration due to drift; 0 before alignment */
     int64_t exposed_ns;         /* as in tm_collective_attr; set by tm_mpi_exposed */
     int64_t bytes;              /* size as nccl-tests defines it; -1 without metadata */
@@ -69,59 +71,59 @@ typedef struct tm_comm_record {
     int64_t step;               /* number of its step; -1 for none */
     int64_t seq;                /* -1 if not in the trace */
     int64_t rank;               /* global */
-    uint64_t operation;         /* the program's id of the operation if its sequence number is
-                                   TM_SEQ_REPEATED; else 0 */
-    uint64_t process_group;     /* id of its process group, also for transfers; for a kernel without
-                                   metadata its token until it is matched */
+    uint64_t operation;         /* the program's id of the operation if seq is TM_SEQ_REPEATED; the
+                                   tag of an MPI message if `tagged`; else 0 */
+    uint64_t process_group;     /* id of its process group, also for transfers. For a kernel without
+                                   metadata its token, until it is matched */
     int32_t process_group_size; /* ranks of process_group */
     uint32_t description;       /* id of the name that describes the group; TM_NO_NAME: none */
     uint32_t event;             /* row of the kernel in the rank's timeline */
-    int32_t group_size; /* number of ranks of the group; 2 for a transfer; for a kernel without
-                           metadata, the job's ranks until it is matched */
+    int32_t group_size; /* number of ranks of the group; 2 for a transfer. For a kernel without
+                           metadata the job's ranks, until it is matched */
     int32_t origin;     /* process that holds the rank and receives the answer */
-    int32_t domain; /* clock domain of its rank, set by alignment like the next two; before that,
+    int32_t domain; /* clock domain of its rank; set by alignment, like the next two. Before that,
                        for a kernel without metadata, the number of its host */
     uint32_t uncertainty_ns; /* uncertainty of its clock against other domains */
     uint32_t spread_ns;      /* uncertainty of its clock within its domain */
     uint8_t kind;            /* tm_collective_kind */
     uint8_t way;             /* tm_match_way */
-    int32_t evidence_bits;   /* if inferred: evidence [bits] of the weakest join of its group */
+    int32_t evidence_bits;   /* if inferred: evidence [bits] of the weakest join of the group */
     bool at_least;           /* if inferred: the group may have more ranks */
-    bool exchange;           /* an exchange: each of two ranks sends to the other */
-    bool wrong_clock;        /* whether the kernel starts long before its launch */
-    bool
-        transfer_alone; /* whether the recorded kernel starts only when the last rank has arrived */
-    bool tagged; /* `operation` is the tag of an MPI message: a receive has the size of its buffer,
-                    not of the message, and the order is kept only within a tag */
+    bool exchange;           /* an exchange: both ranks send and receive */
+    bool wrong_clock;        /* the kernel starts long before its launch */
+    bool transfer_alone;     /* the recorded kernel starts only when the last rank has arrived */
+    bool tagged; /* an MPI message with `operation` as tag: a receive has the size of its buffer,
+                    not of the message, and only messages with equal tags stay in order */
     char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, or else its ranks; terminated */
 } tm_comm_record;
 
 /** Whether the kernels of a matched operation are complete and agree. */
 typedef enum tm_instance_state {
-    TM_INSTANCE_COMPLETE,   /* every member of its group contributed a kernel */
+    TM_INSTANCE_COMPLETE,   /* every member of the group has a kernel */
     TM_INSTANCE_INCOMPLETE, /* some did not */
     TM_INSTANCE_SUSPECT     /* members disagree in kind or size, or a rank has two kernels */
 } tm_instance_state;
 
 /** One communication operation with its kernels: records [first, first + n). */
 typedef struct tm_instance {
-    size_t first, n; /* records in tm_collectives, ascending by rank */
+    size_t first, n; /* records in tm_collectives, ascending in rank */
     int64_t last_ns; /* L: the latest start */
-    bool waits;      /* its waits are known: it has several ranks, is of a synchronising kind or an
-                        exchange, and is complete or a barrier whose last rank is known */
-    bool transfers;  /* it is a complete transfer from one rank to another; after alignment (as for
-                        `waits`) only if the starts can be compared */
-    bool joins; /* after alignment: its members could continue only when the last had arrived; also
-                   set for transfers, broadcasts and incomplete operations */
+    bool waits;      /* its waits are known: it has several ranks, its kind synchronises or it is an
+                        exchange, and it is complete or a barrier whose last rank is known */
+    bool transfers;  /* it is a complete transfer from one rank to another. After alignment, only if
+                        the starts can be compared (also for `waits`) */
+    bool joins; /* set by alignment: members could continue only when the last one had arrived. Also
+                   for transfers, broadcasts and incomplete operations */
     uint8_t state; /* tm_instance_state */
 } tm_instance;
 
-/** Data about an operation for the tables by kind and group; stored at the group's owner. */
+/** Values of an operation for the tables by kind and group. Stored on the process that owns the
+ * group. */
 typedef struct tm_instance_value {
     uint64_t group;
-    int64_t bytes;       /* median size over its members; -1 without metadata */
-    int64_t transfer_ns; /* latest end minus L; -1 if waits are unknown */
-    int64_t skew_ns;     /* L minus earliest start; -1 if waits are unknown */
+    int64_t bytes;       /* median size over the members; -1 without metadata */
+    int64_t transfer_ns; /* latest end minus L; -1: waits are unknown */
+    int64_t skew_ns;     /* L minus earliest start; -1: waits are unknown */
     int32_t group_size;
     uint8_t kind;
     uint8_t state; /* tm_instance_state */
@@ -138,28 +140,28 @@ typedef struct tm_instance_value {
     bool at_least;              /* likewise */
 } tm_instance_value;
 
-/** One of the operations with the most wait, or the most exposed time. */
+/** An operation with one of the largest waits or exposed times of the job. */
 typedef struct tm_worst {
     size_t instance; /* index into instances */
-    int64_t place;   /* rank in the order by wait, or by exposed time; 0: the worst of the job */
+    int64_t place;   /* its position by wait or by exposed time; 0: the largest in the job */
 } tm_worst;
 
-/** How long one rank waited because another was late, summed over operations. */
+/** How long a rank waited because another one was late, summed over operations. */
 typedef struct tm_pair {
     int64_t rank, for_rank;
     int64_t whole_ns;  /* whole nanoseconds */
     uint64_t fraction; /* fraction in units of 2^-40 ns, below 2^40 */
 } tm_pair;
 
-/** How delay propagation changes the cost of a rank in one step, in whole nanoseconds: the part of
- * its caused wait that is passed on to ranks which had made it wait, and the wait of others that it
+/** Costs that delay propagation moved for a rank and step, in whole nanoseconds: the part of its
+ * caused wait that is passed on to the ranks that made it wait, and the wait of others that it
  * caused indirectly. */
 typedef struct tm_cost {
-    int64_t rank, step; /* step -1: outside all steps */
+    int64_t rank, step; /* step -1: outside of all steps */
     int64_t passed_ns, indirect_ns;
 } tm_cost;
 
-/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h). Kept by the
+/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h). Stored on the
  * process that owns the group. */
 typedef struct tm_own_time {
     uint64_t group;
@@ -171,67 +173,69 @@ typedef struct tm_own_time {
     uint32_t host; /* name id of the rank's host; TM_NO_NAME: unknown */
 } tm_own_time;
 
-/** A rank of a process group that has operations with defined waits. */
+/** A rank of a process group in which waits are known. */
 typedef struct tm_group_member {
     uint64_t group;
     int64_t rank;
 } tm_group_member;
 
-/** The use of the job's pipeline; the same on every process. */
+/** Use of the job's pipeline. The same on every process. */
 typedef struct tm_pipeline_use {
     int64_t stages;    /* 0: no pipeline */
     int64_t transfers; /* number of transfers from the first stage to the second */
     int64_t senders;   /* number of ranks of the first stage */
-    int64_t wait_ns;   /* wait of all ranks for transfers */
+    int64_t wait_ns;   /* time that all ranks waited for transfers */
     int64_t kept_ns;   /* time that transfers and collectives kept ranks from computing */
 } tm_pipeline_use;
 
-/** What one process knows about the matched operations. */
+/** What a process knows about the matched operations. */
 typedef struct tm_collectives {
-    tm_vec records;   /* of tm_comm_record, instance by instance */
+    tm_vec records;   /* of tm_comm_record; those of an instance are adjacent */
     tm_vec instances; /* of tm_instance: matched by this process */
     tm_vec values;    /* of tm_instance_value: of groups that this process owns */
-    tm_vec worst; /* of tm_worst: those of the job's worst operations that this process matched */
-    /* of tm_worst: those of the most exposed operations that this process matched */
+    tm_vec worst;     /* of tm_worst: the job's operations with the largest waits, if this process
+                         matched them */
+    /* of tm_worst: the job's most exposed operations, if this process matched them */
     tm_vec exposed;
-    tm_vec pairs;     /* of tm_pair: causing ranks that this process owns */
+    tm_vec pairs;     /* of tm_pair: pairs whose late rank this process owns */
     tm_vec left_out;  /* of tm_left_out: unmatched kernels that this process counted */
-    tm_vec costs;     /* of tm_cost: some ranks' costs, by step */
-    tm_vec members;   /* of tm_group_member: ranks held by this process */
-    tm_vec own_times; /* of tm_own_time: groups owned by this process, each complete */
+    tm_vec costs;     /* of tm_cost: costs of ranks, by step */
+    tm_vec members;   /* of tm_group_member: ranks that this process holds */
+    tm_vec own_times; /* of tm_own_time: complete for each group that this process owns */
     tm_vec stages;    /* of tm_stage (waits/stages.h): all ranks of a pipeline */
-    int64_t n_waits;  /* number of operations of the job whose waits are known */
+    int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
-    bool first_process;        /* whether this is the process that reports for the whole job */
-    int64_t n_compared;        /* members of groups with known own times, over the whole job */
+    bool first_process;        /* this process reports for the whole job */
+    int64_t n_compared;        /* number of members of groups with known own times, over the whole
+                                  job */
     int64_t violations_before; /* number of operations in which, on recorded clocks, one rank ended
                                   before another started; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */
-    /* see replay/whatif/result.h; owned by its creator; only on the first process, and NULL if
-     * there was no replay */
+    /* see replay/whatif/result.h; owned by its creator; only on the first process; NULL without a
+     * replay */
     const struct tm_replay_result *replay;
-    bool has_works; /* the same on every process: whether the replay has the ranks' own work */
+    bool has_works; /* the replay has the ranks' own work; the same on every process */
 } tm_collectives;
 
-/** A barrier takes at most this long after the last arrival. Cores of TPUs take 1.7 to 5.2 us. */
+/** Time within which a barrier ends after the last arrival. On TPUs, it takes 1.7 to 5.2 us. */
 #define TM_BARRIER_NS INT64_C(6000)
 
-/** Whether a kind makes all ranks wait for the last arrival. */
+/** Returns whether all ranks of a collective of this kind wait for the last arrival. */
 static inline bool tm_collective_synchronises(uint8_t kind) {
     return kind == TM_COLL_ALLREDUCE || kind == TM_COLL_ALLGATHER ||
            kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL || kind == TM_COLL_BARRIER;
 }
 
-/** Whether no rank can leave a kernel's operation before all have arrived. An operation without
- * bytes makes no rank wait, unless it is a barrier. */
+/** Returns whether no rank can leave a kernel's operation before all have arrived. An operation
+ * without bytes makes no rank wait, except a barrier. */
 static inline bool tm_record_synchronises(const tm_comm_record *record) {
     return tm_collective_synchronises(record->kind) &&
            (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
 }
 
-/** Returns how far apart [ns] two starts must be so that it is certain which was first: 2 sqrt(u^2
- * + v^2), where u and v are the uncertainties of their clocks. Within one domain, these are the
- * spreads. 0 if clocks are taken as recorded. */
+/** Returns how far apart [ns] two starts must be to say for certain which came first: 2 sqrt(u^2 +
+ * v^2) with the uncertainties u and v of their clocks (within one domain, spreads). 0 if clocks are
+ * used as recorded. */
 static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_comm_record *b) {
     if (a->domain == b->domain)
         return 2 * (int64_t)a->spread_ns;
@@ -246,8 +250,8 @@ static inline int64_t tm_members_last(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/** Returns how long [ns] before its last start an operation's first end is, by the clocks of its
- * members, @p n > 0. Above 0, the clocks or the match are wrong, because no rank leaves before all
+/** Returns how long [ns] before the last start of its members an operation's first end is, by their
+ * clocks, @p n > 0. Above 0, the clocks or the match are wrong, because no rank leaves before all
  * have arrived. */
 static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {
     int64_t first_end = INT64_MAX;

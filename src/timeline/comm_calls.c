@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "counted.h"
 
-/* Prefixes of names of calls and ranges. The kind of the collective comes after the prefix. */
+/* Prefixes of names of calls and ranges. The kind of collective follows the prefix. */
 static const char *const beginnings[] = {
     "nccl",   /* NCCL's calls and PyTorch's ranges around them (ncclAllToAll, nccl:all_to_all); also
                  RCCL's */
@@ -96,7 +96,7 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
             return -1;
         const bool scalar = at < end && *at == ']';
         const int64_t n = next_elements(&at, end), bytes = type_bytes(next_type(&types));
-        if (scalar && bytes < 0) /* an option of the call, not a tensor */
+        if (scalar && bytes < 0) /* a scalar is an option of the call, not a tensor */
             continue;
         if (n < 0 || bytes < 0 || sum > INT64_MAX / 2)
             return -1;
@@ -105,19 +105,19 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
     return at < end && sum > 0 ? sum : -1;
 }
 
-/* A call whose name determines a kind. */
+/* A call whose name gives a kind. */
 typedef struct call {
     int64_t begin_ns, end_ns;
-    int64_t reach_ns; /* latest end of this and all earlier calls of its thread */
+    int64_t reach_ns; /* latest end of this call and all earlier calls of its thread */
     size_t track;
-    uint32_t row, n_kernels; /* n_kernels: number of communication kernels that it launched */
+    uint32_t row, n_kernels; /* row of the call; number of communication kernels that it launched */
     uint8_t kind;
 } call;
 
-/* The kind that each name determines, computed when it is first requested. */
+/* The kinds that names give, computed on first use. */
 typedef struct known {
     const tm_names *names;
-    uint8_t *kinds; /* [n] owned; by name id, UNSEEN until requested */
+    uint8_t *kinds; /* [n] owned; by name id; UNSEEN before first use */
     size_t n;
 } known;
 
@@ -158,7 +158,7 @@ static bool has_begun(const void *element, const void *key) {
     return x->track < y->track || (x->track == y->track && x->begin_ns <= y->begin_ns);
 }
 
-/* Returns the innermost call in which a row's kernel was launched; NULL if none. */
+/* Returns the innermost call from which a row's kernel was launched; NULL if there is none. */
 static call *call_of(const tm_timeline *timeline, const tm_vec *calls,
                      const tm_collective_attr *row) {
     const uint32_t asked = timeline->role[row->event] == TM_ROLE_COMMUNICATION
@@ -177,7 +177,7 @@ static call *call_of(const tm_timeline *timeline, const tm_vec *calls,
     return NULL;
 }
 
-/* Whether the kind of a kernel must be taken from its call. */
+/* Returns whether the kind of a kernel must be taken from its call. */
 static bool is_open(const tm_timeline *timeline, const tm_names *names, tm_classifier *classifier,
                     const tm_collective_attr *row) {
     return row->name == TM_NO_NAME && timeline->role[row->event] == TM_ROLE_COMMUNICATION &&
@@ -186,7 +186,7 @@ static bool is_open(const tm_timeline *timeline, const tm_names *names, tm_class
                TM_KERNEL_COLLECTIVE;
 }
 
-/* Whether the size of a kernel is unknown and may be known from a call with types. */
+/* Returns whether the size of a kernel is unknown, and a call with types may give it. */
 static bool is_unsized(const tm_timeline *timeline, const tm_collective_attr *row) {
     return timeline->n_attrs[TM_ATTR_INPUTS] > 0 && row->in_elements < 0 && row->out_elements < 0 &&
            timeline->role[row->event] == TM_ROLE_COMMUNICATION;
@@ -200,7 +200,8 @@ static bool has_earlier_inputs(const void *attr, const void *row) {
     return ((const tm_inputs_attr *)attr)->event < *(const uint32_t *)row;
 }
 
-/* Returns the input bytes of a call if they are recorded and all went into one kernel; else -1. */
+/* Returns a call's input bytes if they are recorded and the call launched only one kernel; else
+ * -1. */
 static int64_t bytes_of(const tm_timeline *timeline, const tm_names *names, const call *c) {
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
     const tm_inputs_attr *inputs = timeline->attrs[TM_ATTR_INPUTS];

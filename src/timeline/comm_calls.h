@@ -1,16 +1,14 @@
-/* What the calls and ranges in which communication kernels were launched say about the kernels. */
+/* What calls and ranges show about the communication kernels launched in them. */
 #ifndef TMERGE_COMM_CALLS_H
 #define TMERGE_COMM_CALLS_H
 
 #include "classify.h"
 #include "tmerge/timeline.h"
 
-/**
- * Returns the collective kind of a call or range by its name: an operator or range of PyTorch
- * (c10d::alltoall_base_, nccl:all_to_all), or a call of NCCL or RCCL (ncclAllToAll), which
- * profilers write as operators, annotations, or NVTX or ROCTX ranges. TM_COLL_OTHER for any other
- * name.
- */
+/** Returns the kind of collective that a call or range has by its name: an operator or range of
+ * PyTorch (c10d::alltoall_base_, nccl:all_to_all), or a call of NCCL or RCCL (ncclAllToAll),
+ * which profilers record as operator, annotation, NVTX or ROCTX range. TM_COLL_OTHER for any
+ * other name. */
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 
 /**
@@ -20,14 +18,13 @@ tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types);
 
 /**
- * Sets the kind of communication kernels whose names do not determine it and which have no
- * metadata. It is taken from the innermost call with a kind in which they were launched. NCCL uses
- * the same kernel for sends and receives, all-to-alls, gathers and scatters. Kernels launched in a
- * single send or receive stay unchanged, as its name does not include the peer.
+ * Sets the kind of communication kernels without metadata whose names leave it open: NCCL uses the
+ * same kernel for sends and receives, all-to-alls, gathers and scatters. The kind is that of the
+ * innermost call in which the kernel was launched. Kernels launched in a single send or receive
+ * stay unchanged, because its name does not include the peer.
  *
- * Kernels without a recorded size get call_bytes if that call is a TM_NCCL_RANGE with recorded
- * inputs and launched no other kernel; all others get -1.
- *
+ * Kernels without a recorded size get call_bytes if the call is a TM_NCCL_RANGE with recorded
+ * inputs and launched no other kernel; all other kernels get -1.
  * @param rows  [n] all of TM_ATTR_COLLECTIVE; roles and launches are known
  * @return      TM_OK; TM_ERR_FAULT
  */

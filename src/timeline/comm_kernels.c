@@ -4,13 +4,13 @@
 
 enum { BY_WORDS = 0x100, NAME_ROOM = 512, TEXT_ROOM = 4096, N_STARTS = 128 };
 
-/* Where a pattern is searched: only in the name, or also in the arguments. */
+/* What is searched for a pattern: only the name, or also the arguments. */
 enum { IN_NAME, IN_TEXT };
 
 typedef struct row {
     tm_kernel_class class;
     int where;
-    int kind; /* a tm_collective_kind; BY_WORDS: the words of the name give it */
+    int kind; /* a tm_collective_kind; BY_WORDS: the words of the name show it */
     const char *pattern;
 } row;
 
@@ -22,11 +22,11 @@ static const row rows[] = {
 #include "comm_kernels.def"
 };
 
-/* A name split into words: lower case, "_" between words, ":" around each part of the name. */
+/* A name as words: in lower case, "_" between words, ":" around each part of the name. */
 typedef struct words {
     char *out;
     size_t n, room;
-    char previous; /* the character of the name before this one; '\0' at the start of a part */
+    char previous; /* the previous character of the name; '\0' at the start of a part */
 } words;
 
 static bool is_lower(char c) {
@@ -65,9 +65,8 @@ static void end_part(words *w) {
     w->previous = '\0';
 }
 
-/* Adds a character. A capital starts a word if a small letter comes before it (all|Reduce), or if a
- * small letter comes after it and capitals or digits before it (RMS|Norm, V1|Kernel). So A2A is one
- * word. */
+/* Adds a character. A capital starts a word after a small letter (all|Reduce). It also does before
+ * a small letter, after capitals or digits (RMS|Norm, V1|Kernel). So A2A is one word. */
 static void add(words *w, char c, char next) {
     if (is_upper(c)) {
         if (is_lower(w->previous) ||
@@ -101,7 +100,7 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)
         return false;
-    /* otherwise there is one name, and the parameter types come after it */
+    /* otherwise there is one name, followed by the types of parameters */
     bool nested = bytes[i] == 'N';
     while (i < size && !is_digit(bytes[i])) /* N, K, L, St: nested, const, static, std */
         if (i++ > 6)
@@ -160,8 +159,8 @@ static void add_demangled(words *w, const char *bytes, size_t size) {
 
 static bool matches_here(const char *pattern, const char *text);
 
-/* Whether the pattern matches anywhere from here on. Looks for its first letter first, which skips
- * most of a long name. */
+/* Returns whether the pattern matches at this or any later position. Searches for its first letter
+ * first, which skips most of a long name. */
 static bool matches_later(const char *pattern, const char *text) {
     for (; (text = strchr(text, *pattern)) != NULL; text++)
         if (matches_here(pattern, text))
@@ -169,7 +168,7 @@ static bool matches_later(const char *pattern, const char *text) {
     return false;
 }
 
-/* Whether the pattern matches at this position. */
+/* Returns whether the pattern matches at this position. */
 static bool matches_here(const char *pattern, const char *text) {
     for (; *pattern; pattern++) {
         if (*pattern == '*')
@@ -218,7 +217,7 @@ void tm_letters_of(const char *bytes, size_t size, char *out) {
 }
 
 tm_collective_kind tm_collective_kind_in(const char *letters) {
-    /* The first one that matches is used, so a word comes before the words that it contains. */
+    /* The first match counts, so a word comes before the words that it contains. */
     static const struct {
         const char *word;
         tm_collective_kind kind;

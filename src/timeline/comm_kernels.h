@@ -8,12 +8,12 @@
 #include "tmerge/timeline.h"
 
 typedef enum tm_kernel_class {
-    TM_KERNEL_UNKNOWN, /* not in the table: the kernel counts as computation */
-    TM_KERNEL_LOCAL,   /* the kernel computes, although its name may suggest communication */
-    TM_KERNEL_SUSPECT, /* not in the table, but its name suggests communication; the kernel counts
-                          as computation */
-    TM_KERNEL_COLLECTIVE, /* the kernel is part of one operation of all ranks of a group */
-    TM_KERNEL_ONE_SIDED,  /* the kernel communicates, but cannot be matched */
+    TM_KERNEL_UNKNOWN,    /* not in the table; counts as computation */
+    TM_KERNEL_LOCAL,      /* computes, although its name may suggest communication */
+    TM_KERNEL_SUSPECT,    /* not in the table, but its name suggests communication; counts as
+                             computation */
+    TM_KERNEL_COLLECTIVE, /* one operation of all ranks of a group */
+    TM_KERNEL_ONE_SIDED,  /* communicates, but cannot be matched */
 } tm_kernel_class;
 
 typedef struct tm_kernel_kind {
@@ -35,7 +35,7 @@ enum { TM_LETTERS = 256 };
  * @param out  [TM_LETTERS] terminated */
 void tm_letters_of(const char *bytes, size_t size, char *out);
 
-/** Returns the kind that these letters name. */
+/** Returns the collective kind that these letters name. */
 tm_collective_kind tm_collective_kind_in(const char *letters);
 
 #endif

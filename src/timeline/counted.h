@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names must be equal to these, because compilers also write mm and flash_attn into the names of
+/* Operators with exactly these names. Compilers also write mm and flash_attn into the names of
  * fused operators. */
 #define TM_COUNTED_LIST(X)                                                                         \
     X(TM_COUNTED_MM, "aten::mm")                                                                   \
@@ -41,7 +41,7 @@ typedef enum tm_counted {
         TM_N_COUNTED
 } tm_counted;
 
-/** Returns the operator of this name; TM_N_COUNTED for any other. */
+/** Returns the operator with this name; TM_N_COUNTED for any other name. */
 tm_counted tm_counted_of(const char *name, size_t size);
 
 /** The operator that autograd runs once per pass and parameter. Its input is a gradient. */
@@ -51,8 +51,8 @@ tm_counted tm_counted_of(const char *name, size_t size);
  * collective. */
 #define TM_NCCL_RANGE "nccl:"
 
-/** Whether the input types of an operator are kept: for those above, for TM_ACCUMULATE_GRAD, which
- * shows the parameters' types, and for a TM_NCCL_RANGE. */
+/** Returns whether an operator's input types are kept: for the operators above, for
+ * TM_ACCUMULATE_GRAD, where they are the parameters' types, and for a TM_NCCL_RANGE. */
 bool tm_inputs_are_kept(const char *name, size_t size);
 
 #endif

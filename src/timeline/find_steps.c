@@ -10,15 +10,15 @@
 /* An annotation on the CPU that may be a step. */
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
-    int64_t restarts; /* number of restarts of the job before it */
-    int64_t reach_ns; /* latest end among this one and all before it */
+    int64_t restarts; /* number of restarts of the job before the annotation */
+    int64_t reach_ns; /* latest end of this annotation and all before it */
     uint64_t stem;    /* as in tm_step_name, like the next two */
     tm_step_trust trust;
     bool counted;
     uint32_t row, name;
 } annotation;
 
-/* Annotations that may be steps, and those that mark a step in any case. */
+/* Annotations that may be steps, and those that are steps in any case. */
 typedef struct candidates {
     tm_vec found;    /* of annotation */
     tm_vec profiler; /* of rows: TM_STEP_PROFILER */
@@ -33,8 +33,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(y->end_ns, x->end_ns); /* the outer annotation first */
 }
 
-/* Finds the annotations that may be steps. no_step has, by name id, names known not to be steps,
- * which are most names. */
+/* Finds the annotations that may be steps. no_step marks, by name id, the names known not to be
+ * steps, which are most names. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
                                   const tm_step_names *steps, bool *no_step, candidates *out,
                                   tm_error *err) {
@@ -72,15 +72,15 @@ static tm_status find_annotations(const tm_timeline *timeline, const tm_names *n
 
 static int by_loop(const void *a, const void *b) {
     const annotation *x = a, *y = b;
-    if (x->trust != y->trust) /* the most certain ones first */
+    if (x->trust != y->trust) /* the most certain annotations first */
         return x->trust > y->trust ? -1 : 1;
     return tm_order_u64(x->stem, y->stem);
 }
 
-/* Decides whether the steps are the marks of an inference engine. A step of the profiler may be one
- * pass of the engine, or contain many of them, also together with training. If the marks take most
- * of the time of the profiler's steps, the marks are the steps, and the profiler's are not.
- * Otherwise the marks are ignored. */
+/* Decides whether the steps are the marks of an inference engine. A step of the profiler may
+ * contain one pass of the engine, many passes, or passes and training. If the marks take most of
+ * the time of the profiler's steps, the marks are the steps. Otherwise the profiler's steps are,
+ * and the marks are ignored. */
 static bool choose_engine(candidates *c) {
     annotation *v = c->found.data;
     double engine_ns = 0.0, sure_ns = 0.0;
@@ -101,8 +101,8 @@ static bool choose_engine(candidates *c) {
     return true;
 }
 
-/* Keeps the annotations that are certainly steps. If there are none, keeps those of the loop with
- * the most time, because steps within others are not steps of the job. */
+/* Keeps the annotations that are certainly steps. If there are none, keeps those of the loop that
+ * takes most time: steps within other steps are not steps of the job. */
 static void choose_annotations(tm_vec *found) {
     annotation *v = found->data;
     size_t best = 0, n_best = 0;
@@ -131,7 +131,7 @@ static void mark(tm_timeline *timeline, uint32_t row) {
     timeline->step_marks[row / 8] |= (uint8_t)(1u << row % 8);
 }
 
-/* Records which rows mark steps: the chosen annotations, and always the profiler's own. */
+/* Marks the rows that are steps: the chosen annotations, and always the profiler's own. */
 static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error *err) {
     const annotation *found = c->found.data;
     const uint32_t *profiler = c->profiler.data;
@@ -147,9 +147,9 @@ static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error 
     return TM_OK;
 }
 
-/* Whether the numbers in the names are step numbers: the profiler counted them, or they increase in
- * each run of the job. Batch sizes do not increase, nor do numbers that start again in each
- * epoch. */
+/* Returns whether the numbers in names are step numbers: the profiler counted them, or they
+ * increase in each run of the job. (Batch sizes do not, nor do numbers that start again in each
+ * epoch.) */
 static bool numbers_count(const annotation *v, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const bool follows = i > 0 && v[i].restarts == v[i - 1].restarts;
@@ -173,14 +173,14 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
         v[i].restarts = tm_timeline_restarts(timeline, v[i].begin_ns);
 }
 
-/* Whether an annotation that starts later belongs to the same step. Marks of an engine have no
- * numbers, so only a mark within the step does. */
+/* Returns whether an annotation that starts later belongs to the same step. Marks of an engine have
+ * no numbers, so only those within the step do. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
            (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);
 }
 
-/* Sorts by begin, and merges equal numbers on two threads at one time into one step. */
+/* Sorts by begin. Overlapping annotations of two threads with the same number become one step. */
 static void order_annotations(tm_timeline *timeline, tm_vec *found) {
     annotation *v = found->data;
     size_t n = 0;
@@ -210,7 +210,7 @@ static bool begins_by(const void *element, const void *key) {
     return ((const annotation *)element)->begin_ns <= *(const int64_t *)key;
 }
 
-/* Returns the annotation that contains a time; if several do, the one that started last. */
+/* Returns the annotation that contains a time; of several, the one that started last. */
 static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     size_t i = tm_bisect(v, n, sizeof *v, &time_ns, begins_by);
     while (i-- > 0 && time_ns < v[i].reach_ns)
@@ -219,18 +219,18 @@ static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     return TM_NO_STEP;
 }
 
-/* Whether an annotation contains a time, and the next one starts after that time. */
+/* Returns whether an annotation contains a time and the next one starts later. */
 static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
     return i != TM_NO_STEP && v[i].begin_ns <= time_ns && time_ns < v[i].end_ns &&
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
 }
 
-/* A GPU event belongs to the step that launched it, any other to the one that contains its
- * start. */
+/* A GPU event belongs to the step that launched it. Any other event belongs to the step that
+ * contains its start. */
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* the annotation of the previous event, which is usually the same */
+        /* that of the previous event, which is usually also that of this one */
         int32_t step = TM_NO_STEP;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             bool cpu = track->kind == TM_TRACK_CPU;
@@ -266,11 +266,11 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
     }
 }
 
-/* Returns when a stream finishes the work queued before a recording. A stream runs its events in
- * order, so these are the events without a recorded launch that come before the first event with
- * one. *row is the first event of the recording, and is moved to the first one of the next
- * recording. INT64_MIN if there are no such events, or if as many events without a launch come
- * later: launches (for example of graphs) are then often not recorded. */
+/* Returns when a stream has finished the work that was queued before a recording; INT64_MIN if
+ * there was none. A stream runs in order, so these are the events without a recorded launch before
+ * the first event with one. If at least as many events without a launch follow, or no event has
+ * one, launches (of graphs, for example) are often not recorded: also INT64_MIN. *row is the
+ * recording's first event, and is moved to that of the next recording. */
 static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
                              int64_t until_ns) {
     int64_t end_ns = INT64_MIN;
@@ -291,8 +291,7 @@ static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_
     return n_launched > 0 && n_lost < n_queued ? end_ns : INT64_MIN;
 }
 
-/* Makes the first step of each recording start after the work that was queued before the
- * recording. */
+/* Makes the first step of each recording start after the work that was queued before it. */
 static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     const tm_span *spans = timeline->spans;
     uint32_t row = track->first;

@@ -56,7 +56,7 @@ typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
     uint8_t work;   /* tm_category of work */
-    uint32_t next;  /* in the current track: first row not yet examined for requests and waits */
+    uint32_t next;  /* first row of the current track not yet searched for requests and waits */
 } finder;
 
 static tm_host_comm kind_at(const finder *f, uint32_t row) {
@@ -78,8 +78,8 @@ static bool track_asks(const finder *f, const tm_track *track) {
     return false;
 }
 
-/* Whether the thread requests communication, or waits for it, within an operator. Such an operator,
- * for example an autograd node, contains waits, so it is not work as a whole. */
+/* Returns whether the thread requests communication, or waits for it, inside an operator. Such an
+ * operator, for example an autograd node, contains waits, so it does not count as work. */
 static bool holds_communication(finder *f, const tm_track *track, uint32_t row, int64_t end_ns) {
     const uint32_t behind = track->first + track->count;
     f->next = f->next > row ? f->next : row + 1;
@@ -88,7 +88,7 @@ static bool holds_communication(finder *f, const tm_track *track, uint32_t row, 
     return f->next < behind && f->timeline->begin_ns[f->next] < end_ns;
 }
 
-/* Finds the outermost operators of a thread. */
+/* Finds a thread's work: its outermost operators. */
 static void find_work(finder *f, const tm_track *track) {
     tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MIN;
@@ -101,7 +101,7 @@ static void find_work(finder *f, const tm_track *track) {
         if (end == begin || begin < reach_ns || kind == TM_HOST_COMM_TRANSFER)
             continue;
         if (works && holds_communication(f, track, row, end))
-            continue; /* it is not work as a whole, but its parts may be */
+            continue; /* the operator is not work, but its parts may be */
         if (works) {
             t->role[row] = TM_ROLE_COMPUTE;
             t->launch[row] = row;
@@ -111,7 +111,7 @@ static void find_work(finder *f, const tm_track *track) {
     }
 }
 
-/* An operation that a thread requested. */
+/* An operation, as requested by a thread. */
 typedef struct operation {
     int64_t begin_ns, end_ns;
     uint32_t row, track; /* row of the operation; track of the thread that requested it */
@@ -139,26 +139,27 @@ static bool list_operations(const finder *f, tm_vec *out) {
     return true;
 }
 
-/* Of events with one name: how often the thread was idle before such an event while an operation
- * that it had requested was running, how often it continued immediately after that operation ended,
- * and how often within a quarter of the pause before or after that. */
+/* Counts for events of one name: how often the thread was idle before such an event while an
+ * operation that it had requested was running; how often the event started immediately after that
+ * operation's end; how often the operation ended within a quarter of the pause before or after the
+ * event's start. */
 typedef struct pauses {
     uint32_t n, n_prompt, n_near;
 } pauses;
 
-/* Called for each time that a thread was idle before an event. */
+/* Called for each time in which a thread was idle before an event. */
 typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, pauses *of);
 
-/* An operation that ended within this share of the idle time (1 %) before the event did so hardly
- * by chance. */
+/* PAUSE_NS: minimum idle time of a thread. If an operation ended within PROMPT_NS before the event,
+ * the event was prompt. PROMPT_LEAST prompt events, and one in PROMPT_TIMES, are hardly chance. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
-/* On a busy machine, both the thread that waits and the one that records the end get their core
- * late. If the thread continued at any moment of the operation, 6 of 8 pauses would hardly end
- * within a quarter of their length of its end (0.4 %). */
+/* On a busy machine, the thread that waits and the thread that records the end both get their core
+ * late. So ends within a quarter of the pause count, too: by chance, 6 of 8 would hardly be so near
+ * (0.4 %). */
 enum { NEAR_LEAST = 8 };
 
-/* Whether the thread continued immediately after one of [n] operations ended. */
+/* Returns whether the thread continued immediately after one of [n] operations ended. */
 static bool is_prompt(const operation *at, size_t n, tm_interval pause) {
     bool prompt = false;
     for (size_t i = 0; i < n; i++)
@@ -183,15 +184,16 @@ static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, p
     of->n_near += is_near(at, n, pause);
 }
 
-/* Whether a thread waits for operations before events of a name. */
+/* Returns whether threads wait for operations before events of a name. */
 static bool waits_before(const pauses *of) {
     return (of->n_prompt >= PROMPT_LEAST && PROMPT_TIMES * of->n_prompt >= of->n) ||
            (of->n >= NEAR_LEAST && 4 * of->n_near >= 3 * of->n);
 }
 
-/* Sets the end of the first operation that had not ended to when the thread continued, unless the
- * end of another operation let it continue. If the operation is recorded to last longer after that
- * than the thread waited, the thread continued for another reason. */
+/* Sets the end of the first operation that had not ended to the moment at which the thread
+ * continued. Not if the end of another operation let the thread continue, or if by its record the
+ * operation lasted for longer after this moment than the thread had waited: the thread then
+ * continued for another reason. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
@@ -205,7 +207,7 @@ static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pau
     f->timeline->duration_ns[at[i].row] = pause.end_ns - at[i].begin_ns;
 }
 
-/* Calls a function for each idle time of a thread.
+/* Calls @p visit for each idle time of a thread.
  * @param at  [n] operations that the thread requested */
 static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t n, pauses *names,
                          pause_visit *visit) {
@@ -229,9 +231,9 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
 }
 
 /* Corrects the ends of operations. A thread that waits for an operation continues when it is done,
- * but the thread that ran it records the end only when it gets a core again. If a thread often
- * continues at the end of an operation before events of a name, then an operation that seems to
- * last longer than until such an event ended when the thread continued. */
+ * but the thread that ran the operation records the end only when it gets a core again. If threads
+ * often continue at ends of operations before events of a name, an operation recorded to last
+ * beyond such an event ended when the thread continued. */
 static bool end_operations(finder *f) {
     tm_vec operations = TM_VEC(operation);
     pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);
@@ -249,8 +251,8 @@ static bool end_operations(finder *f) {
     return ok;
 }
 
-/* If the reader made events of the work between MPI calls, these are all of the work. A call that
- * communicates is its own launch, because no operator requested it. */
+/* If the reader made events of the work between MPI calls, these are all of the work. An MPI call
+ * that communicates is its own launch, because no operator requested it. */
 static void find_mpi(finder *f) {
     tm_timeline *t = f->timeline;
     f->work = TM_CAT_CPU_OP;
@@ -295,8 +297,8 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Collects the activity of threads that request host communication: operators and requests. Nothing
- * if all communication is on devices. */
+/* Collects operators and requests of threads that request host communication. Nothing if all
+ * communication is on devices. */
 static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations,
                            tm_intervals *active) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -310,16 +312,16 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
         ok =
             tm_vec_append(operations, &(tm_interval){begin, begin + timeline->duration_ns[row]}, 1);
         if (ok && asked != TM_NO_EVENT &&
-            asked != row) /* an MPI call is its own launch, because the thread waits in it */
+            asked != row) /* an MPI call is its own launch, because the thread itself waits in it */
             ok = tm_intervals_add(active, timeline->begin_ns[asked],
                                   timeline->begin_ns[asked] + timeline->duration_ns[asked]);
     }
     return ok;
 }
 
-/* While communication runs, what a thread does counts as computation, including Python. A thread
- * that is idle when communication ends waited for it, since its last work; a thread that continues
- * earlier did not wait. */
+/* While communication runs, all that a thread does counts as computation, including Python. A
+ * thread that is idle when communication ends has waited for it, from its last work on; a thread
+ * that continues earlier has not. */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute) {
     tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();

@@ -1,4 +1,4 @@
-/* Calls a function for every name id of a timeline, to collect the ids or to replace them. */
+/* Calls a function for every name id of a timeline, to collect or to replace the ids. */
 #ifndef TMERGE_IDENTS_H
 #define TMERGE_IDENTS_H
 
@@ -8,7 +8,7 @@
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
                            void *context);
 
-/** The same for @p n rows of an attribute table. */
+/** The same, for @p n rows of an attribute table. */
 void tm_attr_each_name(tm_attr attr, void *rows, size_t n,
                        void (*visit)(void *context, uint32_t *id), void *context);
 

@@ -1,19 +1,19 @@
-/* Appends the rows of one trace to those of another: to join the spans of a rank, or the parts of a
+/* Appends the rows of a trace to those of another: joins the spans of a rank, or the parts of a
  * file. */
 #ifndef TMERGE_JOIN_H
 #define TMERGE_JOIN_H
 
 #include "trace.h"
 
-/** State of appending a trace's rows to another; A table may be appended in several pieces, in
- * order. */
+/** State while a trace's rows are appended to another trace. A table can be appended in several
+ * pieces, in order. */
 typedef struct tm_join {
     tm_trace *into; /* borrowed */
-    /* borrowed; by name id of the other trace: the new id; NULL: ids stay the same */
+    /* borrowed; by name id of the other trace: id here; NULL: ids are the same */
     const uint32_t *name_of;
     uint32_t *track_of; /* owned; by track of the other trace: index in `into` */
     uint32_t *shape_of; /* owned; by shape of the other trace: index in `into` */
-    uint32_t first;     /* index in `into` that event 0 of the other trace gets */
+    uint32_t first;     /* index that event 0 of the other trace gets in `into` */
 } tm_join;
 
 /** The other trace. */
@@ -22,13 +22,12 @@ typedef struct tm_join_from {
     size_t n_tracks;
     const tm_launch_shape *shapes; /* [n_shapes] */
     size_t n_shapes;
-    const uint32_t *name_of; /* by these ids: the ids in the dictionary of the target trace; NULL if
-                                both have the same dictionary */
+    const uint32_t *name_of; /* by name id in these tracks: id in the target trace's dictionary;
+                                NULL: both have the same dictionary */
 } tm_join_from;
 
 /**
- * Adds the other trace's tracks and shapes that are not known yet.
- *
+ * Adds those tracks and shapes of the other trace that `into` lacks.
  * @param out  free with tm_join_end in any case
  * @return     TM_OK; TM_ERR_FAULT
  */

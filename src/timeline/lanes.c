@@ -1,6 +1,6 @@
 #include "timeline/lanes.h"
 
-/* Unions of the events of each kind, before they are made disjoint. */
+/* Unions of events by kind of work, which may still overlap. */
 typedef struct unions {
     tm_intervals compute, copies, communication, wait, transfer;
 } unions;

@@ -6,15 +6,15 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-/** Kinds of work, each drawn in one colour. Compute and copies are on the compute sub-track, the
+/** Kinds of work, each drawn in its own colour: compute and copies on the compute sub-track, the
  * others on the communication sub-track. */
 typedef enum tm_lane_kind {
-    TM_LANE_COMPUTE,  /* union of compute, P */
-    TM_LANE_TRANSFER, /* communication after its last rank arrived */
-    TM_LANE_WAIT, /* communication before its last rank arrived, except while another operation of
-                     the rank transfers */
-    TM_LANE_UNMATCHED, /* communication of which it is unknown whether it waits or transfers, except
-                          during known waits and transfers */
+    TM_LANE_COMPUTE,   /* union of compute, P */
+    TM_LANE_TRANSFER,  /* communication after its last rank arrived */
+    TM_LANE_WAIT,      /* communication before its last rank arrived, without times in which another
+                          operation of the rank transfers */
+    TM_LANE_UNMATCHED, /* communication that may be wait or transfer, without times of known waits
+                          and transfers */
     TM_LANE_COPIES,    /* union of copies without compute, M \ P */
     TM_N_LANE_KINDS
 } tm_lane_kind;

@@ -10,30 +10,30 @@
 enum {
     EXPONENT_MAX = 60, /* largest exponent of a bucket's width that fits an int64 */
     FINER_MAX =
-        6 /* at most this many finer levels than the number of events gives can be requested */
+        6 /* levels up to this much finer than the number of events suggests can be requested */
 };
 
 /* One level, of all sub-tracks. */
 typedef struct level {
     tm_vec rows; /* of tm_level: by sub-track, ascending by begin */
     int exponent;
-    /* Used while events are counted: the range of each sub-track's rows, the row of its last event,
-     * and rows for buckets that have events but no busy time. */
+    /* Used while events are counted: range of each sub-track's rows, row of its last event, and
+     * rows of buckets with events but without busy time. */
     size_t first[TM_N_LEVEL_LANES + 1], last[TM_N_LEVEL_LANES];
     tm_vec others;
 } level;
 
-/* The columns that the levels are computed from. */
+/* The columns from which levels are computed. */
 enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
 
-/* Some of the rank's events, starting at row `first`. */
+/* A piece of the rank's events, starting at row `first`. */
 typedef struct events {
     const tm_rank_clock *clock;
     const tm_timeline *piece;
     size_t first;
 } events;
 
-/* Returns the start of the bucket that contains a time; also correct before the epoch. */
+/* Returns the start of the bucket that contains a time; correct before the epoch, too. */
 static int64_t bucket_begin(int64_t ns, int exponent) {
     return ns & ~(((int64_t)1 << exponent) - 1);
 }
@@ -69,7 +69,7 @@ static void sort(tm_vec *rows) {
     put_together(rows);
 }
 
-/* Adds busy time to each of its buckets. These are few, because long intervals are added to coarse
+/* Adds an interval's busy time to each of its buckets, which are few: long intervals go to coarse
  * levels. */
 static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
     const tm_interval *v = set->data;
@@ -98,8 +98,8 @@ static bool is_before(const void *row, const void *begin) {
     return ((const tm_level *)row)->begin_ns < *(const int64_t *)begin;
 }
 
-/* Returns the row of a bucket in which a sub-track is busy; NULL if it is idle. Most events are in
- * the bucket of the previous event or the next one. */
+/* Returns the row of a bucket in which a sub-track is busy; NULL if it is idle. Tries the bucket of
+ * the previous event and the one after it first. */
 static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
     tm_level *v = l->rows.data;
     size_t first = l->first[lane], end = l->first[lane + 1], at = l->last[lane];
@@ -134,7 +134,8 @@ static bool add_event(level *l, const events *e, tm_level_lane lane, size_t row,
     return tm_vec_append(&l->others, &one, 1) != NULL;
 }
 
-/* Whether an event is host work: operators and calls, not annotations and frames around them. */
+/* Returns whether an event is host work: an operator or a call, not an annotation or frame around
+ * them. */
 static bool is_host_work(const tm_timeline *piece, size_t row) {
     uint8_t category = piece->category[row];
     return piece->kind[row] == TM_DURATION && piece->role[row] == TM_ROLE_NONE &&
@@ -161,7 +162,7 @@ static bool add_gpu_event(level *l, const events *e, size_t row) {
            add_event(l, e, TM_LEVEL_TRANSFER, row, duration - wait);
 }
 
-/* Finds the range of each sub-track in the rows of busy buckets. */
+/* Finds the range of each sub-track among the rows of busy buckets. */
 static void find_lanes(level *l) {
     const tm_level *v = l->rows.data;
     size_t at = 0;
@@ -173,7 +174,7 @@ static void find_lanes(level *l) {
     l->first[TM_N_LEVEL_LANES] = at;
 }
 
-/* Merges the other rows, none of which has a busy row, into the sorted rows. */
+/* Merges the rows of buckets without busy time into the sorted rows. */
 static bool merge_others(level *l) {
     sort(&l->others);
     size_t n = l->rows.n, m = l->others.n;
@@ -190,8 +191,8 @@ static bool merge_others(level *l) {
     return true;
 }
 
-/* Merges equal rows of buckets without busy time from time to time, so that they stay far fewer
- * than the events. */
+/* Now and then merges equal rows of buckets without busy time, so that there are far fewer rows
+ * than events. */
 static bool add_piece(level *l, const events *e, size_t *limit) {
     for (size_t row = 0; row < e->piece->n_events; row++) {
         if (!add_gpu_event(l, e, row))
@@ -274,8 +275,7 @@ static void coarsen(level *l) {
     put_together(&l->rows);
 }
 
-/* Returns the finest exponent with which a sub-track that is always busy has at most this many
- * rows. */
+/* Returns the finest exponent at which a sub-track that is always busy has at most @p most rows. */
 static int first_exponent(const tm_timeline *timeline, size_t most) {
     int64_t begin = 0, end = 0;
     if (!tm_timeline_range(timeline, &begin, &end))
@@ -287,7 +287,7 @@ static int first_exponent(const tm_timeline *timeline, size_t most) {
     return exponent;
 }
 
-/* Whether a sub-track has more than two rows, which the next level may join. */
+/* Returns whether a sub-track has more than two rows, which the next level can join. */
 static bool can_join(const level *l) {
     const tm_level *v = l->rows.data;
     for (size_t i = 2; i < l->rows.n; i++)
@@ -298,7 +298,7 @@ static bool can_join(const level *l) {
 
 static tm_status make(const tm_timeline *timeline, const tm_event_rows *rows, int finest, level *l,
                       const tm_level_sink *sink, tm_error *err) {
-    /* even for few events, there is at least one level */
+    /* at least one level, even for few events */
     size_t most = timeline->n_events / TM_LEVEL_EVENTS + 1;
     int first = first_exponent(timeline, most);
     int least =

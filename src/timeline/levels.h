@@ -7,7 +7,7 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-/** Returns the level sub-track of a kind of work. */
+/** Returns the level's sub-track for a kind of work. */
 static inline tm_level_lane tm_level_lane_of(tm_lane_kind kind) {
     static const tm_level_lane of_kind[TM_N_LANE_KINDS] = {
         [TM_LANE_COMPUTE] = TM_LEVEL_COMPUTE, [TM_LANE_TRANSFER] = TM_LEVEL_TRANSFER,
@@ -24,7 +24,7 @@ typedef struct tm_level_sink {
 } tm_level_sink;
 
 /**
- * Computes the levels of a timeline. Only one of them is in memory at a time.
+ * Computes the levels of a timeline. One of them is in memory at a time.
  *
  * The finest level has at most one row per TM_LEVEL_EVENTS events of the rank, plus one. Each
  * further level joins pairs of buckets, up to the level at which no sub-track has more than two
@@ -33,7 +33,7 @@ typedef struct tm_level_sink {
  *
  * @param timeline  its clock and its waits are known
  * @param rows      its events; NULL: in the timeline
- * @param finest    exponent of the finest level; -1: chosen from the number of events as above
+ * @param finest    exponent of the finest level; -1: by the number of events, as above
  * @return          TM_OK; TM_ERR_FAULT if out of memory; the status of a failed sink
  */
 tm_status tm_levels_each(const tm_timeline *timeline, const tm_event_rows *rows, int finest,

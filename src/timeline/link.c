@@ -3,13 +3,13 @@
 #include "sort_events.h"
 #include "trace.h"
 
-/* The calls by correlation id. Consecutive queries are usually close, because a program numbers its
+/* The calls by correlation id. Successive searches are usually close, because a program numbers its
  * calls in order. */
 typedef struct calls {
     const tm_launch_attr *launches; /* borrowed */
     uint32_t *order;                /* [n] owned */
     size_t n;
-    size_t at; /* position of the call that was found last */
+    size_t at; /* position of the last call that was found */
 } calls;
 
 static int64_t correlation_at(const calls *c, size_t i) {
@@ -41,7 +41,7 @@ static size_t first_from(const calls *c, size_t low, size_t high, int64_t correl
     return low;
 }
 
-/* The same over all calls, by exponential search from the call that was found last. */
+/* The same over all calls, by exponential search from the last call that was found. */
 static size_t seek(const calls *c, int64_t correlation) {
     size_t high = c->at, step = 1;
     if (high < c->n && correlation_at(c, high) < correlation) {
@@ -65,9 +65,9 @@ static uint32_t call_of(calls *c, int64_t correlation) {
                : TM_NO_EVENT;
 }
 
-/* Whether the id of the call that was found last also belongs to unrelated calls. A call that
- * starts inside the first one belongs to the same launch: it is a layer below (runtime and driver),
- * or another thread's work for it. */
+/* Returns whether the id of the last call that was found also belongs to unrelated calls. A call
+ * that starts inside the first one belongs to the same launch: it is a lower layer (runtime and
+ * driver), or another thread's work for it. */
 static bool is_one_of_several(const tm_raw_event *events, const calls *c) {
     const tm_raw_event *first = &events[c->launches[c->order[c->at]].event];
     int64_t end = first->begin_ns + first->duration_ns;
@@ -86,8 +86,8 @@ static void link_event(tm_trace *trace, calls *c, uint32_t event, int64_t correl
         call != TM_NO_EVENT && is_one_of_several(events, c);
 }
 
-/* Removes wrong ids of waits. A stream waits for an event that was recorded before the call that
- * waits, so if that recording is later, the profiler wrote a wrong id. */
+/* Removes wrong ids of waits. A stream waits for an event that was recorded before the waiting
+ * call. If the recording is later, the profiler wrote a wrong id. */
 static void link_wait(tm_trace *trace, calls *c, tm_wait_attr *wait) {
     const tm_raw_event *events = trace->events.data;
     wait->call = call_of(c, wait->correlation);

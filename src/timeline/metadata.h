@@ -1,5 +1,5 @@
-/* Metadata of a trace as JSON. Its lists, which are the same on many ranks, are stored once, as
- * names. The rest (a rank's own metadata) is stored for each rank. */
+/* Metadata of a trace as JSON. Lists, which are the same on many ranks, are stored once, as names.
+ * The rest, a rank's own metadata, is stored for each rank. */
 #ifndef TMERGE_METADATA_H
 #define TMERGE_METADATA_H
 
@@ -7,9 +7,9 @@
 #include "tmerge/timeline.h"
 
 /**
- * Cuts the lists out of a JSON text: arrays of numbers, strings that start like one, and other long
- * arrays; they are replaced by "@list 0" and so on. White space is removed from the rest.
- *
+ * Cuts the lists out of a JSON text and puts "@list 0" and so on in their place. Lists are arrays
+ * of numbers, strings that start like one, and other long arrays. Removes white space from the
+ * rest.
  * @param text   [size] with valid syntax
  * @param names  receives the lists, each a JSON value
  * @param own    of char: the rest is appended
@@ -21,15 +21,16 @@ bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own
 /** Returns a rank's metadata without the lists, terminated; empty if the trace has none. */
 tm_text tm_timeline_metadata(const tm_timeline *timeline);
 
-/** Returns the start of a member's value in a JSON object without white space, as in a rank's own
+/** Returns the start of a member's value in a JSON object without white space, such as a rank's own
  * metadata; NULL if it has no such key. */
 const char *tm_metadata_member(const char *object, const char *key);
 
-/** Returns the number of the first list that is the value of this key at or after *p, and moves *p
+/** Returns the number of the first list at or after *p that is a value of this key, and moves *p
  * past it; SIZE_MAX if there is none. */
 size_t tm_metadata_next_list(const char **p, const char *key);
 
-/** Returns the name id of the list that a metadata text stands for; TM_NO_NAME if none. */
+/** Returns the name id of the list to which a text ("@list 0") refers; TM_NO_NAME if it refers to
+ * none. */
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
 
 /**
@@ -43,7 +44,7 @@ bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *nam
 /** A list of ranks. */
 typedef struct tm_rank_list {
     tm_vec ranks; /* of int64_t, ascending; empty if the list was truncated ("...") or is no list */
-    bool more;    /* the list was like "[0, 1, ?]": there are further ranks without a trace */
+    bool more;    /* the list was like "[0, 1, ?]": it has further ranks, without a trace */
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;
 

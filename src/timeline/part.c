@@ -36,15 +36,15 @@ void tm_part_free(tm_part *part) {
     tm_vec_free(&part->flows);
 }
 
-/* What a part contains depends only on the reader's state at its start. Between two events of
- * traceEvents this state is always the same, except for whether the events are in an object, which
+/* What a part contains depends on the reader's state at its start. Between two events of
+ * traceEvents, this state is always the same, except that the events may be in an object, which
  * only the last part shows. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part) {
     bool last = part->index == part->n - 1;
     return part->begin == before->end && (!last || part->in_object == first->in_object);
 }
 
-/* Applies the labels. If a thread or process has several, the last one is used. */
+/* Applies the labels. The last label of a thread or process counts. */
 static void name_tracks(tm_trace *trace, const tm_label *labels, size_t n) {
     tm_track *tracks = trace->tracks.data;
     for (size_t l = 0; l < n; l++) {
@@ -170,7 +170,7 @@ tm_status tm_part_join_begin(tm_part_join *out, tm_part *into, tm_names *names, 
     for (int c = 0; c < TM_N_COUNTS; c++)
         into->trace->counts[c] += h.counts[c];
     into->flow_mask |= h.flow_mask;
-    if (h.base_ns >= 0) /* if a key is repeated, its last value is used */
+    if (h.base_ns >= 0) /* of a repeated key, the last value counts */
         into->base_ns = h.base_ns;
     return TM_OK;
 }

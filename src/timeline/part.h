@@ -1,24 +1,24 @@
-/* Traces that are read in parts: the content of each part, and joining of the parts. */
+/* Traces that are read in parts: what a part contains, and how parts are joined. */
 #ifndef TMERGE_PART_H
 #define TMERGE_PART_H
 
 #include "join.h"
 
-/** The name of a process or thread. Tracks get their names when all tracks are known. */
+/** The name of a process or thread. Tracks are named when all tracks are known. */
 typedef struct tm_label {
     uint32_t pid, tid, text; /* name ids */
-    bool process;            /* names all tracks of a process */
+    bool process;            /* names all tracks of the process */
 } tm_label;
 
 typedef enum tm_mark_kind {
-    TM_MARK_PENDING, /* `event` may be device work: has category, correlation, bytes and stream for
-                        that case */
+    TM_MARK_PENDING, /* `event` may be device work; the mark has category, correlation, bytes and
+                        stream for this case */
     TM_MARK_LINK,    /* `event` belongs to the operator with id `value` */
-    TM_MARK_STREAM,  /* `stream` is that of a track */
-    TM_MARK_DEVICES  /* `text` is a category that identifies the kind of devices */
+    TM_MARK_STREAM,  /* `stream` is the stream of a track */
+    TM_MARK_DEVICES  /* `text` is a category that shows the kind of devices */
 } tm_mark_kind;
 
-/** Information that a reader cannot interpret before it knows the whole trace. */
+/** What a reader can interpret only when it knows the whole trace. */
 typedef struct tm_mark {
     int64_t value;           /* PENDING: correlation id; LINK: the operator's id */
     int64_t bytes;           /* PENDING: bytes of a copy; -1 unknown */
@@ -27,8 +27,8 @@ typedef struct tm_mark {
     uint32_t text, pid, tid; /* name ids */
     int32_t device;
     uint8_t kind;     /* tm_mark_kind */
-    uint8_t category; /* PENDING: tm_category that the event has if it is device work */
-    uint16_t unused;  /* 0, as its bytes are sent */
+    uint8_t category; /* PENDING: tm_category of the event if it is device work */
+    uint16_t unused;  /* 0, because marks are sent as bytes */
 } tm_mark;
 
 /** The start or the end of a flow. Process and thread are hashes of their ids as written. */
@@ -40,57 +40,54 @@ typedef struct tm_flow {
     uint32_t unused;
 } tm_flow;
 
-/**
- * The content of a part of a file. If the first part starts at the start of the file and each part
- * ends exactly where the next starts, the parts together are equal to the file read as a whole.
- */
+/** A part of a file. If the first part starts at the start of the file and each part ends exactly
+ * where the next one starts, the parts together equal the file read as a whole. */
 typedef struct tm_part {
     int index, n;    /* index of the part, 0 to n - 1 */
-    tm_trace *trace; /* borrowed; its starts lack the base time, its tracks lack their names */
+    tm_trace *trace; /* borrowed; so far without base time in its starts, and without names of
+                        tracks */
     tm_vec labels;   /* of tm_label, in file order */
     tm_vec metadata; /* of char: ,"key":value for each top-level value except the events */
     tm_vec marks;    /* of tm_mark, in file order */
-    tm_vec flows;    /* of tm_flow: a sample, of flows whose id has no bit of flow_mask */
+    tm_vec flows;    /* of tm_flow: a sample, of the flows whose id has no bit of flow_mask */
     uint64_t flow_mask;
     int64_t base_ns; /* base time; -1 if not found so far */
     int64_t begin;   /* file offset: 0, or the start of an event */
     int64_t end;     /* start of the next part's first event; -1: read to the end */
-    bool in_object;  /* known in the first and the last part: the events are inside an object */
+    bool in_object;  /* the events are inside an object; known in the first and the last part */
 } tm_part;
 
-/** Initialises part 0 of 1: the whole. The caller initialises and keeps @p trace. */
+/** Initialises part 0 of 1: the whole file. The caller initialises and keeps @p trace. */
 void tm_part_init(tm_part *part, tm_trace *trace);
 
 /** Frees everything except the trace. */
 void tm_part_free(tm_part *part);
 
-/**
- * Whether a part continues where the previous one ended, inside the same container as in the first
- * part. If the parts before it were read correctly, it was then read correctly, too.
- */
+/** Returns whether a part starts where the previous one ended, in the same container as the first
+ * part. If all parts before it were read correctly, so was this one. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part);
 
-/** Names the tracks and adds the base time to every start; completes the trace. */
+/** Completes the trace: names the tracks, and adds the base time to every start. */
 void tm_part_finish(tm_part *whole);
 
 /**
- * Writes all of a part except events and attribute rows, with all texts of its dictionary, for the
- * same program in another process.
- *
+ * Writes a part without its events and attribute rows, but with all texts of its dictionary, for
+ * the same program in another process.
  * @param out  of char; appended to
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** State of joining a part to the parts before it. */
+/** State while a part is joined to the parts before it. */
 typedef struct tm_part_join {
-    tm_join rows;      /* receives the events and attribute rows */
+    tm_join rows;      /* receives the part's events and attribute rows */
     uint32_t *name_of; /* owned */
 } tm_part_join;
 
 /**
- * Starts appending a part to those before it; its events and attribute rows then go to out->rows.
+ * Starts appending a part to those before it. Give the part's events and attribute rows to
+ * out->rows afterwards.
  *
  * @param into   the parts before it
  * @param names  the dictionary of @p into

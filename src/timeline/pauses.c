@@ -9,7 +9,7 @@
 #include "build_timeline.h"
 #include "host_comm.h"
 
-/* Whether steps were skipped between this step and the previous one. */
+/* Returns whether steps are missing between this step and the previous one. */
 static bool skips(const tm_step *step) {
     return step[-1].annotated && step->annotated && step->number > step[-1].number + 1;
 }
@@ -37,12 +37,12 @@ static bool find_skipped(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* Finds what was recorded in these times. */
+/* Collects what was recorded in these times. */
 static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_intervals *out) {
     const tm_interval *v = times->data;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* first of these times that does not end before the row; rows are sorted by begin */
+        /* first of these times that ends after the row's begin; rows are sorted by begin */
         size_t first = 0;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
@@ -60,7 +60,8 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     return true;
 }
 
-/* Appends the gaps of at least @p least_ns without recorded events. False if out of memory. */
+/* Appends the gaps of at least @p least_ns in which nothing was recorded. False if out of
+ * memory. */
 static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t least_ns,
                      tm_vec *out) {
     const tm_interval *v = recorded->data;
@@ -75,7 +76,7 @@ static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t lea
     }
 }
 
-/* Finds the pauses of the profiler within the candidate times. */
+/* Finds the pauses of the profiler in the candidate times. */
 static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec *pauses) {
     tm_intervals recorded = TM_INTERVALS();
     int64_t step_ns = 0;
@@ -87,7 +88,7 @@ static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec
     return ok;
 }
 
-/* Joins the parts of spans that an earlier search, with other steps, made. */
+/* Joins parts of spans that an earlier call, with other steps, has split. */
 static void join_parts(tm_timeline *timeline) {
     tm_span *v = timeline->spans;
     size_t n = 0;

@@ -7,9 +7,9 @@
 
 /**
  * Splits spans where the profiler paused. It paused between two marked steps with non-consecutive
- * numbers if nothing was recorded there for at least half a usual step. (There is no such gap if a
- * user numbers every tenth step, or marks only some of the recorded steps.) Each part of a span has
- * the source of the span; the first part gets the counts, the last one `truncated`.
+ * numbers if nothing was recorded between them for at least half of the usual length of a step. (If
+ * a user numbers every tenth step or marks only some steps, there is no such gap.) All parts of a
+ * span have its source; the first part has its counts, the last part its `truncated`.
  *
  * @param timeline  with its steps
  * @return          TM_OK; TM_ERR_FAULT

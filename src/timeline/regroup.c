@@ -11,14 +11,14 @@ typedef struct regrouping {
     const tm_vec *moves;
     int64_t replica;
     tm_keys known; /* of uint32_t: lists */
-    tm_vec moved;  /* of uint32_t: for each list that was renumbered, its new name id */
+    tm_vec moved;  /* of uint32_t: new name id of each list that was renumbered */
     tm_vec text;   /* of char */
-    /* The last group given by start and stride, and its start in the job. */
+    /* Cache: the last group given by start and stride, and its start in the job. */
     int32_t size, start, stride, moved_start;
 } regrouping;
 
-/* Reads the number at p and appends its rank in the job. Returns the position after it; NULL if the
- * rank in the job is unknown. Sets *ok to false if out of memory. */
+/* Reads the number at p and appends its rank in the job. Returns the position after it; NULL if
+ * that rank is unknown. Sets *ok to false if out of memory. */
 static const char *move_number(regrouping *r, const char *p, bool *ok) {
     char digits[24];
     int64_t value = 0;
@@ -30,8 +30,8 @@ static const char *move_number(regrouping *r, const char *p, bool *ok) {
     return rank >= 0 ? p : NULL;
 }
 
-/* Converts "[0, 1]" to "[2, 3]", or to "[]" if one of its ranks is unknown; keeps quotes, and the
- * dots of a truncated list. TM_NAME_FAILED if out of memory. */
+/* Converts "[0, 1]" to "[2, 3]", or to "[]" if a rank's number in the job is unknown. Keeps quotes,
+ * and the dots of a truncated list. TM_NAME_FAILED if out of memory. */
 static uint32_t move_text(regrouping *r, uint32_t id) {
     const char *p = tm_names_text(r->names, id).bytes;
     bool ok = true;
@@ -48,8 +48,8 @@ static uint32_t move_text(regrouping *r, uint32_t id) {
              : tm_names_intern_string(r->names, "[]");
 }
 
-/* Renumbers a list. The result is cached, because many events have one of a few lists. False if out
- * of memory. */
+/* Renumbers a list. Caches the result, because events have few different lists. False if out of
+ * memory. */
 static bool move_list(regrouping *r, uint32_t *id) {
     if (*id == TM_NO_NAME)
         return true;

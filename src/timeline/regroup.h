@@ -1,13 +1,13 @@
-/* Renumbers process groups of a trace whose ranks differ from the job's. */
+/* Renumbers the process groups of a trace whose ranks differ from the job's. */
 #ifndef TMERGE_REGROUP_H
 #define TMERGE_REGROUP_H
 
 #include "trace.h"
 
 /**
- * Replaces the trace's ranks in its process groups by the job's ranks: in lists of its kernels and
- * metadata, in starts with a stride, and in peers. If the ranks of a list are unknown in the job,
- * it is treated as if it had not been recorded.
+ * Replaces the trace's ranks in its process groups by the job's ranks: in lists of kernels and
+ * metadata, in starts of groups with a stride, and in peers. A list with a rank that is unknown in
+ * the job counts as not recorded.
  *
  * @param moves    as in tm_ranks_decide
  * @param replica  of the trace, as in tm_claim

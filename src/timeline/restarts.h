@@ -9,8 +9,8 @@
  * TM_COUNT_RESTART over the recordings that had started by then. */
 int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns the number that is added to step numbers for each restart: 1000000, or 1000000000 if a
- * rank has step numbers of 1000000 or more.
+/** Returns the number that each restart adds to step numbers: 1000000, or 1000000000 if a rank has
+ * step numbers of 1000000 or more.
  * @param most  the largest number in any run */
 #define TM_RUN_STEPS_MAX INT64_C(1000000000)
 int64_t tm_run_steps(int64_t most);
@@ -19,8 +19,9 @@ int64_t tm_run_steps(int64_t most);
 void tm_timeline_restart_at(tm_timeline *timeline, const tm_span *span);
 
 /**
- * Records a restart before a recording if, for some group, its first kernel has a `Seq` that is not
- * above that of the last kernel before the recording. Sends and receives are counted separately.
+ * Records a restart before a recording if, in some group, the `Seq` of the recording's first kernel
+ * is not above that of the last kernel before the recording. Sends and receives are compared
+ * separately.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_timeline_find_restarts(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;

@@ -5,12 +5,12 @@
 #include "idents.h"
 #include "trace.h"
 
-/* Readers keep times within these limits. So begin + duration, and the difference of two starts,
+/* Readers keep times within these limits, so begin + duration, and the difference of two starts,
  * fit an int64. */
 #define BEGIN_MIN_NS (-INT64_C(1000000000000000000))
 #define BEGIN_MAX_NS INT64_C(6000000000000000000)
 
-/* Limit of counts: larger than in any real trace, but sums over all ranks do not overflow. */
+/* Limit of counts: above any real trace, but sums over all ranks do not overflow. */
 #define COUNT_MAX (INT64_C(1) << 40)
 
 static bool can_be_time(int64_t ns) {
@@ -44,8 +44,8 @@ static bool has_spans(const tm_timeline *timeline) {
     return timeline->n_spans > 0;
 }
 
-/* Whether a clock is plausible. Wall clocks are wrong by decades at most, and no clock drifts by a
- * thousandth. */
+/* Returns whether a clock is plausible. Wall clocks are wrong by decades at most, and no clock
+ * drifts by a thousandth. */
 static bool has_clock(const tm_rank_clock *clock) {
     const int64_t offset_max = INT64_C(2000000000000000000);
     const double drift_max_ppb = 1e6;
@@ -55,7 +55,8 @@ static bool has_clock(const tm_rank_clock *clock) {
 }
 
 static bool has_steps(const tm_timeline *timeline) {
-    const int64_t number_end = INT64_C(1000000000000000000); /* names have 18 digits at most */
+    const int64_t number_end = INT64_C(1000000000000000000); /* step numbers in names have at most
+                                                                18 digits */
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
         if (!can_be_range(step->begin_ns, step->end_ns) || step->number < 0 ||
@@ -125,7 +126,7 @@ static bool has_attrs(const tm_sanity_check_rows *piece, tm_attr attr) {
     return true;
 }
 
-/* Whether all other events that attributes refer to, such as a launch, exist. */
+/* Returns whether all other events to which attributes refer, such as a launch, exist. */
 static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
     char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)

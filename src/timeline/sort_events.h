@@ -1,11 +1,12 @@
-/* The sorts of a timeline: events of a track, calls, and attribute rows. */
+/* The sorts that building a timeline needs: events of a track, calls, attribute rows. */
 #ifndef TMERGE_SORT_EVENTS_H
 #define TMERGE_SORT_EVENTS_H
 
 #include "trace.h"
 
 /**
- * Sorts event indices by begin, longer first, then by index; fast if nearly in order.
+ * Sorts event indices by begin, longer events first, then by index. Fast if they are nearly in
+ * order.
  * @param order    [n] indices into events, sorted in place
  * @param scratch  [n] at least
  * @return         false if out of memory

@@ -47,7 +47,7 @@ typedef struct word_list {
     size_t used;
 } word_list;
 
-/* Bytes that are not ASCII are letters of other languages. */
+/* Counts bytes that are not ASCII as letters: they are parts of letters of other languages. */
 static bool is_any_letter(char c) {
     return tm_is_letter(c) || (unsigned char)c >= 0x80;
 }
@@ -68,8 +68,8 @@ static size_t skip(const char *text, size_t n, size_t at, const char *these) {
     return at;
 }
 
-/* Returns the end of a number or list of numbers that follows a word after "=" or ":"; the word's
- * own end if there is none. */
+/* Returns the end of the number or list of numbers that follows a word after "=" or ":"; the word's
+ * own end if none follows. */
 static size_t value_end(const char *text, size_t n, size_t end) {
     size_t at = skip(text, n, end, " ");
     if (at == n || (text[at] != '=' && text[at] != ':'))
@@ -92,7 +92,7 @@ static void put(word_list *w, char c) {
         w->out[w->used++] = c;
 }
 
-/* Adds the parts of a word that start with a letter, without their trailing digits: "train" of
+/* Adds the parts of a word that start with a letter, without trailing digits: "train" of
  * "train_12", "step" of "step3". */
 static void add_word(word_list *w, const char *word, size_t n) {
     bool first = true;
@@ -136,11 +136,11 @@ void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]) {
         add_words(&w, name.bytes, name.size, keys);
     const bool cut = w.used + 1 == TM_STEP_KIND_MAX;
     while (cut && w.used > 0 && ((unsigned char)out[w.used - 1] & 0x80))
-        w.used--; /* drop the incomplete bytes of a truncated character */
+        w.used--; /* remove the incomplete bytes of a truncated character */
     out[w.used] = '\0';
 }
 
-/* Reads digits; -1 if there are none, or too many for a number of requests or tokens. */
+/* Reads digits. -1 if there are none, or more than a number of requests or tokens can have. */
 static int64_t read_number(const char **at, const char *end) {
     const char *first = *at;
     int64_t number = 0;
@@ -152,8 +152,7 @@ static int64_t read_number(const char **at, const char *end) {
 /* Maximum number of numbers in a form. */
 enum { NUMBERS_MAX = 12 };
 
-/* Whether a name matches a pattern, in which # stands for a number, and * at the end for any
- * text. */
+/* Returns whether a name matches a pattern. # is a number, and * at the end is any text. */
 static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX]) {
     const char *at = name.bytes, *end = name.bytes + name.size;
     for (int n = 0; *form; form++) {
@@ -170,7 +169,8 @@ static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX
     return at == end;
 }
 
-/* Returns the number in "key=12" in the brackets, and the one after a slash; -1 if missing. */
+/* Returns the number in "key=12" in the brackets, and in *behind the number after a slash; -1 if
+ * missing. */
 static int64_t value_of(tm_text body, const char *key, int64_t *behind) {
     size_t size = strlen(key);
     const char *end = body.bytes + body.size;
@@ -204,9 +204,9 @@ static void set_kind(tm_step_mark *mark, const char *word) {
     snprintf(mark->kind, sizeof mark->kind, "%s", word);
 }
 
-/* Reads execute_context_2(14721)_generation_0(0): for prefills and for decodes, the number of
- * requests and of their tokens. In the detailed form, there are sums of query and key lengths,
- * their squares and products; the first of these sums is the number of tokens. */
+/* Reads execute_context_2(14721)_generation_0(0): numbers of requests and of their tokens, first of
+ * prefills, then of decodes. The detailed form has sums of query and key lengths, their squares and
+ * products; the first of these sums is the number of tokens. */
 static bool read_vllm(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_context_#(#)_generation_#(#)", n)) {
@@ -261,7 +261,7 @@ static int64_t first_known(int64_t a, int64_t b) {
 }
 
 /* Reads step[EXTEND bs=2 toks=14721], step[DECODE bs=64]. In the detailed form, c_sq and g_sq are
- * the tokens of prefills and decodes, and in a mixed step c and g are the requests. */
+ * the tokens of prefills and of decodes; in a mixed step, c and g are the numbers of requests. */
 static bool read_sglang(tm_text name, tm_step_mark *out) {
     tm_text body;
     if (!bracketed(name, "step", &body))
@@ -288,7 +288,7 @@ static bool read_sglang(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* Reads prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]: The number
+/* Reads prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]. The number
  * after the slash is the batch size of the captured graph; p is the number of prefills among the
  * decodes. */
 static bool read_atom(tm_text name, tm_step_mark *out) {
@@ -313,7 +313,8 @@ static bool read_atom(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* What inference engines capture graphs for. (Other programs capture graphs for other things.) */
+/* Returns whether a name is that of a graph capture of an inference engine. (Other programs capture
+ * other things.) */
 static bool is_captured(tm_text name) {
     static const char *const words[] = {"decode", "prefill", "mixed",
                                         "extend", "full",    "piecewise"};
@@ -364,7 +365,7 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Converts up to 18 digits, which is enough for the number of any step. */
+/* Converts up to 18 digits, more than any step number has. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
     if (n == 0 || n > 18)
@@ -399,7 +400,7 @@ static bool ends_with_step(const char *bytes, size_t size) {
     return ends_with_word(bytes, size, "step") || ends_with_word(bytes, size, "iteration");
 }
 
-/* Recognises "step[DECODE bs=128]" of inference engines; the brackets contain no step number. */
+/* Recognises an inference engine's "step[DECODE bs=128]". The brackets contain no step number. */
 static tm_step_name bracketed_name(tm_text name) {
     const char *bracket = strchr(name.bytes, '[');
     size_t stem = bracket ? (size_t)(bracket - name.bytes) : 0;
@@ -408,8 +409,8 @@ static tm_step_name bracketed_name(tm_text name) {
     return (tm_step_name){TM_STEP_ALIKE, -1, tm_hash(TM_HASH_BEGIN, name.bytes, stem), false};
 }
 
-/* Recognises the mark of an inference engine, or the word step or iteration followed by an optional
- * separator and a number at the end. */
+/* Recognises the mark of an inference engine, or the word step or iteration, an optional separator,
+ * and a number at the end. */
 static tm_step_name known_name(tm_text name) {
     static const char sure[] = "ProfilerStep#";
     if (tm_step_mark_of(name).engine)
@@ -432,7 +433,7 @@ static tm_step_name known_name(tm_text name) {
     return out;
 }
 
-/* Returns the digits at the end of a match or directly after it, else at the name's end. */
+/* Returns the digits at the end of a match or directly after it; else those at the name's end. */
 static int64_t number_by(tm_text name, size_t match_end) {
     size_t n = digits_before(name.bytes, match_end), end = match_end;
     while (n == 0 && is_between(name.bytes[end]))
@@ -445,7 +446,7 @@ static int64_t number_by(tm_text name, size_t match_end) {
     return number_of(name.bytes + first, end - first);
 }
 
-/* Names end with a zero byte, so the regex library can read them where they are. */
+/* Names end with a zero byte, so regexec can read them in place. */
 static tm_step_name matched_name(const tm_step_names *steps, tm_text name) {
     regmatch_t found[2];
     tm_step_name out = {TM_STEP_SURE, -1, 0, false};

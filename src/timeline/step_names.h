@@ -8,20 +8,20 @@
 typedef enum tm_step_trust {
     TM_STEP_NOT,
     TM_STEP_PROFILER, /* ProfilerStep#12, if the user's pattern selects other steps: it contains
-                         everything that was recorded, and is neither a step nor work */
+                         everything that was recorded, and is neither step nor work */
     TM_STEP_ALIKE, /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step if the trace has
                       no certain ones */
     TM_STEP_SURE,  /* ProfilerStep#12, or a match of the user's pattern */
-    TM_STEP_ENGINE /* mark of an inference engine (tm_step_mark): a step even within
-                      ProfilerStep#12, if marks take most of the time of the latter */
+    TM_STEP_ENGINE /* mark of an inference engine (tm_step_mark): a step even inside
+                      ProfilerStep#12, if marks take most of the profiler's steps */
 } tm_step_trust;
 
 /** What a name says about a step. */
 typedef struct tm_step_name {
     tm_step_trust trust;
-    int64_t number; /* -1: none; steps are then numbered by their position */
-    uint64_t stem;  /* hash of the text before the number: the same for all steps of a loop */
-    bool counted;   /* the profiler counted the steps; if not, the number may mean something else */
+    int64_t number; /* -1: none; steps are then numbered in order */
+    uint64_t stem;  /* hash of the text before the number, equal for all steps of a loop */
+    bool counted;   /* the profiler counted the steps; false: the number may mean something else */
 } tm_step_name;
 
 typedef struct tm_step_names tm_step_names;
@@ -29,9 +29,10 @@ typedef struct tm_step_names tm_step_names;
 /**
  * Compiles the pattern for step names.
  * @param pattern  the user's POSIX extended regular expression instead of the built-in names, or
- * NULL; case-insensitive. The number is the content of its first group. If that is not a number, it
- * is the digits at the end of the match, directly after it, or at the end of the name; other digits
- * (batch sizes, losses) are not step numbers
+ *                 NULL; case-insensitive. The step number is the content of its first group. If
+ *                 this is not a number, it is the digits at the end of the match, directly after
+ *                 the match, or at the end of the name; other digits (batch sizes, losses) never
+ *                 are
  * @return         TM_OK; TM_ERR_USAGE for an invalid expression; TM_ERR_FAULT
  */
 tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
@@ -40,16 +41,15 @@ tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
 /** Accepts NULL. */
 void tm_step_names_destroy(tm_step_names *steps);
 
-/** Returns the step information in a name. @p steps may be NULL: the built-in names. */
+/** Returns what a name says about a step. @p steps may be NULL: the built-in names. */
 tm_step_name tm_step_name_of(const tm_step_names *steps, tm_text name);
 
 enum { TM_STEP_KIND_MAX = 48 };
 
 /**
- * Extracts the words of a name: those in brackets at its end, if there are any ("DECODE" of
- * "step[DECODE bs=16]"), otherwise those of the whole name ("ProfilerStep" of "ProfilerStep#12",
- * "eval step" of "eval step 3"). Leaves out numbers, with their keys ("loss=0.3", "tok: [3, 4]").
- *
+ * Extracts the words of a name: those in brackets at its end ("DECODE" of "step[DECODE bs=16]") or,
+ * without brackets, those of the whole name ("ProfilerStep" of "ProfilerStep#12", "eval step" of
+ * "eval step 3"). Leaves out numbers and their keys ("loss=0.3", "tok: [3, 4]").
  * @param out  truncated if too long; empty if the name has no words
  */
 void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]);
@@ -59,22 +59,22 @@ typedef enum tm_step_phase {
     TM_STEP_PREFILL,
     TM_STEP_DECODE,
     TM_STEP_MIXED, /* prefills and decodes in one step */
-    TM_STEP_IDLE,  /* a step without requests, which only keeps other ranks going */
+    TM_STEP_IDLE,  /* a step without requests, which only keeps the rank in step with others */
     TM_STEP_DIFFUSION,
     TM_STEP_CAPTURE /* capture of a graph, before serving starts */
 } tm_step_phase;
 
-/** Requests and tokens; -1 if the mark does not contain them. */
+/** Numbers of requests and of tokens; -1 if not in the mark. */
 typedef struct tm_step_held {
     int64_t batch, tokens;
 } tm_step_held;
 
 typedef struct tm_step_mark {
-    char kind[TM_STEP_KIND_MAX]; /* set for any name: as by tm_step_kind_of; for vLLM the phase */
-    bool engine; /* it is the mark of an engine; otherwise the members below are not set */
+    char kind[TM_STEP_KIND_MAX]; /* set for any name: as by tm_step_kind_of; for vLLM, the phase */
+    bool engine; /* the name is the mark of an engine; if not, the members below are not set */
     tm_step_phase phase;
     tm_step_held all, prefill, decode;
-    int64_t padded;        /* batch size for which the graph was captured */
+    int64_t padded;        /* batch size of the captured graph */
     int64_t height, width; /* of an image */
 } tm_step_mark;
 

@@ -110,7 +110,7 @@ int64_t tm_timeline_middle(const tm_timeline *timeline) {
         begin = i == 0 || span->begin_ns < begin ? span->begin_ns : begin;
         end = i == 0 || span->end_ns > end ? span->end_ns : end;
     }
-    /* unsigned: the distance of two int64 may exceed an int64 */
+    /* unsigned, because the distance of two int64 can be above INT64_MAX */
     uint64_t half = end > begin ? ((uint64_t)end - (uint64_t)begin) / 2 : 0;
     return (int64_t)((uint64_t)begin + half);
 }

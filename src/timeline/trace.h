@@ -6,79 +6,79 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Upper limit of a recording's length. Longer durations are errors, and so are starts further than
- * this from the others of their trace. */
+/** Maximum length of a recording. Longer durations are errors, and so are starts further than this
+ * from the others of the trace. */
 #define TM_DAY_NS INT64_C(86400000000000)
 
-/** Metadata entry of a rank whose trace has only the transfer part of communication: each kernel
- * starts when the last rank has arrived, although it may have waited before. */
+/** Metadata entry of a rank whose trace has only the transfer part of communication: a kernel's
+ * recorded start is when the last rank arrived, even if the kernel waited before. */
 #define TM_TRANSFERS_ALONE "\"communication\":\"transfers alone\""
 
-/** Whether the metadata has that entry. */
+/** Returns whether the metadata has the entry. */
 bool tm_trace_holds_transfers_alone(tm_text metadata);
 
-/** Metadata entry of a rank of which only communication was recorded, so that its computation and
- * its idle time are unknown. */
+/** Metadata entry of a rank of which only communication was recorded: its computation and idle
+ * times are unknown. */
 #define TM_COMPUTE_UNKNOWN "\"compute\":\"not recorded\""
 
-/** Metadata that a reader adds to a rank, each followed by a text and a quote. The first is the
- * word for its devices if they are not GPUs (NPU, TPU, XPU). The second lists categories of which
- * it is unknown whether they are device work, with their numbers of events. */
+/** Entries that a reader adds to a rank's metadata, each followed by a text and a quote. The first
+ * is the word for its devices if they are not GPUs (NPU, TPU, XPU). The second lists categories
+ * that may be device work, with their numbers of events. */
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** The same form: the program of the rank's profiler that can print summaries of calls, kernels and
- * ranges by name. */
+/** Like these two: the profiler's own program that prints summaries of calls, kernels and ranges by
+ * name. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
-/** Suffix of the `tid` of a track that shows where a thread ran, next to the thread's own track. */
+/** Suffix of the `tid` of an additional track of a thread, which shows the CPU on which the thread
+ * ran. */
 #define TM_ON_CPU " on CPU"
 
-/** Returns the text after one of these entries; empty if the metadata lacks the entry. */
+/** Returns the text after such an entry; empty if the metadata lacks the entry. */
 tm_text tm_trace_noted(tm_text metadata, const char *what);
 
-/** Metadata entry of a rank whose device times use the device's own clock, which differs from the
- * other devices of its host. */
+/** Metadata entry of a rank whose device times are by the device's own clock, which differs from
+ * that of the host's other devices. */
 #define TM_OWN_CLOCK "\"clock\":\"the device's own\""
 
-/** Metadata entry of a rank whose trace was exported in one file with those of other ranks: all
- * times in the file are on one clock, even if the ranks are on several hosts. */
+/** Metadata entry of a rank whose trace is in an exported file of several ranks: all times in the
+ * file are on one clock, even if the ranks are on several hosts. */
 #define TM_FILE_CLOCK "\"clock\":\"the file's\""
 
-/** One event as read. begin_ns is relative to the trace's base time until the reader has
- * finished. */
+/** An event as read. begin_ns is relative to the trace's base time until the reader finishes. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;
     uint32_t name;
     uint32_t track;   /* index into the trace's tracks */
     uint8_t category; /* tm_category */
     uint8_t kind;     /* tm_event_kind */
-    uint32_t launch;  /* index of the launching call, set by tm_trace_link */
+    uint32_t launch;  /* index of the launching call; set by tm_trace_link */
 } tm_raw_event;
 
 _Static_assert(sizeof(tm_raw_event) == 32, "an event in the making takes 32 bytes");
 
-/** A call that one thread put into a queue and another thread made. */
+/** A call that one thread queued and another one made. */
 typedef struct tm_handover {
-    /* events: the call, and the one that enqueued it, which becomes the launch of `call` */
+    /* events: the call, and the one that queued it, which becomes the launch of `call` */
     uint32_t call, by;
 } tm_handover;
 
-/** The content of one file. Attribute rows refer to events by index; both are in file order. */
+/** The content of a file. Attribute rows refer to events by index; both are in file order. */
 typedef struct tm_trace {
     uint32_t source;    /* name id of the path as given */
     uint32_t format;    /* name id of the reader's name */
     uint32_t host;      /* name id; TM_NO_NAME: not in the trace */
-    uint32_t metadata;  /* name id of the top-level JSON, without traceEvents and its lists */
-    tm_vec lists;       /* those lists (metadata.h): of uint32_t, name ids */
+    uint32_t metadata;  /* name id of the top-level JSON without traceEvents and without lists */
+    tm_vec lists;       /* of uint32_t: name ids of these lists (metadata.h) */
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1: not in the trace */
-    int64_t base_ns;    /* base time, already added to its times; -1: not in the trace */
-    const char *device_categories; /* borrowed during reading: of tm_trace_file */
+    int64_t base_ns;    /* base time, which was added to the times; -1: not in the trace */
+    const char *device_categories; /* while reading, borrowed from tm_trace_file */
     bool truncated;
-    bool is_fused; /* at its end it turned out that the file has several ranks: no events were kept,
-                      and list_units lists the ranks */
-    bool left_out; /* set by tm_timeline_build if it overlaps an earlier trace of its rank */
+    bool is_fused; /* the end of the file showed that it has several ranks: no events were kept, and
+                      list_units lists the ranks */
+    bool left_out; /* set by tm_timeline_build if the trace overlaps an earlier one of its rank */
     int64_t counts[TM_N_COUNTS];
     tm_vec events; /* of tm_raw_event */
     tm_vec tracks; /* of tm_track, without first and count */
@@ -93,24 +93,23 @@ typedef struct tm_trace {
 
 void tm_trace_init(tm_trace *trace);
 
-/**
- * Whether the trace's times lack their base because the file was truncated: until 2025, profilers
- * wrote the base after the events. (The processes of a job start within the same three months and
- * so have the same base.) False for traces that never have a base (TM_COUNT_NO_EPOCH).
- */
+/** Whether the trace's times lack their base because the file was truncated: until 2025, profilers
+ * wrote the base after the events. (A base is the start of a period of three months, so the
+ * processes of a job have the same one.) False for traces that never have a base
+ * (TM_COUNT_NO_EPOCH). */
 bool tm_trace_lacks_base(const tm_trace *trace);
 
 /** Adds @p base_ns, in [0, 3e18], to every start, and counts the events. */
 void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 
-/** Returns how many events with times were read but not kept. */
+/** Returns how many timed events were read but not kept. */
 int64_t tm_trace_skipped(const tm_trace *trace);
 
 /** Reserves memory for as many rows as a similar trace has, times @p factor. Does nothing if there
- * is not enough. */
+ * is too little memory. */
 void tm_trace_reserve(tm_trace *trace, const tm_trace *like, double factor);
 
-/** Frees memory of rows that are not used: up to a third. */
+/** Frees the memory of unused rows, which is up to a third. */
 void tm_trace_trim(tm_trace *trace);
 
 /** Frees the rows; the other fields stay readable. */
@@ -119,21 +118,21 @@ void tm_trace_free(tm_trace *trace);
 /** Returns the bytes of one row of an attribute table. */
 size_t tm_attr_size(tm_attr attr);
 
-/** Returns the event field of an attribute row; its offset differs by type. */
+/** Returns the event field of an attribute row. (Its offset depends on the type.) */
 uint32_t *tm_attr_event(tm_attr attr, void *row);
 
-/** Returns how many events an attribute row refers to: its own, and for a wait two more. */
+/** Returns to how many events an attribute row refers: its own one, and for a wait two more. */
 int tm_attr_n_refs(tm_attr attr);
 
 /** Returns reference @p i: 0 is tm_attr_event; the others may be TM_NO_EVENT. */
 uint32_t *tm_attr_ref(tm_attr attr, void *row, int i);
 
 /**
- * Finds or adds the track with these keys. Readers should keep the last one, because most events
- * have the same track as the event before.
+ * Finds or adds the track with these keys. Readers should remember the last track, because most
+ * events are on the track of the previous event.
  *
  * @param kind  GPU streams and threads never share a track, even with equal numbers: in containers
- * a process id can equal a device number
+ *              a process id can equal a device number
  * @return      its index, or UINT32_MAX if out of memory
  */
 uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
@@ -143,10 +142,9 @@ uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, 
 
 /**
  * Finds the call that launched each GPU event: the runtime or driver call with the same correlation
- * id, the earliest of several. Likewise, for each wait, its call and the call that recorded its
- * event. Ids are unique only within one trace, so traces must be linked before they are joined. A
- * call made for another thread is linked to the call that enqueued it, a backward operator to its
- * forward operator.
+ * id, the earliest of several. Finds for each wait its call, and the call that recorded its CUDA
+ * event. Links a call made for another thread to the call that queued it, and a backward operator
+ * to its forward operator. Ids are unique only within a trace, so link traces before joining them.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
@@ -159,21 +157,21 @@ tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Removes and counts events of a linked trace whose time the profiler did not know: events a year
- * away from the others; events at or before the clock's zero, if no others are near; and GPU work
- * without a duration, if the clock is fine enough to measure a short one.
+ * away from the others; events at or before the clock's zero without others near them; GPU work
+ * without a duration, if the clock can measure a short one.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
-/** Whether an event is device work, or was derived from device work by a profiler. */
+/** Returns whether an event is device work, or was derived from device work by a profiler. */
 static inline bool tm_event_is_of_device(const tm_raw_event *event) {
     return event->category == TM_CAT_KERNEL || event->category == TM_CAT_MEMCPY ||
            event->category == TM_CAT_MEMSET || event->category == TM_CAT_GPU_ANNOTATION ||
            event->category == TM_CAT_CUDA_SYNC;
 }
 
-/** Removes and counts device events that end after a moment, the start of another recording of the
- * rank: their end cannot be known.
+/** Removes and counts device events that end after a moment at which another recording of the rank
+ * starts: their end cannot be known.
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_trace_drop_endless(tm_trace *trace, int64_t end_ns, tm_error *err) TM_MUST_CHECK;
 

@@ -3,13 +3,12 @@
  * Profilers write special values for unknown times. According to its documentation, CUPTI gives 0
  * for both ends of a kernel whose times could not be collected, which PyTorch 2.12 writes as "ts":
  * 0.000, "dur": 0.000. Other profilers write -1. A device clock that was never set counts from its
- * start. If such a value were taken as a time, the recording would seem to last for decades. But a
- * clock may start at 0, and events there are then as good as the rest: an event is removed only if
- * no other is near.
+ * start. With such a value as a time, the recording would seem to last for decades. But a clock may
+ * really start at 0. So an event is removed only if no other is near it.
  *
- * Other events have a start but no end, written as a duration of 0. A coarse clock also gives every
- * short kernel a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs a
- * nanosecond is long. In that case other events have durations of one or a few of its ticks. */
+ * Other events have a start but no end, written as a duration of 0. With a coarse clock, short
+ * kernels also have a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs
+ * a nanosecond is long. But then other events have durations of one or a few ticks. */
 #include "trace.h"
 
 #include <stdlib.h>
@@ -17,29 +16,30 @@
 #include "base/median.h"
 
 /* No recording is this long. Relative clocks start up to three months earlier (Kineto's base time).
- * So an event a year away from others has a time of another clock, or none. */
+ * So an event a year away from the others has another clock, or no time. */
 #define YEAR_NS (366 * TM_DAY_NS)
 
-/* An event at the clock's zero is isolated if the others begin this much later, which is longer
- * than any pause in a recording, and also later by ten times the duration of the others. */
+/* An event at the clock's zero is isolated if the others begin more than ALONE_NS later, which is
+ * longer than any pause in a recording, and more than ALONE_TIMES as long as they last. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
 
 /* GPU clocks are wrong by microseconds only. */
 #define EARLY_NS INT64_C(1000000)
 
-/* Minimum number of durations from which a clock's tick is determined; durations of up to FEW_TICKS
- * ticks are short. */
+/* TELLING: minimum number of durations from which a clock's tick is determined. FEW_TICKS: a short
+ * duration has at most so many ticks. */
 enum { TELLING = 16, FEW_TICKS = 16 };
 
 /* Time range of a trace's events. */
 typedef struct extent {
-    int64_t zero_ns;           /* zero of its clock */
+    int64_t zero_ns;           /* zero of the trace's clock */
     int64_t median_ns;         /* median of the starts after the zero */
-    int64_t usual_ns;          /* a time near which most events are */
-    int64_t first_ns, last_ns; /* first and last start of events that are not in doubt */
-    int64_t first_work_ns;     /* first start of GPU work that is not in doubt; INT64_MAX: none */
-    bool no_ends;              /* the end of GPU work without a duration is unknown */
+    int64_t usual_ns;          /* time near which most events are */
+    int64_t first_ns, last_ns; /* first and last start of the events that are not in doubt */
+    int64_t first_work_ns;     /* first start of the GPU work that is not in doubt; INT64_MAX: there
+                                  is none */
+    bool no_ends;              /* GPU work without a duration has an unknown end */
 } extent;
 
 static bool is_work(const tm_raw_event *e) {
@@ -51,9 +51,9 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Samples up to 127 starts after the clock's zero, evenly spread over the file. If events have
- * times of two clocks, the later one, which counts from the epoch, is right, unless less than an
- * eighth of the events have it. False if nothing starts after zero. */
+/* Samples up to 127 starts after the clock's zero, evenly spread over the file. If events have two
+ * clocks, the later one, which counts from the epoch, is right if at least an eighth of the events
+ * have it. False if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -92,12 +92,12 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
     return n >= TELLING ? tick : 0;
 }
 
-/* Whether GPU work without a duration has an unknown end, rather than being short: if it were
- * short, other work would have durations of a few ticks. If hardly any work has a duration, the
- * tick is taken from events of the host. Then the tick must be small, or there must be so much work
- * without a duration that not all of it can be short. */
+/* Returns whether GPU work without a duration has an unknown end. (If it were short, other work
+ * would have durations of a few ticks.) If hardly any work has a duration, the tick is taken from
+ * host events. Then the tick must be small, or there must be so much work without a duration that
+ * it cannot all be short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
-    const int64_t shortest_ns = 500; /* no GPU kernel or copy takes less */
+    const int64_t shortest_ns = 500; /* every GPU kernel or copy takes longer */
     const tm_raw_event *events = trace->events.data;
     int64_t tick = find_tick(trace, true), n_few = 0;
     if (tick == 0) {
@@ -111,7 +111,7 @@ static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     return n_zero > 8 * n_few;
 }
 
-/* Whether any event is in doubt. Examines all events, so it must be fast. */
+/* Returns whether any event is in doubt. Must be fast, because it examines all events. */
 static bool any_in_doubt(const tm_trace *trace, extent *x) {
     const tm_raw_event *events = trace->events.data;
     int64_t least = INT64_MAX, most = INT64_MIN, n_zero = 0;
@@ -141,14 +141,14 @@ static void find_extent(const tm_trace *trace, extent *x) {
     }
 }
 
-/* Whether a start stands for an unknown time: 0, or -1 in nanoseconds or microseconds. */
+/* Returns whether a start stands for an unknown time: 0, or -1 in nanoseconds or microseconds. */
 static bool is_written_for_none(const extent *x, int64_t begin_ns) {
     int64_t written = begin_ns - x->zero_ns;
     return written == 0 || written == -1 || written == -1000;
 }
 
-/* Whether an event at or before the clock's zero is isolated. GPU work there is isolated if it
- * starts before its launch; if its launch is unknown and it has no duration, also if no other work
+/* Returns whether an event at or before the clock's zero is isolated. GPU work there is isolated if
+ * it starts before its launch or, if its launch is unknown and it has no duration, if no other work
  * is near. */
 static bool is_alone(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
     const tm_raw_event *events = trace->events.data;
@@ -169,8 +169,8 @@ static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_even
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
-/* Computes the new row of each event, TM_NO_EVENT for removed ones, and counts these; NULL if out
- * of memory. */
+/* Computes each event's new row; TM_NO_EVENT for removed events, which are counted. NULL if out of
+ * memory. */
 static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
     const tm_raw_event *events = trace->events.data;
     uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);
@@ -202,8 +202,8 @@ static void keep_events(tm_trace *trace, const uint32_t *row_of) {
     trace->events.n = kept;
 }
 
-/* Removes the attribute rows of removed events, and adjusts the others. Events that they refer to
- * may have been removed. */
+/* Removes the attribute rows of removed events and adjusts the others, which may refer to removed
+ * events. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
     tm_vec *rows = &trace->attrs[attr];
     size_t kept = 0;

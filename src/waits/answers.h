@@ -9,14 +9,14 @@ typedef struct tm_answer_reply {
     tm_comm_answer answer;
     int64_t rank;
     uint32_t event, first_event;
-    int32_t first_rank; /* identifies the operation, together with first_event */
+    int32_t first_rank; /* with first_event: identifies the operation */
     int32_t origin;     /* process that holds the rank */
 } tm_answer_reply;
 
 /**
  * Splits the waits of all operations (waits/blame.h).
  *
- * @param wants_pairs  whether the waits are also summed by pair of ranks
+ * @param wants_pairs  whether to sum the waits by pair of ranks, too
  * @param replies      of tm_answer_reply, appended to: one for each kernel of an operation
  * @param pairs        of tm_pair, appended to, in no order
  * @return             TM_OK; TM_ERR_FAULT when out of memory

@@ -72,13 +72,13 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns how long a rank that arrived early waits in the gap [from, to) between two arrivals. */
+/* Returns how long a rank that arrived early waits between two successive arrivals, [from, to). */
 static int64_t wait_in(const arrival *early, int64_t from, int64_t to) {
     int64_t end = early->end_ns < to ? early->end_ns : to;
     return end > from ? end - from : 0;
 }
 
-/* Returns the wait in gap j, between arrivals j and j + 1, summed over the ranks that had
+/* Returns the wait in gap j, between arrivals j and j + 1, summed over the ranks that have
  * arrived. */
 static int64_t wait_of_gap(const arrival *a, size_t j, bool any_cut) {
     int64_t gap = a[j + 1].begin_ns - a[j].begin_ns, sum = 0;
@@ -113,8 +113,8 @@ static bool split_pairs(const arrival *a, size_t n, tm_pair_map *pairs) {
     return true;
 }
 
-/* Marks each rank as tied with the last one if the clocks are too uncertain to say which of the two
- * came later. */
+/* Marks each rank as tied with the last one if clocks are too uncertain to say which of them came
+ * later. */
 static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
                       tm_comm_answer *answers) {
     const tm_comm_record *last = &members[a[n - 1].member];
@@ -133,8 +133,8 @@ static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
         answers[a[i].member].untied = alone;
 }
 
-/* Sets how uncertain the wait is that each late rank caused: the uncertainty of the clocks, once
- * for each earlier arrival. */
+/* Sets the uncertainty of the wait that each late rank caused: that of the clocks, once for each
+ * earlier arrival. */
 static void find_doubt(const arrival *a, size_t n, const tm_comm_record *members,
                        tm_comm_answer *answers) {
     const tm_comm_record *first = &members[a[0].member];
@@ -152,8 +152,9 @@ static const tm_comm_record *last_of(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/* Returns whether members of an operation that lacks ranks must have waited for one another. If one
- * ends before another begins, they are not one operation, or their clocks are wrong. */
+/* Returns whether members of an operation that lacks ranks have certainly waited for one another.
+ * Not if one ends before another begins: they are then not one operation, or their clocks are
+ * wrong. */
 static bool waits_at_least(const tm_comm_record *members, const tm_instance *instance) {
     bool any = instance->state == TM_INSTANCE_INCOMPLETE && !instance->waits && instance->joins &&
                tm_record_synchronises(members);
@@ -162,7 +163,7 @@ static bool waits_at_least(const tm_comm_record *members, const tm_instance *ins
     return any;
 }
 
-/* Returns how long a member waited at least: until the last known member arrived. */
+/* Returns a lower bound of a member's wait: until the last recorded member arrived. */
 static int64_t least_wait(const tm_comm_record *member, const tm_comm_record *last) {
     const int64_t ns = last->begin_ns - member->begin_ns - tm_joint_uncertainty(member, last);
     return member == last || ns < 0 ? 0 : ns;

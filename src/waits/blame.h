@@ -5,10 +5,8 @@
 #include "base/keys.h"
 #include "timeline/collectives.h"
 
-/**
- * Nanoseconds with a binary fraction, so that the sum of shares does not depend on the order in
- * which they are added. Each share is rounded down, by less than 2^-40 ns.
- */
+/** Nanoseconds with a binary fraction, so that the order of additions does not change a sum. A
+ * share is rounded down, by less than 2^-40 ns. */
 typedef struct tm_share {
     int64_t whole_ns;
     uint64_t fraction; /* fraction in units of 2^-40 ns, below 2^40 */
@@ -38,12 +36,11 @@ void tm_pair_map_free(tm_pair_map *map);
 
 /**
  * Splits the wait of one operation in layers. In the gap between two successive arrivals, each rank
- * that has already arrived waits, and the ranks still missing share this wait equally. The wait of
- * a kernel that ends before the last arrival stops at the kernel's end.
+ * that has arrived waits (until its kernel ends), and the missing ranks share this wait equally.
  *
  * @param members  [instance->n] the operation's records
  * @param answers  [instance->n] filled for each member: wait, lateness, caused wait, last, tied
- * @param pairs    receives the same wait by late and waiting rank, or NULL
+ * @param pairs    or NULL: receives the caused wait by late and waiting rank
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,

@@ -8,14 +8,14 @@
 /* A member's arrival. */
 typedef struct arrival {
     int64_t begin_ns, end_ns, rank;
-    size_t member; /* index in the operation's records */
+    size_t member; /* index among the operation's records */
 } arrival;
 
 /* The arrivals at an operation, and working memory: arrays [n] in the order of arrival. */
 typedef struct meeting {
     arrival *arrivals;
     size_t n;
-    bool any_cut;                  /* whether some kernel ends before the last one begins */
+    bool any_cut;                  /* some kernel ends before the last one begins */
     double *weight, *gone, *part;  /* input and scratch of layer() */
     double *cost, *waited, *begun; /* results */
 } meeting;
@@ -38,7 +38,8 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
                 .rank = records[k].rank,
                 .wait_ns = tm_member_wait(&records[k], instance->last_ns),
                 .event = records[k].event,
-                .member = (uint32_t)k, /* no process has 2^31 records: tm_mpi_shuffle */
+                .member = (uint32_t)k, /* fits: tm_mpi_shuffle allows at most 2^31 records per
+                                          process */
                 .owner = owner,
                 .origin = records[k].origin,
                 .transfer = !instance->waits,
@@ -112,7 +113,7 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const arrival *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-/* Returns the gap in which kernel i ends; gap j starts with arrival j. */
+/* Returns the gap in which kernel i ends. Gap j starts with arrival j. */
 static size_t gap_of_end(const meeting *m, size_t i) {
     size_t next = i + 1;
     return i + tm_bisect(m->arrivals + next, m->n - next, sizeof *m->arrivals,
@@ -134,7 +135,7 @@ static void cut_weights(meeting *m) {
 }
 
 /* Splits the wait in layers, as blame.h describes, with a weight for the wait of each early rank.
- * Needs one pass over the arrivals. */
+ * Takes one pass over the arrivals. */
 static void layer(meeting *m, double *late) {
     double active = 0.0, sum = 0.0;
     cut_weights(m);
@@ -193,8 +194,8 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
         double fraction = fraction_of(&m, i, visits);
-        /* Returns the part of the cost to pass on, rounded down so that it is not more than was
-         * caused. A transfer causes no wait_ns. */
+        /* Returns the part of the cost to pass on. It is rounded down, so not more than was caused.
+         * A transfer has no caused wait to pass on. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
         ok = add_pending_cost(flow, member, members->step, passed) &&
@@ -219,11 +220,11 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* The cost that was passed back to a rank's wait in one operation, for one step. */
+/* Cost that was passed back to a rank's wait in one operation, from one step. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
-    size_t member; /* index in the operation's records */
+    size_t member; /* index among the operation's records */
 } share;
 
 static int by_place(const void *a, const void *b) {
@@ -273,7 +274,7 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
                             size_t n) {
     int64_t total = 0;
     for (size_t i = 0; i < m->n; i++)
-        m->begun[i] = 0.0; /* indexed by member, not in the order of arrival yet */
+        m->begun[i] = 0.0; /* by member; not yet in the order of arrival */
     for (size_t i = 0; i < n; i++) {
         int64_t wait = tm_member_wait(&members[shares[i].member], shares[i].instance->last_ns);
         m->begun[shares[i].member] = (double)shares[i].ns / (double)wait;
@@ -285,8 +286,8 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
     return total;
 }
 
-/* Splits into whole nanoseconds; each part is how much the rounded sum of the parts so far
- * grows. */
+/* Splits a share into whole nanoseconds: each part is the growth of the rounded sum of the parts so
+ * far. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

@@ -22,7 +22,7 @@
 
 #include "timeline/collectives.h"
 
-/** What counts as the arrival of a rank at an operation. It is the same for all members. */
+/** What counts as the arrival of a rank at an operation; the same for all members. */
 typedef enum tm_arrival {
     TM_ARRIVAL_UNKNOWN,
     TM_ARRIVAL_BEGIN, /* the start of its kernel */
@@ -35,16 +35,18 @@ typedef enum tm_arrival {
 typedef struct tm_visit {
     uint64_t group;
     int64_t rank;
-    int64_t wait_ns; /* how long the rank waited in the operation; in a transfer, for its partner */
-    int64_t all_ns, other_ns; /* set by the holder: waits since the group was last together, in all
-                                 operations, and in those of other groups */
+    int64_t wait_ns;          /* how long the rank waited in the operation, or in a transfer for its
+                                 partner */
+    int64_t all_ns, other_ns; /* set by the holder: the rank's waits since the group was last
+                                 together, in all operations and in those of other groups */
     int64_t done_ns; /* set by the holder: end of the rank's last computation, see stretches.h */
     int64_t own_ns;  /* set by the holder: the rank's own time, see stretches.h; -1 unknown */
-    uint32_t event;  /* row in the rank's timeline */
-    uint32_t member; /* index of the owner's record */
+    uint32_t event;  /* row of the kernel in the rank's timeline */
+    uint32_t member; /* index of its record on the owner */
     uint32_t host;   /* set by the holder: name id of the rank's host */
-    int32_t owner, origin; /* process that owns the operation; process that holds the rank */
-    bool transfer;         /* point-to-point: one sender, one receiver */
+    int32_t owner, origin; /* owner: process that owns the operation; origin: process that holds the
+                              rank */
+    bool transfer;         /* a transfer from one sender to one receiver */
     bool released;         /* set by the holder: the operation released the rank (see above) */
     bool together;         /* set by the owner: all members were released */
     bool follows;    /* set by the holder: the kernel started as soon as its stream was free */
@@ -54,34 +56,33 @@ typedef struct tm_visit {
     uint8_t arrival; /* set by the owner: tm_arrival */
 } tm_visit;
 
-/** Cost of a rank in one operation that is to be passed back, sent to the process that holds the
- * rank. */
+/** Cost to pass back, of a rank in one operation. Sent to the process that holds the rank. */
 typedef struct tm_pending_cost {
-    int64_t rank, step; /* step of the operation in which others waited */
+    int64_t rank, step; /* step: that of the operation in which others waited */
     int64_t ns;
     uint32_t event;
     int32_t origin;
 } tm_pending_cost;
 
-/** A share of a tm_pending_cost, sent to the owner of an operation in which the rank waited. */
+/** A share of a tm_pending_cost. Sent to the owner of an operation in which the rank waited. */
 typedef struct tm_cost_share {
     int64_t step, ns;
-    uint32_t member; /* the rank's record in that operation */
+    uint32_t member; /* index of the rank's record in that operation */
     int32_t owner;
 } tm_cost_share;
 
-/** Appends a tm_visit for each member of operations with waits and of transfers, in order of
- * member.
- * @param owner  this process
+/** Appends a tm_visit for each member of operations with waits and of transfers, in the order of
+ * members.
+ * @param owner  number of this process
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Restores the order of tm_delay_visits after records came back from the holders. */
+/** Restores the order of tm_delay_visits when the participations are back from the holders. */
 void tm_delay_sort(tm_vec *visits);
 
-/** Sets `together` in the participations of tm_delay_visits, which have `released` set. In a
- * transfer, only the side that waited must be released, because the other side did not block. */
+/** Sets `together` in the participations of tm_delay_visits, which have `released`. Only the side
+ * of a transfer that waited must be released, because the other side did not block. */
 void tm_delay_together(const tm_collectives *collectives, tm_visit *visits);
 
 /** Output of propagation: initialised with TM_DELAY_FLOW(), freed by the caller. */
@@ -93,8 +94,8 @@ typedef struct tm_delay_flow {
 #define TM_DELAY_FLOW() ((tm_delay_flow){TM_VEC(tm_pending_cost), TM_VEC(tm_cost)})
 
 /**
- * Finds the indirect fraction of every late rank, and how much of the wait it caused is to be
- * passed back. Adds this amount as tm_pending_cost and as passed_ns of costs, in whole nanoseconds.
+ * Finds the indirect fraction of every late rank, and so how much of its caused wait to pass back,
+ * in whole nanoseconds. Appends this as tm_pending_cost, and as passed_ns of a tm_cost.
  *
  * @param visits     those of tm_delay_visits, with all_ns and other_ns set
  * @param fractions  [records] set for the members of visits
@@ -104,10 +105,9 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
                          double *fractions, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Splits shares of cost among the late ranks of their operations. Each rank keeps its direct part
- * (indirect_ns of costs) and passes the rest back (tm_pending_cost). The shares of a rank in one
- * operation and step are added up before the split, so the result does not depend on their order or
- * number.
+ * Splits shares of cost among the late ranks of their operations. Each late rank keeps its direct
+ * part (indirect_ns of a tm_cost) and passes the rest back (tm_pending_cost). Shares of one rank,
+ * operation and step are summed before the split, so their order and number do not matter.
  *
  * @param fractions  of tm_delay_begin
  * @param cost_shares     of tm_cost_share; emptied
@@ -116,7 +116,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
 tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions,
                          tm_vec *cost_shares, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
-/** Assigns all remaining cost to the ranks that it has reached. TM_OK; TM_ERR_FAULT. */
+/** Leaves all remaining cost at the ranks that it has reached. TM_OK; TM_ERR_FAULT. */
 tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /** Sums the costs by rank and step, in ascending order. */

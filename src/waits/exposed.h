@@ -1,4 +1,4 @@
-/* Computes the time of each communication kernel that is not hidden by computation of its rank. */
+/* Computes exposed_ns: the time of a communication kernel in which its rank computes nothing. */
 #ifndef TMERGE_EXPOSED_H
 #define TMERGE_EXPOSED_H
 
@@ -6,11 +6,11 @@
 #include "tmerge/timeline.h"
 
 /**
- * Sets exposed_ns of every communication kernel: |k \ P|, where k is the kernel clipped to the time
- * after the job's profilers were open (tm_opened) and P is the time in which the rank computes on
- * any of its devices (for a CPU rank including what tm_timeline_add_hidden adds). If several
- * communication kernels run at the same time, it counts for each of them. exposed_comm_ns of
- * overlap.rank counts it once, because it is the union over all kernels. -1 for other events.
+ * Sets exposed_ns of every communication kernel: |k \ P|. k is the kernel without the time before
+ * the job's profilers had started (tm_opened). P is the time in which the rank computes on any
+ * device; for a CPU rank, including what tm_timeline_add_hidden adds. Time in which several
+ * communication kernels run counts for each of them (only once in exposed_comm_ns of overlap.rank).
+ * -1 for other events.
  *
  * @return  TM_OK; TM_ERR_FAULT when out of memory
  */

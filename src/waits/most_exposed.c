@@ -39,8 +39,8 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
     return true;
 }
 
-/* Keeps the keys that are among the first of their kind by either measure, each once, in order. The
- * result is the same if this was done before for each process's operations. */
+/* Keeps each key that is among the first of its kind by either measure, once, in order. The result
+ * is the same if each process did this with its operations before. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);
     const bool ok = keys->n == 0 || (take_first(keys->data, keys->n, by_kind, &kept) &&
@@ -66,7 +66,7 @@ static tm_exposed_key key_of(const tm_collectives *collectives, const tm_instanc
                           .event = members->event,
                           .kind = tm_operation_kind(members)};
     for (size_t i = 0; i < instance->n; i++) {
-        if (members[i].exposed_ns < 0) /* unknown for the whole operation */
+        if (members[i].exposed_ns < 0) /* then unknown for the whole operation */
             return (tm_exposed_key){.exposed_ns = -1};
         key.exposed_ns = tm_sum(key.exposed_ns, members[i].exposed_ns);
         key.longest_ns =

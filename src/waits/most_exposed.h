@@ -1,19 +1,21 @@
-/* Finds the most exposed operations: those that communicated while their ranks computed nothing. */
+/* Finds the most exposed operations: those with the most communication while their ranks computed
+ * nothing. */
 #ifndef TMERGE_MOST_EXPOSED_H
 #define TMERGE_MOST_EXPOSED_H
 
 #include "timeline/collectives.h"
 
-/** What operations are sorted by to find the most exposed ones. Sent as bytes. */
+/** Values by which the most exposed operations are found. Sent as bytes. */
 typedef struct tm_exposed_key {
-    int64_t exposed_ns; /* sum over all members */
-    int64_t longest_ns; /* maximum over the members */
-    /* earliest start, and event of the first kernel: the order if times are equal */
+    int64_t exposed_ns; /* exposed time, sum over the members */
+    int64_t longest_ns; /* exposed time, maximum over the members */
+    /* earliest start, then rank and event of the first kernel: the order of operations with equal
+     * times */
     int64_t begin_ns, rank, event;
     int64_t kind; /* tm_collective_kind */
 } tm_exposed_key;
 
-/** Number of operations that are listed for each kind by each of the two measures. */
+/** Number of operations that are listed for each kind and each of the two measures. */
 enum { TM_EXPOSED_MAX = 50 };
 
 /** Returns the kind under which an operation is listed; send and receive are listed as one kind. */

@@ -8,8 +8,8 @@
 tm_status tm_operation_values(const tm_collectives *collectives, tm_vec *values,
                               tm_error *err) TM_MUST_CHECK;
 
-/** What operations are sorted by to find those with the largest wait: the sum over all members,
- * then begin, then first kernel. Sent as bytes. */
+/** Values by which the operations with the largest wait are found: sum over all members, then
+ * begin, then first kernel. Sent as bytes. */
 typedef struct tm_worst_key {
     int64_t wait_ns; /* -1: none */
     int64_t begin_ns, rank, event;
@@ -19,7 +19,7 @@ enum { TM_WORST_MAX = 100 }; /* number of operations whose arrivals are kept */
 
 /**
  * Finds the operations of this process with the largest wait, in order. If there are fewer, the
- * rest of the array has wait_ns -1.
+ * remaining elements have wait_ns -1.
  * @return  TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_worst_find(const tm_collectives *collectives, tm_worst_key out[TM_WORST_MAX],

@@ -8,13 +8,13 @@
 #include "base/sums.h"
 #include "timeline/host_comm.h"
 
-/* A kernel for which there is a participation, on its rank's own clock. */
+/* A kernel that has a participation, with times of its rank's own clock. */
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
-    int64_t idle_ns;  /* end of the rank's last computation before the kernel's end */
-    int64_t since_ns; /* start of the recording that it is in */
+    int64_t idle_ns;  /* end of the rank's last computation that ended before the kernel's end */
+    int64_t since_ns; /* start of the recording that the kernel is in */
     int64_t other_ns; /* as in its tm_visit */
-    /* range of the waits that may have delayed it, including those of its own group */
+    /* range of the waits that may have delayed the kernel, including those in its own group */
     size_t first, end;
     uint64_t group;
     uint32_t event;
@@ -25,7 +25,7 @@ typedef struct kernel {
 typedef struct wait {
     int64_t rank, until_ns;
     int64_t ns;
-    int64_t before_ns; /* sum of `ns` of the waits before it in the same list */
+    int64_t before_ns; /* sum of `ns` of the waits before this one in the same list */
     uint64_t group;
     uint32_t event, member; /* as in its tm_visit */
     int32_t owner;
@@ -63,7 +63,7 @@ static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
     return true;
 }
 
-/* Does not compare `member` and `owner`, which depend on the number of processes. */
+/* Does not compare `member` and `owner`: they depend on the number of processes. */
 static int by_until(const void *a, const void *b) {
     const wait *x = a, *y = b;
     int order = tm_order_i64(x->until_ns, y->until_ns);
@@ -76,9 +76,8 @@ static int by_group_until(const void *a, const void *b) {
     return order ? order : by_until(a, b);
 }
 
-/* Returns the time around a moment in which the rank does not compute; empty if a compute kernel is
- * running at the moment.
- * A kernel that ends or starts at the moment is not running. */
+/* Returns the time around a moment in which the rank does not compute; empty if a compute kernel
+ * runs at the moment. A kernel that ends or starts at the moment does not run. */
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
     tm_interval gap = {INT64_MIN, INT64_MAX};
@@ -97,8 +96,8 @@ static int by_end(const void *a, const void *b) {
 }
 
 /* Sets `released` for the kernels [n] of one rank, from the last end backwards. A kernel does not
- * release the rank if another one, which started before its end, ends later in the same time
- * without computation. */
+ * release the rank if another one, which started before the kernel's end, ends later in the same
+ * time without computation. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);
@@ -197,10 +196,10 @@ static int64_t length_of(const wait *waits, size_t first, size_t end) {
 /* What is needed to sum the waits before the kernels of one rank. */
 typedef struct rank_view {
     kernel *kernels;  /* [n] */
-    tm_visit *visits; /* [n] participation of each kernel */
+    tm_visit *visits; /* [n] participations of the kernels */
     size_t n;
-    const wait *waits; /* [n_waits] waits of the rank; `first` is the index of their first one among
-                          those of all ranks */
+    const wait *waits; /* [n_waits] waits of the rank; `first` is the index of waits[0] among those
+                          of all ranks */
     size_t n_waits, first;
     wait *by_group;       /* [n_waits] copy, sorted by group */
     const kernel **order; /* [n] kernels by group, then begin */
@@ -213,8 +212,8 @@ static int by_group_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sums the waits before the kernels [n] of one group, which are in order. @p own are the waits in
- * the group's operations. */
+/* Sums the waits before the kernels [n] of one group, in order. @p own are the waits in the group's
+ * own operations. */
 static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t together_ns = INT64_MIN;
@@ -236,8 +235,8 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
     }
 }
 
-/* Returns how much of the sorted waits is between two moments. Of the first wait, only the part
- * after the first moment counts. */
+/* Returns how much of the sorted waits is between two moments. Only the first wait may have begun
+ * before @p from_ns, and is cut there. */
 static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int64_t until_ns) {
     size_t first = first_behind(waits, n, from_ns), end = first_behind(waits, n, until_ns);
     if (end <= first)
@@ -256,8 +255,8 @@ static void own_times(const rank_view *v, const kernel *const *kernels, size_t n
         visit->own_ns = -1;
         int64_t came_ns = visit->arrival == TM_ARRIVAL_DONE ? visit->done_ns : k->begin_ns;
         bool known = visit->arrival != TM_ARRIVAL_UNKNOWN && came_ns >= k->since_ns;
-        if (from_ns < k->since_ns) /* the last arrival was in an earlier recording, and stretches do
-                                      not extend over recordings */
+        if (from_ns < k->since_ns) /* the last arrival was in an earlier recording, and a stretch
+                                      does not extend over recordings */
             from_ns = INT64_MIN;
         if (known && from_ns != INT64_MIN && came_ns >= from_ns) {
             int64_t waited = length_between(v->waits, v->n_waits, from_ns, came_ns) -
@@ -320,7 +319,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Cost to pass back, and the kernel that it belongs to. */
+/* Cost to pass back from a kernel. */
 typedef struct owed {
     const kernel *kernel;
     int64_t step, ns;
@@ -343,8 +342,8 @@ static double rate_of(const owed *o) {
 }
 
 /* Distributes the costs [n] of one rank, group and step over the waits before their kernels. The
- * ranges of these waits begin and end in order, so one pass is enough. Each wait gets how much the
- * rounded sum so far grows. */
+ * ranges of these waits begin and end in order, so one pass is enough. Each wait gets the growth of
+ * the rounded sum. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_shares) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;
@@ -370,7 +369,7 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_sha
         rate = in == out ? 0.0 : rate; /* clears rounding errors */
     }
     if (last)
-        last->ns += total - given; /* what remains because doubles are rounded */
+        last->ns += total - given; /* the remainder, due to the rounding of doubles */
     return true;
 }
 
@@ -407,7 +406,7 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Goes backwards from the last end of a rank's waits, and counts time in which several overlap
+/* Goes backwards from the last end of a rank's waits. Counts time in which several waits overlap
  * once. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held) {
     const wait *v = held->waits.data;

@@ -1,12 +1,11 @@
-/* Delay propagation, the part for ranks: finds when a rank was kept from computing, and by which
- * operation. See delay.h. */
+/* Delay propagation (delay.h), the part for ranks: finds when a rank was kept from computing, and
+ * by which operation. */
 #ifndef TMERGE_RANK_WAITS_H
 #define TMERGE_RANK_WAITS_H
 
 #include "delay.h"
 
-/** The waits of the ranks that one process holds. Opened with tm_rank_waits_open, closed with
- * tm_rank_waits_free. */
+/** The waits of the ranks that one process holds. */
 typedef struct tm_rank_waits {
     tm_vec kernels; /* of kernel, by rank, then event */
     tm_vec waits;   /* of wait, by rank, then end */
@@ -17,8 +16,7 @@ void tm_rank_waits_free(tm_rank_waits *held);
 
 /**
  * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept it
- * from computing. Ranks must be added in ascending order.
- *
+ * from computing. Add ranks in ascending order.
  * @param visits  [n] of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -29,19 +27,18 @@ tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm
 void tm_rank_waits_sort(tm_vec *visits);
 
 /**
- * Sets own_ns, all_ns and other_ns. The latter two sum the waits that ended before the kernel
- * started and after the end of the last operation that brought its group together.
+ * Sets own_ns, all_ns and other_ns. all_ns and other_ns sum the waits that ended before the
+ * kernel's start and after the end of the last operation that brought its group together.
  *
- * @param visits  those that were added, sorted by tm_rank_waits_sort; `together`, `arrival` and
- *                `meets` are set
+ * @param visits  of all added ranks, sorted by tm_rank_waits_sort, with `together`, `arrival` and
+ *                `meets`
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Splits costs over the waits in other groups that made the rank late, in proportion to their
- * lengths; the parts add up exactly.
- *
+ * lengths. The parts add up exactly.
  * @param pending_costs   of tm_pending_cost, at most one for each event and step; emptied
  * @param cost_shares  of tm_cost_share; appended to
  * @return        TM_OK; TM_ERR_FAULT
@@ -53,7 +50,7 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, t
  * [ns]. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held);
 
-/** Appends every group with waits and each rank of it that is held here, as tm_group_member. */
+/** Appends a tm_group_member for each group with waits and each of its ranks that is held here. */
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members,
                                 tm_error *err) TM_MUST_CHECK;
 

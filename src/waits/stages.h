@@ -13,22 +13,22 @@ typedef struct tm_stage_edge {
 
 /** A rank of a pipeline. */
 typedef struct tm_stage {
-    int64_t rank, stage; /* stages count from 0, the first to send */
+    int64_t rank, stage; /* stages count from 0, the first one that sends */
 } tm_stage;
 
-/** Appends the first transfer of each pair and direction that this process matched. TM_OK;
+/** Appends the first transfer, in each direction, of each pair that this process matched. TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the stages. A stage first receives and then sends to the next stage. So a transfer to a
- * rank that had already sent something before the transfer ended does not lead to the next stage.
- * (In a ring, ranks pass on parts of a context, and all start at the same time.) The first transfer
- * between two ranks leads from the earlier to the later stage. A rank that sends before it receives
- * anything is stage 0; every other rank is one stage after its nearest predecessor. If a rank has
- * more than four partners, this is not a pipeline (but an all-to-all of sends and receives), and no
- * rank has a stage.
+ * Finds the stages. A stage first receives and then sends to the next stage. So if a rank had sent
+ * something before a transfer to it ended, that transfer does not lead to the next stage. (In a
+ * ring, for example, all ranks start to send at the same time.) The first transfer between two
+ * ranks leads from the earlier to the later stage. A rank that sends before it receives anything is
+ * stage 0; every other rank is one stage after its nearest predecessor. If a rank has more than
+ * four partners, this is not a pipeline (but an all-to-all of sends and receives), and no rank has
+ * a stage.
  *
  * @param edges   [n] of all processes, in any order; sorted
  * @param stages  of tm_stage, appended to, ascending in rank
@@ -37,8 +37,8 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
 tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Counts the stages of the job, the ranks of its first stage, and the transfers from there that
- * this process matched.
+/** Counts the stages of the job, the ranks of the first stage, and the transfers from the first to
+ * the second stage that this process matched.
  * @param stages  from tm_stages_find */
 tm_pipeline_use tm_stages_pipeline(const tm_collectives *collectives, const tm_vec *stages);
 

@@ -5,17 +5,16 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* If a kernel starts this soon after the kernel before it on its stream, it waited for the
- * stream. */
+/* A kernel that starts this soon after the previous kernel on its stream waited for the stream. */
 static const int64_t FOLLOWS_NS = 5000;
 /* A compute kernel is inside a communication kernel if it ends at least this much earlier. */
 static const int64_t INSIDE_NS = 1000;
 
-/* A compute kernel, and the latest end of all kernels that had started by then: on all streams
- * (`until`), and on streams other than the one of that latest kernel (`other`). */
+/* A compute kernel, and the latest end of all kernels that had started by then (`until`, on stream
+ * until_track); the same on all other streams (`other`). */
 typedef struct span {
     int64_t begin_ns, end_ns;
-    uint32_t track; /* first row of the stream of the kernel with this end */
+    uint32_t track; /* first row of the kernel's stream */
     int64_t until_ns, other_ns;
     uint32_t until_track;
 } span;
@@ -68,7 +67,7 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const span *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-/* Returns the last kernel that had started by a moment, or NULL. */
+/* Returns the last compute kernel that had started by a moment, or NULL. */
 static const span *last_by(const tm_vec *compute, int64_t ns) {
     const span *v = compute->data;
     size_t i = tm_bisect(v, compute->n, sizeof *v, &ns, begins_by);
@@ -87,7 +86,7 @@ static bool computes_inside(const tm_vec *compute, int64_t begin, int64_t end, u
     return last && (last->until_track == track ? last->other_ns : last->until_ns) > nearly;
 }
 
-/* Returns the end of the last computation before a moment, or the moment if a kernel is running. */
+/* Returns the end of the last computation before a moment; the moment if a kernel runs then. */
 static int64_t done_before(const tm_vec *compute, int64_t begin) {
     const span *last = last_by(compute, begin);
     return !last || last->until_ns > begin ? begin : last->until_ns;
@@ -95,7 +94,7 @@ static int64_t done_before(const tm_vec *compute, int64_t begin) {
 
 static bool follows(const tm_timeline *timeline, uint32_t event) {
     uint32_t first = tm_timeline_track(timeline, event)->first, before = event;
-    /* Returns the kernel before a row on its stream. (Streams contain annotations, too.) */
+    /* the previous kernel on its stream (streams also contain annotations) */
     while (before > first && timeline->role[before - 1] == TM_ROLE_NONE)
         before--;
     if (before == first || timeline->role[before - 1] != TM_ROLE_COMMUNICATION)

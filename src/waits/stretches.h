@@ -5,16 +5,16 @@
  * after the operation's start on its rank and ends 1 us or more before the operation's end, and
  * none of another stream still runs 1 us before that end. (A kernel of the same stream that was
  * launched early starts before the end, but cannot end.) A member arrives when its kernel starts.
- * Exception: if the kernel of some member follows another communication kernel of its stream within
- * 5 us, it started when the stream was free, not when its rank arrived. At a meeting each member's
- * arrival is then the end of its last compute kernel before its start; otherwise, or if a member's
- * computation is not recorded, it is unknown.
+ * Exception: a kernel that follows another communication kernel of its stream within 5 us started
+ * when the stream was free, not when its rank arrived. If a member has such a kernel, the arrival
+ * of each member at a meeting is the end of its last compute kernel before its start. At other
+ * operations, and if a member's computation is not recorded, arrivals are unknown.
  *
  * A stretch of a group runs from a known arrival, or from the end of a meeting, to the next known
- * arrival. A rank's own time is its length on the rank's own clock, minus the waits inside it in
- * other groups that kept the rank from computing. It needs no clock fit. For operations that
- * overlap with computation it is the lateness gained since the previous one, not the running
- * sum. */
+ * arrival. A rank's own time is the stretch's length on the rank's own clock, minus the waits in
+ * other groups that kept the rank from computing during the stretch. It needs no clock fit. For
+ * operations that overlap with computation, it is the lateness gained since the previous operation,
+ * not the accumulated one. */
 #ifndef TMERGE_STRETCHES_H
 #define TMERGE_STRETCHES_H
 
@@ -28,10 +28,11 @@
 tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sets `arrival` and `meets` of the records of tm_delay_visits, after tm_stretches_look. */
+/** Sets `arrival` and `meets` in the participations of tm_delay_visits. Call it after
+ * tm_stretches_look. */
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
-/** Appends the own times (tm_own_time) of operations in which every member has one.
+/** Appends a tm_own_time for each member of operations in which every member has an own time.
  * @param visits  those of tm_delay_visits, with own_ns set
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,

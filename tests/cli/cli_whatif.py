@@ -268,7 +268,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
             (('--fix', 'operator=^none$'), 'operator=^none$: no such operator launched anything; '
                                            'tmerge show STORE operators lists the names'),
             (('--fix', 'rank=0+stage=1'),
-             'rank=0+stage=1: no recorded work matches all of these'),
+             'rank=0+stage=1: no recorded work matches all of these conditions'),
             (('--step', '1-6'), '--step: the job has none of these steps; it has 7-8'),
             (('--fix', 'rank=1', '--each', 'rank'),
              '--fix and --scale make one scenario: they exclude --each and --top'),

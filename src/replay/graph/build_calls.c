@@ -8,53 +8,55 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* Usual time of a waiting call after the event that it waited for has ended. */
+/* Usual time from the end of an event to the end of the call that waited for it. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* A call may end this long before the event that it waited for, if the call has at least this
- * length. Device and host clocks differ by microseconds, and a call returns once the last part of
+/* A call of at least EARLY_LEAST_NS may end up to EARLY_NS before the event that it waited for:
+ * clocks of device and host differ by microseconds, and a copy returns once the last part of
  * pageable memory is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
-/* A launch longer than this that ends after its own event waited for it (pageable memory). */
+/* A launch longer than this that ends after its own event waited for the event (pageable
+ * memory). */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch is taken to have waited for room in the queue if it was longer than FULL_NS and than
+/* A launch counts as having waited for room in the queue if it took more than FULL_NS and more than
  * FULL_TIMES the usual length of calls of its name, and an event ended at most FULL_BEFORE_NS
- * before its end. Unless so few events ended during the launch that this is no coincidence, the
- * queue must also have been nearly full: FULL_SHARE of the maximum number of launches were waiting,
- * counted either at the launch's end or since the launch of that event (later launches on other
- * streams may have ended). */
+ * before its end. If many events ended during the launch, that may be a coincidence, so the queue
+ * must also have been nearly full: FULL_SHARE of the maximum number of launches were waiting,
+ * either at the launch's end or launched since the event's launch (later launches on other streams
+ * may have ended). */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
-/* If no waits are recorded, a thread without recorded events for this long counts as waiting. */
+/* If no waits are recorded, a thread without recorded events for at least this long counts as
+ * waiting. */
 static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
-    uint32_t last_call; /* latest call of the thread so far, or TM_NO_PART */
-    uint32_t row; /* first row of the thread that was not yet searched for times without events */
-    int64_t reach_ns; /* latest end of the rows before `row` */
-    size_t span;      /* index of the first span that may end after last_call */
+    uint32_t last_call; /* the thread's latest call so far, or TM_NO_PART */
+    uint32_t row;       /* first row of the thread not yet searched for times without events */
+    int64_t reach_ns;   /* latest end of the rows before `row` */
+    size_t span;        /* index of the first span that may end after last_call */
 } thread;
 
 typedef struct host_walk {
     tm_maker *m;
-    const tm_part_event *events; /* borrowed from tm_draft, like calls */
+    const tm_part_event *events; /* borrowed from tm_draft, like `calls` */
     const tm_part_call *calls;
     thread *threads;       /* owned; by track */
-    uint32_t *last_event;  /* owned; by track: latest event launched so far, or TM_NO_PART */
+    uint32_t *last_event;  /* owned; by track: the latest event launched so far, or TM_NO_PART */
     uint32_t latest_event; /* latest event launched so far on any stream */
     uint32_t *by_end;      /* owned; indices of calls, sorted by end */
     uint32_t *ended;       /* owned; indices of events, sorted by end; NULL until needed */
-    bool failed;           /* out of memory while making `ended`, `ahead` or `usual` */
-    uint32_t *ahead; /* owned; by call: launches whose work had not ended at the call's end; NULL
-                        until needed */
+    bool failed;           /* memory ran out while `ended`, `ahead` or `usual` was made */
+    uint32_t *ahead; /* owned; by call: number of earlier launches whose work had not ended at the
+                        call's end; NULL until needed */
     uint32_t most_ahead;  /* maximum of ahead */
-    uint32_t *n_launches; /* part of the memory of `ahead`; by call: launches that had ended by the
-                             call's end */
-    tm_keys usual_names;  /* of uint32_t: name ids, in the order of `usual` */
-    tm_vec usual;         /* of int64_t: length of calls of each name if they do not wait */
-    bool of_cpu;    /* the rank's device is the CPU: threads wait only for communication, whose ends
-                       are recorded */
-    size_t n_ended; /* number of calls in by_end that had ended when the current call started */
+    uint32_t *n_launches; /* in the memory of `ahead`; by call: number of launches that had ended by
+                             the call's end */
+    tm_keys usual_names;  /* of uint32_t: name ids; number i is that of usual[i] */
+    tm_vec usual;         /* of int64_t: length of calls of a name that do not wait */
+    bool of_cpu;    /* the rank's device is the CPU: threads wait only for communication, and its
+                       ends are recorded */
+    size_t n_ended; /* number of calls in by_end that had ended before the current call started */
 } host_walk;
 
 static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
@@ -76,8 +78,8 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->index, y->index);
 }
 
-/* Returns the indices of elements, sorted by their ends, which are at @p offset in each element;
- * NULL when out of memory. */
+/* Returns the indices of elements sorted by their ends, which are at offset @p offset of each
+ * element; NULL when out of memory. */
 static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     ending *ends = malloc((parts->n + 1) * sizeof *ends);
     uint32_t *out = malloc((parts->n + 1) * sizeof *out);
@@ -97,7 +99,8 @@ static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     return out;
 }
 
-/* Counts the events that had ended by @p ns. Sorts them on first use; most ranks never need it. */
+/* Counts the events that had ended by @p ns. Sorts events on first use, because most ranks never
+ * need this. */
 static size_t n_ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
     if (!w->ended)
@@ -121,8 +124,8 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* For a call that ended before `event` did: adds as cause of the call's end the latest event on
- * this stream, up to `event`, that started before the call's end. */
+/* For a call that ended before `event`, for which it waited: adds as cause of the call's end the
+ * latest event on this stream, up to `event`, that started before the call's end. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -143,8 +146,8 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* Returns the length of calls of a name that do not wait. It is nearly the minimum, because with a
- * full queue most launches wait. Computed on first use. */
+/* Returns the length of calls of a name that do not wait. It is close to the minimum, because with
+ * a full queue most launches wait. Computed on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
@@ -168,7 +171,7 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
     return *usual;
 }
 
-/* Counts for each call how many earlier launches had work that was not done when the call ended. */
+/* Counts for each call the earlier launches whose work was not done when the call ended. */
 static bool count_ahead(host_walk *w) {
     const size_t n = w->m->draft->calls.n;
     ending *ends = malloc((n + 1) * sizeof *ends);
@@ -197,14 +200,14 @@ static bool count_ahead(host_walk *w) {
     return true;
 }
 
-/* Whether few events ended during the call: the chance that one ends just before the call's end by
- * coincidence is below 1 %. */
+/* Returns whether so few events ended during the call that an end just before the call's end is no
+ * coincidence (below 1 %). */
 static bool ends_with_one(host_walk *w, const tm_part_call *call) {
     const size_t n = n_ended_by(w, call->end_ns) - n_ended_by(w, call->begin_ns);
     return (call->end_ns - call->begin_ns) / FULL_BEFORE_NS >= 100 * (int64_t)n;
 }
 
-/* Whether a launch waited for room in the queue: see FULL_NS. */
+/* Returns whether a launch waited for room in the queue: see FULL_NS. */
 static bool was_full(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     int64_t length = call->end_ns - call->begin_ns;
@@ -227,7 +230,7 @@ static bool was_full(host_walk *w, uint32_t c) {
     return (double)most >= FULL_SHARE * (double)w->most_ahead;
 }
 
-/* Adds what a call waited for as causes of its end. */
+/* Adds the events that a call waited for as causes of its end. */
 static bool add_waits(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     const tm_asked *asked;
@@ -268,7 +271,8 @@ static bool add_end(host_walk *w, uint32_t c) {
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
 
-/* Finds the longest stretch [*from, *to) of the gap before a call without events of its thread. */
+/* Finds the longest stretch [*from, *to) without events of the call's thread in the gap before the
+ * call. */
 static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
                       int64_t *to) {
     const tm_timeline *t = w->m->draft->timeline;
@@ -289,7 +293,7 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* Returns the spans on a call's thread that started before it, leaving out those that had ended
+/* Returns the spans on a call's thread that started before the call, except those that had ended
  * when the previous call started. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
@@ -305,7 +309,7 @@ static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *
     return spans + i;
 }
 
-/* Returns the event that ends last among all that were launched so far, or TM_NO_PART. */
+/* Returns the event that ends last among all launched so far, or TM_NO_PART. */
 static uint32_t last_to_end(const host_walk *w) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++) {
@@ -317,16 +321,17 @@ static uint32_t last_to_end(const host_walk *w) {
     return found;
 }
 
-/* Whether a launched event ends after @p ns, so that a wait that ended then was not for the GPU. */
+/* Returns whether a launched event ends after @p ns. If so, a wait that ended at @p ns was not for
+ * the GPU. */
 static bool runs_on(const host_walk *w, int64_t ns) {
     const uint32_t last = last_to_end(w);
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
 }
 
-/* Finds a call that may have waited for the device: one without a record, in the gap before @p
- * call. Such a call waits for the event that ends last of all events launched before. If that
- * event ends after the call, the call did not wait. Returns the event, and sets the time of the
- * call, [*from, *to); TM_NO_PART if no call waited. */
+/* Finds a call that is not recorded and may have waited for the device, in the gap before @p call.
+ * Such a call waits for the event that ends last among all launched before. If that event ends
+ * after the call, the call did not wait. Returns the event, and sets the time of the call, [*from,
+ * *to); TM_NO_PART if no call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;
@@ -347,7 +352,7 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
     return TM_NO_PART;
 }
 
-/* Returns the flags of activities that take up at least half of the @p ns before a call. */
+/* Returns the flags of activities that take at least half of the @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
     int64_t in[2] = {0}, reach[2] = {since, since}; /* loading data, garbage collection */
     size_t n;
@@ -365,11 +370,11 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
                      (ns > 0 && 2 * in[1] >= ns ? TM_EDGE_GC : 0));
 }
 
-/* Length from which the time between two calls may be a wait that was not recorded. */
+/* From this length on, the time between two calls may be a wait that was not recorded. */
 static const int64_t BLOCKED_NS = 50000;
 
 /* Adds the time between two calls to blocked_ns, if the device ran for most of it and then had no
- * work left. As no waits are recorded, the host may have worked in it, or waited for the device. */
+ * work left. Without recorded waits it is unknown whether the host worked or waited. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
@@ -380,14 +385,14 @@ static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since)
         w->m->graph->blocked_ns += end - since;
 }
 
-/* Whether a thread of a CPU rank continued so soon after the end of an operation that this is no
- * coincidence: it waited for the operation. */
+/* Returns whether a thread of a CPU rank went on so soon after the end of an operation that it must
+ * have waited for it. */
 static bool is_prompt(int64_t gap_ns, int64_t after_ns) {
     enum { PROMPT_TIMES = 20 };
     return after_ns * PROMPT_TIMES <= gap_ns;
 }
 
-/* Adds the edge from another call (@p source) to the start of call @p c. */
+/* Adds the edge from call @p source to the start of call @p c. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
     bool inside = before->end_ns > call->begin_ns ||
@@ -407,8 +412,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    const bool within = before->step == call->step; /* in a later step, the host may have waited for
-                                                       an earlier event */
+    const bool within = before->step == call->step; /* false: the host may have waited for an event
+                                                       of the earlier step */
     if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
@@ -420,7 +425,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
     }
-    if (end > dark) { /* the time after the wait is the host's own, too */
+    if (end > dark) { /* the time after the wait is also the host's own */
         tm_new_edge wait = edge;
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
@@ -432,8 +437,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 
-/* Returns the call that leads to this one: the previous call on its thread, or the rank's latest
- * ended call if another thread handed over (forward to autograd and back). */
+/* Returns the call that leads to call @p c: the previous one on its thread, or the rank's call that
+ * ended last if another thread handed over (forward to autograd and back). */
 static uint32_t source_of(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     while (w->n_ended < w->m->draft->calls.n &&

@@ -5,25 +5,25 @@
 
 #include "base/median.h"
 
-/* If the rank's kernel of an operation is missing in the trace, an event may have waited for that
- * kernel. This is assumed if more than MISSING_LAG_NS before its start are unexplained, and the
- * other members ended at most MISSING_BEHIND_NS before it. */
+/* If the trace lacks the rank's kernel of an operation, an event may have waited for that kernel.
+ * It did if more than MISSING_LAG_NS before its start are unexplained, and the other members ended
+ * at most MISSING_BEHIND_NS before its start. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
-/* Usual lags after a launch, in gaps of a stream and after a wait. Those of launches and gaps are
- * used only if the trace does not allow to measure them. */
+/* Usual lags after a launch, in gaps of a stream and after a wait. Used for launches and gaps only
+ * if they cannot be measured in the trace. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
-/* Cap on the lag from the end of a launch to its event when the usual lag is measured, for traces
- * in which most lags are longer, as on a GPU shared with another process: 2.3 ms on rank 0 of the
- * sample trace megatron2. */
+/* Limit for the measured lag from a launch's end to its event. Without it, traces in which most
+ * lags are longer, as on a GPU shared with another process, would have too long a usual lag: 2.3 ms
+ * on rank 0 of the sample trace megatron2. */
 static const int64_t LATE_NS = 100000;
-/* The same cap on gaps of a stream, for kernels queued behind another process. The medians of the
- * sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
+/* Limit for the measured gap of a stream, for kernels queued behind another process. The medians of
+ * the sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap is used for this measurement only if the next event was launched at least this long before
- * the previous one ended, so that the event did not wait for its launch. */
+/* A gap is measured only if the next event was launched at least this long before the previous one
+ * ended: it then did not wait for its launch. */
 static const int64_t EARLY_NS = 20000;
 
-/* Measures the usual lags of launches and gaps. Excludes events that waited for others, and
+/* Measures the usual lags of launches and gaps. Leaves out events that waited for others, and
  * communication, which depends on other ranks. */
 static bool measure_lags(tm_maker *m) {
     const tm_part_wait *waits = m->waits->data;
@@ -66,7 +66,7 @@ static uint8_t work_of(const tm_maker *m, const tm_part_event *e) {
                                            : TM_EDGE_COPY;
 }
 
-/* Returns the index of the first participation whose event is this row or a later one. */
+/* Returns the index of the first participation whose event is @p row or a later one. */
 static size_t first_visit(const tm_maker *m, uint32_t row) {
     size_t low = 0, high = m->n_visits;
     while (low < high) {
@@ -97,12 +97,12 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
 }
 
 /* If an event's start is unexplained and shortly after an operation whose kernel the trace lacks,
- * adds the operation as a cause. */
+ * adds that operation as a cause. */
 static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < behind) { /* first operation that ended recently enough */
+    while (v < behind) { /* to the first operation that ended recently enough */
         size_t middle = v + (behind - v) / 2;
         if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;
@@ -119,7 +119,8 @@ static bool add_missing(tm_maker *m, int64_t ns) {
     return true;
 }
 
-/* Whether an event has only the two usual causes: the event before it and its call. */
+/* Returns whether an event has only the two usual causes: the previous event on its stream, and its
+ * call. */
 static bool is_usual(const tm_maker *m, const tm_part_event *e) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -157,7 +158,8 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
-/* Adds the edges into an event's end: from its start, or from each operation it is part of. */
+/* Adds the edges into an event's end: from its start, or from each operation that the event is part
+ * of. */
 static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     bool led = false;

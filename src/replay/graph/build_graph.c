@@ -59,8 +59,8 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sorts the participations. Overwrites `node` of each with its old index, and returns the new index
- * by old index; NULL when out of memory. Sets *moved to whether the order changed. */
+/* Sorts the participations. Returns the new index by old index; NULL when out of memory. Overwrites
+ * `node` of each with its old index. Sets *moved to whether the order changed. */
 static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
     uint32_t *place = malloc((visits->n + 1) * sizeof *place);
     tm_graph_visit *v = visits->data;
@@ -120,8 +120,8 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     return true;
 }
 
-/* Adds the end of the warm-up: all events before the first step have ended, and the first launch
- * of the step has started. */
+/* Adds the end of the warm-up: the time when all events before the first step have ended and the
+ * first launch of the step has started. */
 static bool add_warm_up(tm_maker *m, uint32_t part) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_tracks = m->draft->timeline->n_tracks;
@@ -152,7 +152,7 @@ static bool add_warm_up(tm_maker *m, uint32_t part) {
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
-    /* for each step, index after its last edge */
+    /* by step: index after the step's last edge */
     size_t *behind = calloc(t->n_steps + 2, sizeof *behind);
     bool ok = behind && add_ends(m, behind, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
@@ -179,9 +179,9 @@ static void cut_edge(tm_loose_edge *edge, tm_weight *weight, int64_t from_ns) {
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
 }
 
-/* Edges that start before the root keep only their part after it, and get the root as source. Work
- * before the root belongs to no step, so no scenario may remove it from a step. No GPU event starts
- * before the root. */
+/* An edge that starts before the root keeps only its part after the root, and gets the root as
+ * source. Work before the root belongs to no step, so no scenario may remove it from a step. No GPU
+ * event starts before the root. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);

@@ -5,14 +5,14 @@
 #include "graph.h"
 #include "recorded.h"
 
-/** A rank's participation in an operation. It is sent by the process that owns the operation's
- * group to the process that holds the rank. Sent as bytes. */
+/** A rank's participation in an operation. The process that owns the operation's group sends it to
+ * the process that holds the rank. Sent as bytes. */
 typedef struct tm_replay_visit {
     int64_t rank;
-    int64_t last_ns;    /* L: time when the last rank arrived, since the root */
-    int64_t usual_ns;   /* median of end - L over the operations of the same kind, group and size */
-    uint64_t operation; /* id of the operation: unique in the job, equal on all members */
-    int64_t end_ns;     /* only if the rank's kernel is missing: median end of the other members */
+    int64_t last_ns;    /* L: time of the last rank's arrival, since the root */
+    int64_t usual_ns;   /* median of end - L over operations of the same kind, group and size */
+    uint64_t operation; /* id of the operation, unique in the job and equal on all members */
+    int64_t end_ns;     /* if the rank's kernel is missing: median end of the other members */
     uint32_t event;     /* row of the rank's kernel, TM_NO_EVENT if it is missing */
     int32_t origin;     /* process that holds the rank */
 } tm_replay_visit;
@@ -30,7 +30,7 @@ tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                          const tm_replay_visit *visits, size_t n, tm_graph *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Counts the nodes whose recorded time the graph does not reproduce; 0 unless there is a bug. */
+/** Counts the nodes whose recorded time the graph does not reproduce. More than 0 is a bug. */
 size_t tm_graph_wrong(const tm_graph *graph);
 
 #endif

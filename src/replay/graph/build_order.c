@@ -7,7 +7,7 @@
 
 #include "order.h"
 
-/* Sorts by key (stable radix sort with digits of 11 bits); the result is in *keys. */
+/* Sorts by key (stable radix sort with digits of 11 bits). *keys is then the result. */
 static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
     uint64_t all = 0;
     for (size_t i = 0; i < n; i++)
@@ -46,7 +46,7 @@ static part_time time_of(const tm_maker *m, size_t part) {
     return (part_time){c->begin_ns, c->end_ns, c->row};
 }
 
-/* Finds the end of each step: the latest source of its edges. */
+/* Finds the end of each step: its edges' latest source. */
 static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     const tm_loose_edge *edges = m->edges.data;
     for (size_t i = 0; i < m->edges.n; i++) {
@@ -81,8 +81,8 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key 
     }
 }
 
-/* Sorts the nodes, and sets their times and parts in the graph. Sets *place [parts] to the node of
- * each part. */
+/* Sorts the nodes, and sets their times and parts in the graph. Sets *place [parts] to each part's
+ * node. */
 static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
     const size_t n_steps = ends_of(m), n = 2 * parts + m->graph->steps.n;
@@ -123,7 +123,8 @@ static bool is_node(uint32_t from) {
     return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
 }
 
-/* Returns the index of the first edge into each part [parts + 1]; NULL when out of memory. */
+/* Returns, for each part, the index of the first edge into it [parts + 1]; NULL when out of
+ * memory. */
 static uint32_t *find_first(const tm_maker *m) {
     const tm_loose_edge *edges = m->edges.data;
     const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
@@ -139,9 +140,9 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges [first, behind) into a node from index *n on, except those from a later node to
- * an earlier one; updates *n. If no edge reaches the node's recorded time, adds one from the root.
- * False when out of memory. */
+/* Copies the edges [first, behind), which lead into a node, to index *n on; updates *n. Leaves out
+ * edges from a later node to an earlier one. If no edge reaches the node's recorded time, adds one
+ * from the root. False when out of memory. */
 static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                        const uint32_t *place, size_t *n) {
     const tm_loose_edge *edges = m->edges.data;

@@ -7,11 +7,11 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* only an API version (_v2) may follow the word */
+    bool whole; /* only an API version (_v2) may follow */
     tm_call_class_kind kind;
 } rule;
 
-/* Compared with the name after the library's prefix. The first one that matches is used. */
+/* Rules for the name after the library's prefix; the first one that matches is used. */
 static const rule rules[] = {
     {"StreamWaitEvent", false, TM_CALL_STREAM_WAITS},
     {"DeviceSynchronize", false, TM_CALL_WAITS_DEVICE},
@@ -19,7 +19,7 @@ static const rule rules[] = {
     {"ThreadSynchronize", false, TM_CALL_WAITS_DEVICE},
     {"StreamSynchronize", false, TM_CALL_WAITS_STREAM},
     {"EventSynchronize", false, TM_CALL_WAITS_EVENT},
-    /* this and the next two are of Ascend's runtime */
+    /* these three are of Ascend's runtime */
     {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE},
     {"SynchronizeStream", false, TM_CALL_WAITS_STREAM},
     {"SynchronizeEvent", false, TM_CALL_WAITS_EVENT},
@@ -58,8 +58,7 @@ static const char *behind_library(const char *name) {
 
 tm_call_class_kind tm_call_class_of(tm_text name) {
     if (strncmp(name.bytes, "MPI_Wait", strlen("MPI_Wait")) == 0)
-        return TM_CALL_WAITS_DEVICE; /* waits for transfers: for the latest on each track of
-                                        requests */
+        return TM_CALL_WAITS_DEVICE; /* waits for the latest transfer of each track of requests */
     const char *word = behind_library(name.bytes);
     for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);

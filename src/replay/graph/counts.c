@@ -39,7 +39,7 @@ tm_status tm_counts_survey(const tm_draft *draft, tm_counts *counts, tm_error *e
     return TM_OK;
 }
 
-/* A name in a stretch of a step, and how often it occurred there. */
+/* A name in a stretch of a step, and the number of its occurrences there. */
 typedef struct place {
     uint32_t name, stretch;
     int32_t step;
@@ -49,7 +49,7 @@ typedef struct walk {
     const tm_draft *draft;
     const tm_keys *uneven;
     uint32_t *stretch; /* owned; [steps + 1] by 1 + step: number of communication events launched in
-                          it so far */
+                          the step so far */
     tm_keys keys;      /* of place */
     tm_vec counts;     /* of uint32_t */
 } walk;
@@ -83,8 +83,8 @@ static bool walk_events(walk *w, tm_count_spot *out) {
     return true;
 }
 
-/* Sets the positions of calls that launched nothing. The other calls have the position of the event
- * that they launched. */
+/* Sets the positions of calls that launched nothing. Other calls get the position of their
+ * event. */
 static bool walk_calls(walk *w, tm_count_spot *out) {
     const tm_part_event *e = w->draft->events.data, *const end = e + w->draft->events.n;
     const tm_part_call *calls = w->draft->calls.data;

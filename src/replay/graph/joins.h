@@ -6,12 +6,12 @@
 #include "build_graph.h"
 #include "timeline/collectives.h"
 
-/** A member of an operation that joins ranks. One process collects all members of a group, also
- * those of operations that other processes matched. Sent as bytes. */
+/** A member of an operation that joins ranks. One process collects the members of all operations of
+ * a group, no matter which process matched them. Sent as bytes. */
 typedef struct tm_join_member {
     uint64_t group;
     uint64_t operation; /* as in tm_replay_visit */
-    int64_t bytes;      /* event of the operation's first member */
+    int64_t bytes;      /* of the operation's first member */
     int64_t rank;
     int64_t last_ns, end_ns; /* since the root */
     uint32_t event;
@@ -21,8 +21,7 @@ typedef struct tm_join_member {
 } tm_join_member;
 
 /**
- * Appends the members of operations that join ranks and that this process matched.
- *
+ * Appends the members of those operations that join ranks and that this process matched.
  * @param base  origin of times
  * @return      TM_OK; TM_ERR_FAULT
  */
@@ -30,11 +29,10 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
                            tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends a tm_replay_visit for each member, and for each rank of the group that has no kernel in
- * an operation. The usual time of a transfer is the median over operations of its kind, group and
+ * Appends a tm_replay_visit for each member, and for each rank of the group without a kernel in an
+ * operation. The usual time of a transfer is the median over operations of the same kind, group and
  * size.
- *
- * @param members  of tm_join_member, complete for each group; sorted
+ * @param members  of tm_join_member, complete for each group; sorted by the call
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;

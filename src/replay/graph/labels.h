@@ -10,56 +10,57 @@
 #include "base/memory_pages.h"
 #include "base/simd_lanes.h"
 
-/** The ways from boundary nodes to a node. Labels of several nodes may share them: they are then
+/** The ways from boundary nodes to a node. Labels of several nodes may share them; they are then
  * the ways to the first of these nodes. */
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;
-    size_t size;      /* index in pool->ways of the list for its size */
-    size_t users;     /* number of labels that use it; it may be changed only if that is 1 */
-    uint64_t settled; /* reduction.now when redundant ways were last removed; `came` and `grew` mark
+    size_t size;      /* index in pool->ways of the list of ways of this size */
+    size_t users;     /* number of labels that use these ways. With several users, they must not be
+                         changed */
+    uint64_t settled; /* reduction.now at the last removal of redundant ways; `came` and `grew` mark
                          changes since then */
-    uint64_t number;  /* version: ways with equal numbers have equal contents */
-    uint64_t holds; /* merging the ways of this version into these changes nothing, unless they are
-                       made longer by more than `most` */
-    int64_t *most;  /* [width] limit for holds; 0 if holds is 0 */
-    bool news;      /* some way came or grew */
-    uint32_t *from; /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) comes last */
-    int64_t *ns;    /* [n][width] */
-    uint8_t *alive; /* [n] one bit per rank: whether the rank has this way */
-    uint8_t *came;  /* [n] one bit per rank: whether the rank got this way since redundant ways were
-                       removed */
-    uint8_t *grew;  /* [n] one bit per rank: whether the way became longer since redundant ways were
-                       removed */
+    uint64_t number;  /* version: equal numbers mean equal contents */
+    uint64_t holds;   /* a version: merging the ways of this version into these changes nothing,
+                         unless they are made longer by more than `most` */
+    int64_t *most;    /* [width] limit for `holds`; unused if holds is 0 */
+    bool news;        /* at least one way came or grew */
+    uint32_t *from;   /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) comes last */
+    int64_t *ns;      /* [n][width] */
+    uint8_t *alive;   /* [n] one bit per rank: whether the rank has this way */
+    uint8_t *came; /* [n] one bit per rank: whether the rank got this way after redundant ways were
+                      last removed */
+    uint8_t *grew; /* [n] one bit per rank: whether the way became longer after redundant ways were
+                      last removed */
 } tm_ways;
 
-/** The ways to a node. */
+/** The ways to a node, and a length to add to them. */
 typedef struct tm_labels {
     struct tm_labels *next; /* free list */
     tm_ways *ways;
-    _Alignas(TM_LINE) int64_t plus[]; /* [width] added to each way's length */
+    _Alignas(TM_LINE) int64_t plus[]; /* [width] added to the length of each way */
 } tm_labels;
 
 enum { TM_LABEL_SIZES = 30 };
 
-/** Allocates labels. It reuses freed ones, so that the few in use stay in the cache. */
+/** Allocates labels. Reuses freed ones, so that the few in use stay in the cache. */
 typedef struct tm_label_pool {
     const tm_lanes *lanes;
     size_t width;   /* number of values in a row: those of all sets, padded */
-    tm_pages pages; /* initially empty; freed by the owner, with all labels */
+    tm_pages pages; /* empty at first; freed by the owner, with all labels */
     tm_labels *labels;
     tm_ways *ways[TM_LABEL_SIZES];
     int64_t *apart;  /* [width] scratch; initially NULL */
-    uint64_t number; /* latest version number that was assigned */
+    uint64_t number; /* latest version number assigned */
 } tm_label_pool;
 
-/** Returns labels with room for @p n ways, without any way yet, and with `plus` 0; NULL when out of
+/** Returns labels without a way, with room for @p n ways, and with `plus` 0; NULL when out of
  * memory. */
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 
-/** Appends a way that no rank has yet, from a source after all others. Returns its lengths, which
- * the caller sets. */
+/** Appends a way that no rank has yet. Its source must come after those of all other ways. Returns
+ * its lengths, which the caller sets. */
 int64_t *tm_ways_append(const tm_label_pool *pool, tm_ways *ways, uint32_t from);
 
 /** Returns labels with the same ways, made longer by @p by [width / TM_LANES]; NULL when out of
@@ -72,15 +73,15 @@ static inline void tm_labels_add(const tm_label_pool *pool, tm_labels *labels,
     pool->lanes->add(labels->plus, labels->plus, 1, by, pool->width);
 }
 
-/** Merges b's ways, each made longer by @p by, into a's. Of two ways from one source, the longer
- * one remains. False when out of memory. */
+/** Merges b's ways, each made longer by @p by, into a's ways. Of two ways from one source, keeps
+ * the longer one. False when out of memory. */
 bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
                      const int64_t *const *by);
 
-/** Clears the marks of new and grown ways. */
+/** Clears `came` and `grew`. */
 void tm_ways_known(tm_ways *ways);
 
-/** Assigns a new version number, which is needed after ways were removed. */
+/** Assigns a new version number. Call it when ways were removed. */
 void tm_ways_fewer(tm_label_pool *pool, tm_ways *ways);
 
 #endif

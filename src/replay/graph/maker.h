@@ -4,15 +4,14 @@
 
 #include "build_graph.h"
 
-/* An edge, before the nodes are ordered: its ends are numbers of parts. It has no padding, so that
- * many edges can be compared as bytes. */
+/* An edge before the nodes are ordered: its ends are numbers of parts. Without padding, so that
+ * edges can be compared as bytes. */
 typedef struct tm_loose_edge {
     uint32_t to, from;
     uint8_t kind, flags;
     uint16_t none; /* 0 */
 } tm_loose_edge;
 
-/* An edge to be added. */
 typedef struct tm_new_edge {
     int64_t ns, peer_ns;
     uint32_t from;
@@ -27,26 +26,27 @@ typedef struct tm_cause {
     uint8_t kind;     /* tm_edge_kind */
 } tm_cause;
 
-/* State while a graph is built. Its parts are numbered: start (2 i) and end (2 i + 1) of each
- * event, then the same of calls, then the ends of steps. */
+/* State while a graph is built. Its parts are numbered: 2 i is the start and 2 i + 1 the end of
+ * event i, then the same for calls, then the ends of steps. */
 typedef struct tm_maker {
     const tm_draft *draft;
     const tm_recorded *recorded;
     const tm_vec *waits;           /* of tm_part_wait */
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
-    size_t n_visits, n_named;      /* n_named: how many of them have a recorded event */
-    bool unseen; /* whether the graph has TM_EDGE_UNSEEN and is not replayed in a batch */
+    size_t n_visits, n_named;      /* number of visits; number of those with a recorded event */
+    bool unseen;                   /* the graph has TM_EDGE_UNSEEN and is not replayed in a batch */
     tm_graph *graph;
     tm_vec edges;   /* of tm_loose_edge */
-    tm_vec weights; /* of tm_weight, parallel to edges; at most one edge into a node has an
+    tm_vec weights; /* of tm_weight, parallel to `edges`; at most one edge into a node has an
                        unexplained part */
     size_t room;    /* capacity of both */
     tm_vec causes;  /* of tm_cause: possible causes of the current node */
     int64_t launch_ns, gap_ns; /* usual lags */
-    uint32_t *origin; /* owned; [edges of the graph] index of its loose edge, or TM_NO_ORIGIN */
+    uint32_t *origin; /* owned; [edges of the graph] index of the edge among the loose ones, or
+                         TM_NO_ORIGIN */
 } tm_maker;
 
-/* In tm_maker.origin: the edge leads from the root to a node without a recorded cause. */
+/* In tm_maker.origin: an edge from the root to a node without a recorded cause. */
 #define TM_NO_ORIGIN UINT32_MAX
 
 static inline uint32_t tm_event_begin(uint32_t event) {
@@ -65,7 +65,7 @@ static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
 }
 
-/* Makes room for [n] more edges. The caller sets and counts them. False when out of memory. */
+/* Makes room for [n] more edges, which the caller sets and counts. False when out of memory. */
 bool tm_maker_grow(tm_maker *m, size_t n);
 static inline bool tm_maker_room(tm_maker *m, size_t n) {
     return m->edges.n + n <= m->room || tm_maker_grow(m, n);
@@ -77,8 +77,7 @@ static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new
     ((tm_weight *)m->weights.data)[i] = (tm_weight){edge->ns, edge->peer_ns, 0};
 }
 
-/* Appends an edge. Edges must be appended in the order of their target parts. False when out of
- * memory. */
+/* Appends an edge. Append edges in the order of their target parts. False when out of memory. */
 static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *edge) {
     if (!tm_maker_room(m, 1))
         return false;
@@ -86,7 +85,7 @@ static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *ed
     return true;
 }
 
-/* Same, with an unexplained part of @p over_ns. */
+/* Like tm_maker_edge, with an unexplained part of @p over_ns. */
 static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_new_edge *edge,
                                       int64_t over_ns) {
     const bool ok = tm_maker_edge(m, to, edge);
@@ -102,24 +101,25 @@ static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
     return at != NULL;
 }
 
-/* Returns the time at which a node would usually follow a cause; at most @p ns, the node's time. */
+/* Returns when a node would usually follow a cause, but at most @p ns, the node's time. */
 static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
     const int64_t lag = ns - cause->from_ns;
     return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
 }
 
-/* Returns the weight of a cause on the other ranks. For a transfer it is the usual time of its
- * operation; for other kinds it is not yet known. */
+/* Returns the weight of a cause on the other ranks. For a transfer, it is the usual time of its
+ * operation; for other kinds, not yet known. */
 static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause, int64_t weight) {
     return cause->kind == TM_EDGE_TRANSFER ? m->visits[cause->from & ~TM_FROM_VISIT].usual_ns
                                            : weight;
 }
 
-/* Returns how much earlier than at @p ns a node would usually follow the latest of its causes. */
+/* Returns how long before @p ns a node would usually follow the latest of its causes. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
 
-/* Adds an edge for each of [n] causes of a node at @p ns. The cause that explains it best gets the
- * recorded weight, the others at most the usual one. False when out of memory. */
+/* Adds an edge for each of [n] causes of a node at @p ns. The edge from the cause that explains the
+ * node's time best gets the recorded weight; the others get at most the usual one. False when out
+ * of memory. */
 static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_cause *causes,
                                  size_t n) {
     size_t binding = 0;
@@ -145,15 +145,15 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     return true;
 }
 
-/* Same with all collected causes, which it empties. */
+/* Like tm_maker_lead, with all collected causes; empties them. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
-/* Adds the end of event u as a cause of a node at @p ns. If u ends later (because streams overlap,
- * or times are rounded), uses the start of u instead; if u takes part in an operation, uses the
- * operation, from which the transfer leads to the node. False when out of memory. */
+/* Adds the end of event u as a cause of a node at @p ns. If u ends later (streams overlap, or times
+ * are rounded), adds its start instead or, if u takes part in an operation, the operation, from
+ * which the transfer leads to the node. False when out of memory. */
 bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 
-/* Add the edges into all events, and into all calls. False when out of memory. */
+/* Add the edges into all events; into all calls. False when out of memory. */
 bool tm_maker_events(tm_maker *m);
 bool tm_maker_calls(tm_maker *m);
 

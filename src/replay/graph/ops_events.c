@@ -61,7 +61,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const 
     size_t step = tm_bisect(t->steps, t->n_steps, sizeof *t->steps, &begin, begins_by);
     int32_t chunk;
     uint8_t type = type_of(tm_names_text(names, t->name[row]), &chunk);
-    /* An event of length 0 between two steps belongs to the earlier one. */
+    /* An event without duration between two steps belongs to the earlier one. */
     step -= step > 1 && t->duration_ns[row] == 0 && begin == t->steps[step - 1].begin_ns;
     if (type == TM_N_OPS_TYPES || step == 0 || begin > t->steps[step - 1].end_ns)
         return true;
@@ -75,7 +75,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const 
     return tm_vec_append(&d->parts, &part, 1) != NULL;
 }
 
-/* By step, type and time: the order of occurrence indices. */
+/* By step, type and time. Occurrence indices are assigned in this order. */
 static int by_number(const void *a, const void *b) {
     const tm_ops_part *x = a, *y = b;
     int order = tm_order_i64(x->step, y->step);

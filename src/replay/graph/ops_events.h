@@ -1,7 +1,6 @@
 /* A rank's operations, for traces that record operations of the training loop instead of kernels.
- * Which operation follows which is derived from their kinds and the pipeline schedule, not from
- * times. After "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI
- * 2025). */
+ * Kinds of operations and the pipeline schedule, not times, show which operation follows which.
+ * After "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025). */
 #ifndef TMERGE_REPLAY_OPS_EVENTS_H
 #define TMERGE_REPLAY_OPS_EVENTS_H
 
@@ -9,8 +8,8 @@
 #include "replay/graph/timebase.h"
 #include "tmerge/timeline.h"
 
-/** Types of operations, by the prefix of their names. Computation comes first: its ideal time is
- * the mean over the job, that of communication the median. */
+/** Types of operations, by the prefix of their names. Types of computation come first: their ideal
+ * time is the mean over the job; for communication, it is the median. */
 #define TM_OPS_TYPE_LIST(X)                                                                        \
     X(FORWARD, "forward-compute")                                                                  \
     X(BACKWARD, "backward-compute")                                                                \
@@ -38,7 +37,7 @@ static inline bool tm_ops_computes(uint8_t type) {
     return type <= TM_OPS_OPTIMIZER;
 }
 
-/** Position of a rank in its job, as written into the metadata by the reader of such traces. */
+/** Position of a rank in its job. The reader of such traces writes it into the metadata. */
 typedef struct tm_ops_place {
     int64_t data, stage, tensor;
     int64_t stages, chunks; /* of the job: number of pipeline stages, and of model parts in each */
@@ -50,14 +49,14 @@ bool tm_ops_place_read(const char *metadata, tm_ops_place *out);
 /** An operation. Times are in ns since the root, on the job's clock. */
 typedef struct tm_ops_part {
     int64_t begin_ns, end_ns;
-    int64_t arrival_ns; /* latest end of the operations that it follows: set by tm_ops_ask_joins */
+    int64_t arrival_ns; /* latest end of the operations before this one: set by tm_ops_ask_joins */
     int64_t join_ns;    /* latest arrival of its members: set by tm_ops_take */
     int64_t last_ns;    /* latest start of its members: set by tm_ops_take */
     uint64_t operation; /* equal on all members, unique in the job; 0: it joins no ranks */
     uint32_t row;       /* in the timeline */
     uint32_t step;      /* index into the timeline's steps */
-    uint32_t nth;       /* occurrence index among those of its type in its step */
-    int32_t chunk;      /* model part, 0 if there is only one */
+    uint32_t nth;       /* occurrence index among operations of its type in its step */
+    int32_t chunk;      /* model part; 0 if there is only one */
     uint8_t type;       /* tm_ops_type */
 } tm_ops_part;
 
@@ -77,14 +76,14 @@ typedef struct tm_ops_end {
 typedef struct tm_ops_draft {
     const tm_timeline *timeline; /* borrowed */
     tm_ops_place place;
-    tm_vec parts; /* of tm_ops_part: by step, and each operation after those that it follows */
+    tm_vec parts; /* of tm_ops_part, by step; within a step, every operation comes after those that
+                     it follows */
     tm_vec edges; /* of tm_ops_edge, ascending in `to` */
     tm_vec ends;  /* of tm_ops_end, ascending in time */
 } tm_ops_draft;
 
 /**
- * Collects the operations of a rank, and finds which of them each one follows.
- *
+ * Collects the operations of a rank, and finds which operations each one follows.
  * @param base  origin of times
  * @return      TM_OK; TM_ERR_FAULT; free it in either case
  */

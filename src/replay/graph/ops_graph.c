@@ -6,7 +6,8 @@
 #include "base/sorted.h"
 #include "ops_visits.h"
 
-/* As in the paper: a transfer that ends this long before its last member starts is an error. */
+/* As in the paper, a transfer that ends more than this before its last member starts is an
+ * error. */
 static const int64_t TOO_EARLY_NS = 10000000;
 
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
@@ -95,7 +96,7 @@ void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer) {
     part->last_ns = answer->begin_ns;
 }
 
-/* Returns how long an operation took; if it joins ranks, its transfer. */
+/* Returns how long an operation took; if it joins ranks, how long its transfer took. */
 static int64_t time_of(const tm_ops_part *part) {
     int64_t ns = part->end_ns - (part->operation != 0 ? part->last_ns : part->begin_ns);
     return ns > -TOO_EARLY_NS ? ns : 0;
@@ -143,8 +144,9 @@ typedef struct maker {
     tm_graph *graph;
     tm_vec ns, event, first, edges;
     uint32_t *end_node; /* [parts] */
-    uint32_t *arrived;  /* [parts] node at which the operation arrives, if it joins ranks */
-    uint32_t *visit_of; /* [parts] index of its participation, if it joins ranks */
+    uint32_t *arrived;  /* [parts] node at which the rank arrives at the operation, if it joins
+                           ranks */
+    uint32_t *visit_of; /* [parts] index of the operation's participation, if it joins ranks */
     bool ok;
 } maker;
 
@@ -161,20 +163,20 @@ static void add_edge(maker *m, uint32_t from, uint8_t kind, tm_weight weight) {
     m->ok = m->ok && tm_graph_weigh(m->graph, &edge, &weight) && tm_vec_append(&m->edges, &edge, 1);
 }
 
-/* Adds an edge for unexplained time, which is ideally 0. */
+/* Adds an edge for an unexplained time; its ideal is 0. */
 static void add_lag(maker *m, uint32_t from, int64_t ns) {
     add_edge(m, from, TM_EDGE_GAP, ns > 0 ? (tm_weight){ns, 0, ns} : (tm_weight){ns, ns, 0});
 }
 
-/* Adds an edge from each operation that this one follows. Its start is explained by the one that
- * ended last, and by a lag: the time since then. */
+/* Adds an edge from each operation that this one follows. The operation that ended last explains
+ * its start; the time since then is a lag. */
 static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t ns) {
     const tm_ops_edge *edges = m->draft->edges.data;
     const tm_ops_part *parts = m->draft->parts.data;
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* Participations are not sorted yet. The ends of steps are the first of them. */
+        /* The ends of steps are the first participations (not sorted yet). */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;
@@ -230,7 +232,7 @@ static void add_end(maker *m, size_t k, const bool *followed) {
     m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
 }
 
-/* Adds the participations: first in the ends of steps, at which the next steps start, then in
+/* Adds the participations: first in the ends of steps, where the next steps start, then in
  * operations. */
 static void add_visits(maker *m) {
     const tm_ops_part *parts = m->draft->parts.data;
@@ -253,8 +255,8 @@ static void add_visits(maker *m) {
     }
 }
 
-/* Sets the nodes that lead to participations, after all nodes were added. Ends of steps are the
- * first participations. */
+/* Sets the nodes that lead to participations. Call it when all nodes are added. Ends of steps are
+ * the first participations. */
 static void set_nodes(maker *m) {
     tm_graph_visit *v = m->graph->visits.data;
     const tm_graph_step *steps = m->graph->steps.data;
@@ -278,7 +280,7 @@ static void add_all(maker *m, const bool *followed) {
         add_end(m, end, followed);
 }
 
-/* Moves the result to the graph, after which the maker has nothing to free. */
+/* Moves the result to the graph; the maker then has nothing to free. */
 static void finish(maker *m) {
     tm_graph *g = m->graph;
     uint32_t behind = (uint32_t)m->edges.n;

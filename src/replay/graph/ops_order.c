@@ -5,8 +5,8 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* A transfer may seem to start this long after the operation that needs it, because clocks are
- * inexact. */
+/* A transfer may seem to start up to this long after the operation that needs it, because clocks
+ * are inexact. */
 static const int64_t SLACK_NS = 50000;
 
 /* The operations of one type in a step: parts [first, first + n). */
@@ -14,20 +14,21 @@ typedef struct range {
     uint32_t first, n;
 } range;
 
-/* The live transfers of a type, which took place: [first, first + n) of its operations. The others
- * were recorded, but did not take place. */
+/* The live transfers of a type, i.e. those that took place: [first, first + n) of its operations.
+ * Other transfers were recorded but did not take place. */
 typedef struct live {
     uint32_t first, n;
 } live;
 
-/* The structure of a step. All steps with the same numbers of operations have the same. */
+/* The order of a step's operations. Steps with the same numbers of operations have the same
+ * shape. */
 typedef struct shape {
     uint32_t counts[TM_N_OPS_TYPES]; /* number of operations of each type */
-    live live[TM_N_OPS_TYPES];       /* only of the four types of transfers */
+    live live[TM_N_OPS_TYPES];       /* of the four types of transfers */
     /* of uint32_t: passes in order; forward pass k is k, backward passes are numbered after
      * all forward passes */
     tm_vec computes;
-    uint32_t last; /* index in computes of the pass that ends last */
+    uint32_t last; /* index in `computes` of the pass that ends last */
 } shape;
 
 typedef struct orderer {
@@ -42,7 +43,7 @@ static uint32_t part_at(const orderer *o, uint8_t type, uint32_t nth) {
     return o->types[type].first + nth;
 }
 
-/* Returns compute k of the step, in order. */
+/* Returns the k-th pass of the step. */
 static uint32_t compute_at(const orderer *o, uint32_t k) {
     uint32_t number = ((const uint32_t *)o->shape.computes.data)[k];
     uint32_t n = o->types[TM_OPS_FORWARD].n;
@@ -70,8 +71,8 @@ static void find_types(orderer *o, uint32_t first, uint32_t behind) {
     }
 }
 
-/* Finds the live transfers. A receive is live if it starts by the last start of a pass of its
- * direction, a send if it ends after the first end of one. */
+/* Finds the live transfers. A receive is live if it starts before the last start of a pass of its
+ * direction; a send, if it ends after the first end of one. */
 static live find_live(const orderer *o, uint8_t type, bool sends, uint8_t pass) {
     int64_t last_begin = INT64_MIN, first_end = INT64_MAX;
     for (uint32_t k = 0; k < o->types[pass].n; k++) {
@@ -113,7 +114,8 @@ static bool merge_computes(orderer *o) {
     return true;
 }
 
-/* Sets the shape to that of this step, if its numbers of operations differ from the last step's. */
+/* Sets the shape to that of this step, if the step's numbers of operations differ from the last
+ * step's. */
 static bool find_shape(orderer *o, bool first) {
     bool alike = !first;
     for (int type = 0; type < TM_N_OPS_TYPES; type++)
@@ -130,28 +132,29 @@ static bool find_shape(orderer *o, bool first) {
     return merge_computes(o);
 }
 
-/* Returns an operation's id, which is equal on all members. Coordinates in which members differ are
- * given as -1. */
+/* Returns an operation's id, equal on all members. Coordinates in which members differ are passed
+ * as -1. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
     int64_t step = o->draft->timeline->steps[p->step].number;
-    /* The send and receive of a transfer share one type. */
+    /* The send and the receive of a transfer use the same type. */
     int64_t type = p->type == TM_OPS_FORWARD_RECV    ? TM_OPS_FORWARD_SEND
                    : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
                                                      : p->type;
     const int64_t key[] = {step, type, nth, data, stage, tensor};
-    /* The highest bit is set, unlike in the ids of ends of steps. */
+    /* Unlike in the ids of ends of steps, the highest bit is set. */
     return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
 }
 
-/* Adds the transfers of a type. The k-th live transfer precedes (receive) or follows (send) the
- * k-th pass of its direction. A transfer within the model joins two ranks: the k-th transfer here
- * is the k-th one of the other stage. */
+/* Adds the transfers of a type. The k-th live receive precedes the k-th pass of its direction; the
+ * k-th live send follows it. A transfer within the model joins two ranks: the k-th transfer here is
+ * the k-th one of the other stage. */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     const tm_ops_place *place = &o->draft->place;
     const live l = o->shape.live[type];
     uint32_t skipped = !sends && l.n + 1 == o->types[pass].n, joined = 0;
-    int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* the other stage minus this one */
+    int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* number of the other stage minus
+                                                                  that of this one */
     for (uint32_t k = 0; k < l.n && k + skipped < o->types[pass].n; k++) {
         uint32_t transfer = part_at(o, type, l.first + k);
         uint32_t compute = part_at(o, pass, k + skipped);
@@ -169,7 +172,8 @@ static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     chain(o, type);
 }
 
-/* The first transfer of the backward passes follows the pass two before the first backward pass. */
+/* The first transfer of the backward passes follows the pass two places before the first backward
+ * pass. */
 static void add_first_backward(orderer *o) {
     uint32_t k = 0;
     while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
@@ -182,7 +186,8 @@ static void add_first_backward(orderer *o) {
         follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
 }
 
-/* Returns the first (or last) pass of a type and model part, by begin (or end), or UINT32_MAX. */
+/* Returns the pass of a type and model part that begins first, or with @p last ends last;
+ * UINT32_MAX if there is none. */
 static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
     uint32_t found = UINT32_MAX;
     for (uint32_t k = 0; k < o->types[type].n; k++) {
@@ -203,9 +208,9 @@ static void join_all(orderer *o, uint8_t type, bool data, bool stage) {
     }
 }
 
-/* Gathers of parameters come before the first pass of their model part. Reductions of gradients
- * come after all parameters, and after the last pass of their model part if other gradients are
- * reduced separately. */
+/* Parameters are gathered before the first pass of their model part. Gradients are reduced after
+ * all parameters were gathered and, if they are reduced separately, after the last pass of their
+ * model part. */
 static void add_sharded(orderer *o) {
     const range *params = &o->types[TM_OPS_PARAMS], *grads = &o->types[TM_OPS_GRADS];
     chain(o, TM_OPS_PARAMS);
@@ -216,8 +221,7 @@ static void add_sharded(orderer *o) {
         for (uint32_t k = 0; k < o->types[type].n; k++) {
             bool gathers = type == TM_OPS_PARAMS, repeated = false;
             uint32_t i = part_at(o, (uint8_t)type, k);
-            /* If a model part has several of them, only its last gather and its first reduction are
-             * used. */
+            /* Of several in a model part, only the last gather and the first reduction are used. */
             for (uint32_t j = gathers ? k + 1 : 0; j < (gathers ? params->n : k); j++)
                 repeated =
                     repeated || o->parts[part_at(o, (uint8_t)type, j)].chunk == o->parts[i].chunk;
@@ -229,8 +233,8 @@ static void add_sharded(orderer *o) {
         }
 }
 
-/* Makes everything after the last pass a chain, in which each operation follows the one before.
- * Reductions of gradients are part of it, unless gradients are reduced separately instead. */
+/* Makes a chain of all operations after the last pass: each follows the one before. Reductions of
+ * gradients are in the chain unless gradients are reduced separately. */
 static void add_tail(orderer *o) {
     static const uint8_t tail[] = {TM_OPS_LAYERNORM, TM_OPS_EMBEDDING, TM_OPS_GRADS,
                                    TM_OPS_SEPARATE,  TM_OPS_CLIP,      TM_OPS_OPTIMIZER};
@@ -274,14 +278,14 @@ static void add_step(orderer *o) {
     join_all(o, TM_OPS_CLIP, false, false);
 }
 
-/* Topological sort of the operations of a step. No schedule has a cycle; if there is one, it is
- * broken at the operation that started first. */
+/* Topological sort of a step's operations. No schedule has a cycle; if there is one, it is broken
+ * at the operation that started first. */
 typedef struct sorter {
     const tm_ops_part *parts;
     const tm_ops_edge *edges; /* [n_edges] of the step */
     size_t n_edges;
-    uint32_t *waits; /* [n] how many of the operations that it follows are not placed yet;
-                        UINT32_MAX: placed itself */
+    uint32_t *waits; /* [n] number of operations before this one that are not placed yet;
+                        UINT32_MAX: this one is placed */
     uint32_t n;
     uint32_t first; /* index of the step's first part */
 } sorter;
@@ -299,7 +303,7 @@ static uint32_t next_part(const sorter *s) {
     return best;
 }
 
-/* Sets place[old index] to the new index for each part of the step. */
+/* Sets place[old index] of each part of the step to its new index. */
 static void sort_step(sorter *s, uint32_t *place) {
     for (size_t e = 0; e < s->n_edges; e++)
         s->waits[s->edges[e].to - s->first]++;
@@ -321,7 +325,7 @@ static int by_target(const void *a, const void *b) {
                           : (x->from > y->from) - (x->from < y->from);
 }
 
-/* Reorders the parts; sorts the edges by target, and removes those that lead to an earlier part. */
+/* Reorders the parts, sorts the edges by target, and removes edges that lead to an earlier part. */
 static bool apply(tm_ops_draft *d, const uint32_t *place) {
     tm_ops_part *parts = d->parts.data, *sorted = malloc((d->parts.n + 1) * sizeof *sorted);
     tm_ops_edge *edges = d->edges.data;

@@ -5,10 +5,9 @@
 #include "ops_events.h"
 
 /**
- * Finds which operations each operation follows, and the ids of those that join ranks. Sorts the
- * operations so that each comes after those that it follows. Only times show which transfers took
- * place and in which order micro-batches ran; both are taken from the rank's first step of the same
- * shape.
+ * Finds which operations each operation follows, and the ids of operations that join ranks. Sorts
+ * operations so that each comes after those that it follows. Which transfers took place, and the
+ * order of micro-batches, is taken from the times in the rank's first step of the same shape.
  *
  * @param draft  with parts in the order (step, type, begin)
  * @return       false when out of memory

@@ -1,6 +1,6 @@
 /* Order of a graph's nodes: by time, then by phase, then by part. The phases are: ends of items
  * with a duration, starts of calls, starts of events, ends of items without a duration, ends of
- * steps. With these, nearly every edge leads to a later node. */
+ * steps. In this order, nearly every edge leads to a later node. */
 #ifndef TMERGE_REPLAY_ORDER_H
 #define TMERGE_REPLAY_ORDER_H
 
@@ -23,7 +23,7 @@ typedef struct tm_order_key {
     uint32_t event; /* row */
 } tm_order_key;
 
-/** Returns the phase of a part. @p took: whether its event or call has a duration */
+/** Returns the phase of a part. @p took: its event or call has a duration */
 static inline unsigned tm_phase_of(size_t part, bool took, size_t n_events, size_t n_items) {
     if (part >= 2 * n_items)
         return TM_PHASE_STEP;

@@ -6,8 +6,7 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* If two calls start at the same time, the longer one comes first, because it may contain the
- * other. */
+/* Of calls that start at the same time, the longer one comes first: it may contain the other. */
 static int by_begin(const void *a, const void *b) {
     const tm_part_call *x = a, *y = b;
     int order = tm_order_i64(x->begin_ns, y->begin_ns);
@@ -15,13 +14,13 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-/* Sort key: an event with the start of its launch. */
+/* Sort key of an event: the start of its launch. */
 typedef struct launched {
     int64_t call_ns;
     tm_part_event event;
 } launched;
 
-/* Order of events that were launched at the same time. */
+/* Order of events with equal starts of launches. */
 static int by_place(const tm_part_event *a, const tm_part_event *b) {
     const int order = tm_order_i64(a->begin_ns, b->begin_ns);
     return order ? order : tm_order_i64(a->row, b->row);
@@ -46,7 +45,7 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
     return marks;
 }
 
-/* Adds a span for an event whose name says what the host does during it. */
+/* Adds a span for an event whose name shows what the host does during the event. */
 static bool add_span(tm_draft *d, uint8_t flags, uint32_t thread, uint32_t row,
                      const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
@@ -114,8 +113,8 @@ static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t
     return call ? call - 1 : (uint32_t)d->calls.n;
 }
 
-/* Returns the index of each call's first event, one entry too far to the right, which placing the
- * events corrects. NULL when out of memory. */
+/* Returns the index of each call's first event, shifted by one place; placing the events corrects
+ * this. NULL when out of memory. */
 static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;
     uint32_t *first = calloc(d->calls.n + 3, sizeof *first);
@@ -159,12 +158,13 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
     return to != NULL;
 }
 
-/* Whether an event is the last of its step on its stream, given the next event there. */
+/* Returns whether an event is the last one of its step on its stream, given the next event on the
+ * stream. */
 static bool is_last(const tm_part_event *event, const tm_part_event *next) {
     return event->step != next->step || event->end_ns > next->begin_ns;
 }
 
-/* Links each event to the one before it on its stream, whatever the order of launches. */
+/* Links each event to the previous one on its stream, which may have been launched later. */
 static bool link_streams(tm_draft *d) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
@@ -244,9 +244,9 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
     return ok && link_streams(d) && count_places(d);
 }
 
-/* Whether the host's waits for the GPU are recorded: a waiting call after the first launch proves
- * it. A waiting call before that, such as the cudaFree that creates a context, had nothing to wait
- * for. */
+/* Returns whether the host's waits for the GPU are recorded: a waiting call after the first launch
+ * proves it. (An earlier one, such as the cudaFree that creates a context, had nothing to wait
+ * for.) */
 static bool has_syncs(const tm_draft *d) {
     const tm_part_event *first = d->events.data;
     const tm_part_call *calls = d->calls.data;
@@ -341,7 +341,8 @@ static void take_times(tm_draft *d, const tm_timebase *base) {
     }
 }
 
-/* Whether all events and calls are in order, and each step ends with the same events as before. */
+/* Returns whether all events and calls are in order, and each step ends with the same events as
+ * before. */
 static bool is_in_order(const tm_draft *d) {
     const tm_part_event *events = d->events.data;
     const tm_part_call *calls = d->calls.data;

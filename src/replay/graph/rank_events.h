@@ -1,5 +1,5 @@
 /* A rank's recorded events, from which its graph is built: GPU events in the order of their
- * launches, and the calls that launched one or waited for one, in the order of their starts. */
+ * launches, and calls that launched or waited for an event, in the order of their starts. */
 #ifndef TMERGE_REPLAY_RANK_EVENTS_H
 #define TMERGE_REPLAY_RANK_EVENTS_H
 
@@ -14,8 +14,8 @@
 typedef struct tm_part_event {
     int64_t begin_ns, end_ns;
     uint32_t row;
-    uint32_t call;   /* index of the call that launched it, or TM_NO_PART */
-    uint32_t before; /* index of the event before it on its stream, or TM_NO_PART */
+    uint32_t call;   /* index of the call that launched the event, or TM_NO_PART */
+    uint32_t before; /* index of the previous event on its stream, or TM_NO_PART */
     uint32_t stream; /* index of its track */
     uint32_t nth; /* occurrence index (0-based) of its name in its step, in the order of launches */
     int32_t step; /* index into the timeline's steps, TM_NO_STEP for none */
@@ -26,16 +26,16 @@ typedef struct tm_part_call {
     int64_t begin_ns, end_ns;
     uint32_t row;
     uint32_t thread;   /* index of its track */
-    uint32_t launched; /* index of the first event that it launched, or TM_NO_PART */
+    uint32_t launched; /* index of the first event that the call launched, or TM_NO_PART */
     uint32_t nth;      /* occurrence index (0-based) of its name in its step */
     int32_t step;
     uint8_t kind; /* tm_call_class_kind */
 } tm_part_call;
 
-/** A flag of spans: the span is a call that may wait for the device before its own work. */
+/** A flag of spans: a call that may wait for the device before it works itself. */
 enum { TM_SPAN_MAY_WAIT = 128 };
 
-/** A span: an annotation that says what the host does, or a call that also does work of its own. */
+/** A span: an annotation that shows what the host does, or a call that also works itself. */
 typedef struct tm_part_span {
     int64_t begin_ns, end_ns;
     uint32_t row;
@@ -49,34 +49,33 @@ typedef struct tm_part_pause {
     uint32_t row;
 } tm_part_pause;
 
-/** Number of occurrences of a name in a step: its events, and its calls that launched no event. */
+/** Number of occurrences of a name in a step: events, and calls that launched no event. */
 typedef struct tm_part_count {
     uint32_t name;
     int32_t step;
     uint32_t n;
 } tm_part_count;
 
-/** What the recording has before the rank's first step: see TM_STEP_LEAD_IN. */
+/** What the recording contains before the rank's first step: see TM_STEP_LEAD_IN. */
 typedef struct tm_warm_up {
     int64_t step; /* number of the rank's first step; INT64_MAX if no step has a GPU event */
-    bool any;     /* whether GPU events that belong to no step were launched before it */
-    bool joined;  /* whether these events last into the step: the recording then started in the
-                     middle of the work */
+    bool any;     /* GPU events that belong to no step were launched before that step */
+    bool joined;  /* these events last into the step, so the recording started in the middle of the
+                     work */
 } tm_warm_up;
 
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
     int64_t
-        stage; /* pipeline stage, -1 for none; stages run different programs; set by the caller */
+        stage; /* pipeline stage, -1 for none; set by the caller. Stages run different programs */
     tm_vec events;       /* of tm_part_event */
     tm_vec calls;        /* of tm_part_call */
     tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     tm_vec counts;       /* of tm_part_count */
-    bool syncs;          /* waits of calls for the GPU are recorded, from its first work on */
+    bool syncs;          /* waits of calls for the GPU are recorded, from the GPU's first work on */
     tm_warm_up before;   /* warm-up before the first step */
-    bool warm_up; /* the first step counts from the end of the warm-up, which is no step; set by the
-                     caller */
+    bool warm_up;        /* the first step counts from the end of the warm-up; set by the caller */
 } tm_draft;
 
 /**
@@ -90,25 +89,25 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
 void tm_draft_free(tm_draft *draft);
 
 /**
- * Replaces the times by those of another rank, whose columns are the same except for times.
- * @param draft  made for, or last used for, such a rank
- * @return       whether the events are in the same order by this rank's times, too; if not, the
- *               draft is invalid until the next successful call
+ * Replaces the times by those of another rank, whose columns differ only in times.
+ * @param draft  made for such a rank
+ * @return       whether this rank's times give the same order of events; if not, the draft is
+ *               invalid until the next successful call
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
-/** The same for a rank whose times the draft already had once; @p before is what that call
- * returned. */
+/** Like tm_draft_take, for a rank with which it succeeded before.
+ * @param before the draft's `before` after that call */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_warm_up before);
 
-/** Returns the start [ns] of a row in replay time. */
+/** Returns a row's start in replay time [ns]. */
 static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
                                      const tm_timebase *base) {
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]));
 }
 
-/** Returns the end [ns] of a row in replay time, given its start. */
+/** Returns a row's end in replay time [ns], given its start. */
 static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, int64_t begin_ns,
                                    const tm_timebase *base) {
     const int64_t ns = timeline->duration_ns[row];
@@ -117,13 +116,14 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) + ns);
 }
 
-/** Whether an event was launched before the first step, and belongs to none. */
+/** Returns whether an event was launched before the first step and belongs to none. */
 bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
 
-/** Returns the first event of the first step in the order of launches, or TM_NO_PART. */
+/** Returns the first step's event that was launched first, or TM_NO_PART. */
 uint32_t tm_warm_up_after(const tm_draft *draft);
 
-/** Returns a key of an event's name and occurrence index, equal for all ranks of a program. */
+/** Returns a key of an event's name and occurrence index, equal on all ranks that run the
+ * program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
 
 #endif

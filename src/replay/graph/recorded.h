@@ -10,20 +10,19 @@ typedef struct tm_asked {
     int64_t call_ns;   /* start of the call, since the root */
     int64_t stream;    /* stream that waits; -1: the host waits */
     int64_t on_stream; /* stream that is waited for */
-    int64_t until_ns;  /* it waits for what was launched there before this time: the start of the
-                          call, or of the call that recorded the CUDA event */
+    int64_t until_ns;  /* the wait is for all work launched on on_stream before this time: start of
+                          the call, or of the call that recorded the CUDA event */
 } tm_asked;
 
 typedef struct tm_recorded {
     const tm_draft *draft; /* borrowed */
     uint32_t *first;       /* owned; [tracks + 1] first event of each track in `events` */
     uint32_t *events;      /* owned; indices of events by track, in the order of launches */
-    tm_vec asked;          /* of tm_asked, ascending in call; only waits whose awaited stream is
-                              known */
-    tm_vec blind; /* of tm_asked: waits of streams for a stream that is not recorded and must be
-                     inferred */
-    bool streams; /* `asked` has waits of streams, so no others are inferred */
-    int64_t n_guessed; /* inferred waits kept by tm_recorded_waits */
+    tm_vec asked;          /* of tm_asked, ascending in call: waits with a known on_stream */
+    tm_vec blind; /* of tm_asked: waits of streams for a stream that is not recorded, and which must
+                     be inferred */
+    bool streams; /* `asked` has waits of streams, so other waits of streams are not inferred */
+    int64_t n_guessed; /* number of inferred waits kept by tm_recorded_waits */
 } tm_recorded;
 
 /** Collects the waits that a rank's trace records. TM_OK; TM_ERR_FAULT; free it in either case. */

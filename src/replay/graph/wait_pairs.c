@@ -4,10 +4,11 @@
 
 #include "base/hash.h"
 
-/* Number of events of a stream that are searched backwards; size of the ring buffer that holds
- * them. */
+/* BACK: number of events of a stream that are searched, from the latest back. RING: size of the
+ * ring buffer for them. */
 enum { BACK = 24, RING = 32 };
-/* If an event starts at most this long after another ended, the end may have caused the start. */
+/* If an event starts at most this long after the end of another one, that end may have caused the
+ * start. */
 static const int64_t TIGHT_NS = 6000;
 
 /* The latest launched events of a stream. */
@@ -22,7 +23,7 @@ typedef struct walk {
     stream *streams; /* owned; by track */
     size_t n;
     size_t n_waits; /* number of calls so far that make a stream wait */
-    int64_t *seen;  /* owned; [n] n_waits at the latest launch on each stream */
+    int64_t *seen;  /* owned; [n] by stream: n_waits at its latest launch */
 } walk;
 
 static bool walk_begin(walk *w, const tm_draft *draft) {
@@ -38,7 +39,8 @@ static void walk_end(walk *w) {
     free(w->seen);
 }
 
-/* Advances to event i. Returns whether its stream was made to wait since its previous event. */
+/* Moves on to event i. Returns whether its stream was made to wait since the stream's previous
+ * event. */
 static bool may_wait(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
     const tm_vec *waits = &w->draft->stream_waits;
@@ -107,7 +109,7 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the latest event of a stream that event i can have waited for, or TM_NO_PART. */
+/* Returns a stream's latest event for which event i can have waited, or TM_NO_PART. */
 static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32_t i,
                                const tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;

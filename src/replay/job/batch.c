@@ -51,8 +51,8 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace) {
     tm_batch_loops_of(workspace->loops)->times(batch, workspace);
 }
 
-/* Same as tm_path_decide for one node: returns the source of the deciding edge, the latest one if
- * several decide. */
+/* Like tm_path_decide for one node: returns the source of the edge that decides its time; of
+ * several, the latest source. */
 static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t v,
                        size_t lane) {
     const tm_graph *g = batch->like;
@@ -70,11 +70,11 @@ static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspac
     return best ? best->from : TM_FROM_ROOT;
 }
 
-/* The source that decides the time of a node is not known yet. */
+/* In place of a source: not known yet which one decides the time of the node. */
 static const uint32_t UNKNOWN = UINT32_MAX - 1;
 
-/* Returns the root or operation from which a rank's path to a node starts. The result is kept for
- * all nodes on the path. */
+/* Returns the root or operation from which a rank's path to a node starts. Stores it for all nodes
+ * on the path. */
 static uint32_t boundary_of(const tm_batch *batch, tm_batch_workspace *workspace, uint32_t node,
                             size_t lane) {
     uint32_t boundary = node, next;
@@ -158,7 +158,8 @@ void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const 
     const tm_graph *g = batch->like;
     const tm_graph_visit *visits = g->visits.data;
     const tm_graph_step *steps = g->steps.data;
-    tm_batch_row *late = workspace->peer; /* every node has an edge, so it is large enough */
+    tm_batch_row *late = workspace->peer; /* every node has an edge, so there is room for all
+                                             nodes */
     tm_batch_times(batch, workspace);
     for (size_t v = 0; v < g->n_nodes; v++)
         for (size_t k = 0; k < TM_LANES; k++)

@@ -1,7 +1,7 @@
 /* A batch of ranks whose graphs have the same nodes and edges and differ only in times. The common
- * part is stored once, in the graph of the first of them; the times are stored side by side, so
- * that vector instructions process several ranks at once. Results are identical to the byte to
- * those of individual graphs. */
+ * part is stored once, in the graph of the first of these ranks. The times are side by side, so
+ * that vector instructions process several ranks at once. Results are exactly those of individual
+ * graphs. */
 #ifndef TMERGE_REPLAY_BATCH_H
 #define TMERGE_REPLAY_BATCH_H
 
@@ -12,62 +12,62 @@
 #include "replay/job/path.h"
 #include "replay/job/slack.h"
 
-/** The participation of each rank in the operation of a tm_graph_visit. */
+/** Each rank's participation in the operation of a tm_graph_visit. */
 typedef struct tm_batch_visit {
     uint64_t operation[TM_LANES];
     int64_t last_ns[TM_LANES];
     int64_t usual_ns[TM_LANES]; /* of the transfer */
 } tm_batch_visit;
 
-/** One value for each rank of a batch: of an edge or of a place. */
+/** One value for each rank of a batch, for an edge or a place. */
 typedef struct tm_batch_row {
     int64_t ns[TM_LANES];
 } tm_batch_row;
 
-/** The same in half the memory, for short times, which are usual. If the first value is TM_WIDE,
- * the second is the index of a wide row, which has the times. */
+/** A tm_batch_row in half the memory, for short times, which are usual. If the first value is
+ * TM_WIDE, the times are in the wide row whose index is the second value. */
 typedef struct tm_batch_short {
     int32_t ns[TM_LANES];
 } tm_batch_short;
 
 #define TM_WIDE INT32_MIN
 
-/** A batch of up to TM_LANES ranks. Lanes without a rank have the values of the first rank. */
+/** A batch of up to TM_LANES ranks. Lanes without a rank repeat the first rank. */
 typedef struct tm_batch {
-    const tm_graph *like; /* borrowed: graph of a rank with the same nodes and edges. The batch uses
-                             these, its steps and the nodes of its operations */
+    const tm_graph *like; /* borrowed: graph of a rank with the same nodes and edges. Its nodes,
+                             edges, steps and nodes of operations are also those of the batch */
     const tm_batch_items *items; /* borrowed: shared by all ranks */
     size_t n;                    /* number of ranks */
     int64_t rank[TM_LANES];
     uint32_t index[TM_LANES]; /* index of each rank among those of its process */
     tm_batch_short *recorded; /* borrowed, like all below: [edges] */
-    tm_batch_row *wide;       /* weights of the model's edges that are not short */
-    tm_batch_row *over; /* over_ns, as in a graph, of nodes that may have unexplained time; by slot
+    tm_batch_row *wide;       /* weights of edges that are too long for tm_batch_short */
+    tm_batch_row *over; /* over_ns, as in a graph, of nodes that can have unexplained time; by slot
                            (see tm_batch_items) */
     tm_batch_visit *visits; /* [visits] */
     uint8_t *has_over;      /* [edges] one bit per rank: whether the edge has TM_EDGE_OVER */
 } tm_batch;
 
-/** Memory that reductions use. It is kept from batch to batch, so that it need not grow again.
- * Initialised with {0}. */
+/** Memory for reductions, kept from batch to batch, so that it need not grow again. Initialised
+ * with {0}. */
 typedef struct tm_reduce_room {
     tm_vec boundaries; /* boundary nodes: operations, ends of steps, joints */
     tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* of int64_t: [links][width] */
     tm_vec alive;      /* of uint8_t: [links] as in tm_ways */
-    tm_vec implied; /* of uint8_t, one bit per rank: which ways of the current node are redundant;
-                       then the same for those through the latest operations */
+    tm_vec implied; /* of uint8_t, one bit per rank: which ways of the current node are redundant,
+                       then which are redundant because of the latest operations */
 } tm_reduce_room;
 
 void tm_reduce_room_free(tm_reduce_room *room);
 
-/** Working memory for batches. One batch uses it at a time. */
+/** Working memory for one batch at a time. */
 typedef struct tm_batch_workspace {
-    /* borrowed: loops for an instruction set; NULL: the fastest */
+    /* borrowed: loops for an instruction set; NULL: those of the fastest */
     const struct tm_batch_loops *loops;
     tm_batch_row *ns;     /* [nodes] times, from tm_batch_times */
-    tm_batch_row *peer;   /* [edges] as tm_edge.peer_ns, if it differs from the recorded weight;
-                             tm_batch_peers sets this and the next two */
+    tm_batch_row *peer;   /* [edges] as peer_ns of a tm_weight, where it differs from the recorded
+                             weight; set by tm_batch_peers, like the next two */
     uint8_t *known;       /* [edges] bits: TM_WORKSPACE_PEER if `peer` is set; TM_EDGE_PAIR */
     uint8_t *stall;       /* [edges] one bit per rank: TM_EDGE_STALL */
     uint32_t *boundaries; /* [nodes][TM_LANES] scratch */
@@ -92,7 +92,6 @@ static inline int64_t tm_batch_ns(const tm_batch *batch, uint32_t edge, size_t l
 bool tm_batch_workspace_fit(tm_batch_workspace *workspace, const tm_batch *batch) TM_MUST_CHECK;
 void tm_batch_workspace_free(tm_batch_workspace *workspace);
 
-/** Computes the times of all nodes. */
 void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
 
 /**
@@ -105,13 +104,13 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
 tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *workspace,
                         bool in_time, tm_graph *out, tm_error *err) TM_MUST_CHECK;
 
-/** Same as tm_path_boundaries for all ranks of the batch. */
+/** Like tm_path_boundaries, for all ranks of the batch. */
 tm_status tm_batch_boundaries(const tm_batch *batch, tm_batch_workspace *workspace,
                               tm_vec *arrivals, tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Same as tm_slack_find for all ranks. Stores the times in workspace->ns, and the latest times of
- * the nodes in workspace->peer.
+ * Like tm_slack_find, for all ranks. Stores the times in workspace->ns, and the latest times of the
+ * nodes in workspace->peer.
  * @param visits_ns  [visits] rows; @p steps_ns [steps] is the same for all ranks
  * @param out        [TM_LANES]
  */

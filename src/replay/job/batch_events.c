@@ -32,7 +32,7 @@ static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
     return true;
 }
 
-/* Whether all columns that a tm_draft depends on are equal, except for times. */
+/* Returns whether all columns that a tm_draft depends on are equal, except for times. */
 static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
     const size_t n = a->n_events;
     return n == b->n_events && a->n_tracks == b->n_tracks && a->n_steps == b->n_steps &&
@@ -43,8 +43,8 @@ static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
            memcmp(a->role, b->role, n) == 0;
 }
 
-/* Sets the times in the recorded events of a leader to those of a rank. Returns whether the events
- * are valid for that rank. */
+/* Sets the times in a leader's recorded events to those of a rank. Returns whether the events are
+ * valid for the rank. */
 static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     tm_draft *draft = &d->own[leader];
     if (draft->timeline != &d->timelines[i] && !tm_draft_take(draft, &d->timelines[i], d->base))
@@ -52,8 +52,7 @@ static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     return draft->timeline != NULL;
 }
 
-/* Returns the leader: a rank whose recorded events this rank can use; the rank itself if there is
- * none. */
+/* Returns the rank's leader: a rank whose recorded events it can use, or the rank itself. */
 static uint32_t find_leader(tm_drafts *d, size_t i, int64_t stage) {
     for (size_t k = 0; k < d->n_latest; k++) {
         const uint32_t leader = d->latest[k];
@@ -86,7 +85,7 @@ static void drop(tm_drafts *d, size_t i) {
 
 static void add_leader(tm_drafts *d, uint32_t i) {
     const uint32_t past =
-        d->latest[TM_DRAFTS_LATEST - 1]; /* further ranks are not compared with it any more */
+        d->latest[TM_DRAFTS_LATEST - 1]; /* ranks from now on are not compared with it */
     if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
         drop(d, past);
     d->n_latest += d->n_latest < TM_DRAFTS_LATEST;

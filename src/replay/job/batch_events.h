@@ -1,23 +1,22 @@
-/* The recorded events of a process's ranks. Ranks whose columns are all equal except for times,
- * and whose events are in the same order, share one tm_draft, with the times of the rank that was
- * requested last. If drafts take much memory, older ones are freed and made again when they are
- * requested. */
+/* The recorded events of a process's ranks. Ranks whose columns differ only in times, and whose
+ * events are in the same order, share one tm_draft. It has the times of the rank that was requested
+ * last. If drafts take much memory, older ones are freed, and made again on request. */
 #ifndef TMERGE_REPLAY_BATCH_EVENTS_H
 #define TMERGE_REPLAY_BATCH_EVENTS_H
 
 #include "replay/graph/call_class.h"
 #include "replay/graph/rank_events.h"
 
-/** Number of the latest drafts with which a rank is compared; limit [bytes] of older drafts that
- * are kept. */
+/** TM_DRAFTS_LATEST: number of the latest drafts with which a rank is compared. TM_DRAFTS_BYTES:
+ * limit of older drafts that are kept. */
 enum { TM_DRAFTS_LATEST = 4, TM_DRAFTS_BYTES = 32 << 20 };
 
 /** State of each rank. */
 typedef struct tm_drafts_rank {
     tm_warm_up before; /* warm-up */
-    uint32_t leader;   /* rank whose events it uses: itself or an earlier one */
-    bool leads;        /* whether another rank uses its events */
-    bool kept;         /* whether its own events are in memory */
+    uint32_t leader;   /* the rank whose events this one uses: itself or an earlier one */
+    bool leads;        /* another rank uses the events of this one */
+    bool kept;         /* its own events are in memory */
     bool warm_up;      /* as in tm_draft; set by the caller */
 } tm_drafts_rank;
 
@@ -25,11 +24,11 @@ typedef struct tm_drafts {
     const tm_timeline *timelines;      /* borrowed; [n] */
     const tm_timebase *base;           /* borrowed */
     tm_call_classes classes;           /* owned */
-    tm_draft *own;                     /* owned; [n] empty for a rank that uses another's */
+    tm_draft *own;                     /* owned; [n]; empty for a rank that uses another rank's */
     tm_drafts_rank *ranks;             /* owned; [n] */
     uint32_t latest[TM_DRAFTS_LATEST]; /* indices of leaders, the latest first */
     size_t n, n_latest;
-    size_t bytes, most_bytes; /* of events in memory, and the limit */
+    size_t bytes, most_bytes; /* bytes of events in memory, and their limit */
 } tm_drafts;
 
 /** Allocates for [n] ranks. False when out of memory; free it in either case.
@@ -39,14 +38,14 @@ bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n,
 void tm_drafts_free(tm_drafts *drafts);
 
 /**
- * Collects the recorded events of rank @p i; ranks must come in order.
+ * Collects the recorded events of rank @p i. Call it for the ranks in order.
  * @param out  valid until the next call of any of these functions
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Returns the events that tm_drafts_make collected, with the members that the caller has set in
+/** Returns the events that tm_drafts_make collected, with the values that the caller has set in
  * them. TM_OK; TM_ERR_FAULT. */
 tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out,
                        tm_error *err) TM_MUST_CHECK;

@@ -12,8 +12,8 @@ static bool is_work(const tm_edge *edge) {
     return edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
 }
 
-/* The same as item_of in peers.c, except that a lag always belongs to an item. (It is compared only
- * on ranks on which part of it is unexplained.) */
+/* Like item_of in peers.c, except that a lag always belongs to an item: it is compared on those
+ * ranks on which a part of it is unexplained. */
 static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t node,
                         const tm_edge *edge) {
     if (is_work(edge))
@@ -25,8 +25,8 @@ static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t
     return is_lag(edge) && g->parts[node] < 2 * items->n_events ? g->parts[node] / 2 : NO_ITEM;
 }
 
-/* Returns which weight of its item an edge contributes to. Of the lags into a node only the first
- * contributes; *told is whether there was one. */
+/* Returns to which weight of its item an edge contributes. Of the lags into a node, only the first
+ * contributes; *told says whether there was one. */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
                            bool *told) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))
@@ -43,7 +43,7 @@ static bool may_have_over(const tm_edge *edge) {
     return is_lag(edge) || edge->kind == TM_EDGE_SYNC || (edge->flags & TM_EDGE_OVER);
 }
 
-/* Assigns a slot to each node that an edge with unexplained time may lead to. */
+/* Assigns a slot to each target of an edge that can have unexplained time. */
 static void number_slots(tm_batch_items *items, const tm_graph *g) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool any = false;
@@ -56,8 +56,8 @@ static void number_slots(tm_batch_items *items, const tm_graph *g) {
     }
 }
 
-/* First counts the edges of item i in first[i + 2]. Once these are summed up, first[i + 1] is the
- * index of the item's first edge; placing the edges moves that to first[i]. */
+/* First counts the edges of item i in first[i + 2]. When these are summed up, first[i + 1] is the
+ * index of the item's first edge; placing the edges moves this index to first[i]. */
 static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool told = false;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Set by the build for instruction sets other than the portable one. */
+/* The build sets this for all instruction sets but the portable one. */
 #ifndef TM_BATCH_LOOPS_OF
 #define TM_BATCH_LOOPS_OF tm_batch_loops_portable
 #define TM_BATCH_LOOPS_PORTABLE
@@ -10,8 +10,8 @@
 
 extern const tm_batch_loops TM_BATCH_LOOPS_OF;
 
-/* Number of values in a vector. Most processors support four, and compilers often do not vectorise
- * loops over eight. Comparing two vectors sets all bits of a value, or none. */
+/* Number of values in a vector: most processors support four, and compilers often do not vectorise
+ * loops over eight. A comparison of vectors sets all bits of a value, or none. */
 enum { AT_ONCE = 4, PARTS = TM_LANES / AT_ONCE };
 typedef int64_t some __attribute__((vector_size(AT_ONCE * 8), aligned(8), may_alias));
 typedef uint64_t some_unsigned __attribute__((vector_size(AT_ONCE * 8), aligned(8)));
@@ -29,7 +29,7 @@ static inline row *row_at(tm_batch_row *ns) {
     return (void *)ns;
 }
 
-/* Sets each value to the larger, or to the smaller, of two. */
+/* Sets each value to the larger (or smaller) of two. */
 static inline void raise(row *ns, const row *by) {
     for (size_t i = 0; i < PARTS; i++) {
         const some is = ns->of[i] > by->of[i];
@@ -115,11 +115,11 @@ static void weigh_item(const tm_batch *batch, size_t item, tm_batch_row *first,
     weigh(batch, item, row_at(first), row_at(second));
 }
 
-/* Comparison of an item with other ranks. */
+/* Comparison of an item's weights with those of other ranks. */
 typedef struct compared {
-    row more;      /* first weight of the other ranks minus the rank's own */
-    row second;    /* second weight of the other ranks */
-    uint8_t stall; /* one bit per rank: whether it is a stall */
+    row more;      /* first weight on the other ranks, minus the rank's own */
+    row second;    /* second weight on the other ranks */
+    uint8_t stall; /* one bit per rank: whether the rank has a stall */
 } compared;
 
 /* Same as tm_peer_median. */
@@ -128,11 +128,11 @@ static inline void find_medians(const tm_peer_around *around, const row *own, ro
         const some low = own->of[i] <= around->low, high = own->of[i] <= around->high;
         const some a = (around->behind_low & low) | (around->low & ~low);
         const some b = (around->behind_high & high) | (around->high & ~high);
-        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1); /* b is not below a */
+        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1); /* as unsigned, because b >= a */
     }
 }
 
-/* Returns a bit for each rank with a stall; fast if there is none, as for most calls. */
+/* Returns a bit for each rank with a stall. Fast if there is none, as for most calls. */
 static inline uint8_t find_stalls(const tm_peer_others *others, const row *own, const row *is) {
     some over = {0};
     int64_t any = 0;
@@ -165,7 +165,7 @@ static inline void compare_item(const tm_batch *batch, size_t item, const tm_pee
         out->more.of[i] = others_first.of[i] - first.of[i];
 }
 
-/* Returns, for ranks on which the edge has TM_EDGE_OVER, over_ns of its target; 0 for the
+/* Returns over_ns of the edge's target on the ranks on which the edge has TM_EDGE_OVER; 0 on the
  * others. */
 static inline row over_of(const tm_batch *batch, uint32_t edge) {
     row out = *row_of(batch->over[batch->items->slots[edge]].ns);
@@ -176,7 +176,7 @@ static inline row over_of(const tm_batch *batch, uint32_t edge) {
     return out;
 }
 
-/* Limits the unexplained part of a lag to that of the other ranks. */
+/* Shortens the unexplained part of a lag to that of the other ranks, if theirs is shorter. */
 static inline void cut_over(const row *recorded, const row *over, const row *others, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some excess = over->of[i] - others->of[i];
@@ -185,8 +185,7 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
     }
 }
 
-/* Computes the weight that an item's edge has on the other ranks. False: it is the recorded
- * weight. */
+/* Computes the weight of an item's edge on the other ranks. False: it is the recorded weight. */
 static inline bool set_edge(const tm_batch *batch, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row recorded = recorded_row(batch, edge->edge);
@@ -217,8 +216,9 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* For work that only a few ranks run, compares their time with the time that the other ranks spend
- * on other work instead. Returns whether there is such a rank. @param of  factors of each rank */
+/* For work that only a few ranks run: compares its time with the time of the work that other ranks
+ * run instead. Returns whether there is such a rank.
+ * @param of factors of each rank */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
     const uint32_t place = batch->items->places[item];
@@ -241,8 +241,7 @@ static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_plac
     return any;
 }
 
-/* Sets the peers' times of an item whose place no other rank has, or only a minority of the ranks
- * of its role. */
+/* Sets the peers' times of an item whose place no other rank has, or only few ranks of its role. */
 static void set_rare(const tm_batch *batch, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_batch_workspace *workspace) {
     const uint32_t place = batch->items->places[item], known = places->known[place];
@@ -285,8 +284,8 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Updates the minimum by a node's slack. Sets all bits of *near for ranks on which it is below @p
- * below_ns. */
+/* Updates the minimum with a node's slack. Sets all bits of *near on ranks on which the slack is
+ * below @p below_ns. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -338,16 +337,15 @@ static void find_slack(const tm_batch *batch, const tm_batch_workspace *workspac
     }
 }
 
-/* Weights of an edge on all ranks. */
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
-    bool has_over;     /* on some ranks, part of ns is unexplained */
-    int64_t from_root; /* all bits if the edge leads from the root, so that it may have been cut
-                          there; else 0 */
+    bool has_over;     /* on at least one rank, a part of ns is unexplained */
+    int64_t from_root; /* all bits if the edge leads from the root, where it may have been cut; else
+                          0 */
     row over;
 } weights;
 
-/* Removes unexplained time from weights; the result is in @p room if it differs. */
+/* Removes unexplained time from weights. The result is in @p room if it differs. */
 static const int64_t *explain(const weights *w, const int64_t *ns, tm_batch_row *room) {
     if (!w->has_over)
         return ns;
@@ -406,8 +404,9 @@ static void scale(const int64_t *ns, double factor, int64_t *out) {
         out[k] = rounded((double)ns[k] * factor);
 }
 
-/* Computes the weights of a change, and the same without unexplained time.
- * @param room  [2] @param by [2] the recorded weights before the call */
+/* Computes the weights with a change, with and without unexplained time.
+ * @param room  [2]
+ * @param by    [2] the recorded weights before the call */
 static void change_all(const weights *w, double factor, tm_batch_row *room, const int64_t **by) {
     if (factor == 1.0)
         return;
@@ -439,9 +438,11 @@ static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visi
     by[1] = room[1].ns;
 }
 
-/* Restores the recorded weights on ranks that a change does not apply to.
- * @param ranks  one bit per rank: whether the change applies @param was [2] @param room [2] @param
- *               by [2] */
+/* Restores the recorded weights on ranks to which a change does not apply.
+ * @param ranks  one bit per rank: whether the change applies
+ * @param was    [2]
+ * @param room   [2]
+ * @param by     [2] */
 static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *room,
                         const int64_t **by) {
     for (size_t i = 0; i < 2; i++) {
@@ -451,7 +452,7 @@ static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *
     }
 }
 
-/* Returns the ranks (bit mask) on which an edge has a change's flags. */
+/* Returns the ranks (bit mask) on which an edge has one of a change's flags. */
 static uint8_t ranks_meant(const tm_change *change, uint8_t flags, uint8_t stall) {
     if (change->flags == 0 || (change->flags & flags & (TM_EDGE_INPUT | TM_EDGE_GC)))
         return UINT8_MAX;
@@ -478,7 +479,7 @@ static void weigh_changes(const void *context, const tm_batch *batch,
         if (sets->changes[i].of_operation && e->from != TM_FROM_ROOT && e->from & TM_FROM_VISIT)
             scale_operations(sets->changes[i].of_operation,
                              &batch->visits[e->from & ~TM_FROM_VISIT], own, by + 2 * i);
-        else /* calling tm_sets_factor for every change would dominate the run time */
+        else /* calling tm_sets_factor for every change would take most of the run time */
             change_all(&w,
                        sets->changes[i].of_rank ? tm_sets_factor(sets, i, batch->like, e)
                                                 : sets->changes[i].factor,
@@ -505,7 +506,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* in the order of the kinds of lanes, one for each */
+    (void)tm_lanes_all(n); /* one for each kind of lanes, in that order */
     return all;
 }
 

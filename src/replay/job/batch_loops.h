@@ -1,5 +1,5 @@
 /* Loops over edges or items for all ranks of a batch at once, compiled for each instruction set
- * (base/simd_lanes.h). Callers use the functions of batch.h, peers.h and sets.h instead. */
+ * (base/simd_lanes.h). Call the functions of batch.h, peers.h and sets.h instead. */
 #ifndef TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 #define TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 
@@ -15,23 +15,23 @@ typedef struct tm_batch_loops {
                        tm_batch_row *second);
 
     /** Sets the peer weights of all items with peers.
-     * @param workspace  in which no peer weights are known yet */
+     * @param workspace  without peer weights so far */
     void (*peers)(const tm_batch *batch, const tm_peer_places *places,
                   tm_batch_workspace *workspace);
 
-    /** Same as tm_batch_slack, from the last node back. @param late  [nodes] latest times from
-     * other ranks and steps, else INT64_MAX */
+    /** Like tm_batch_slack, from the last node back.
+     * @param late [nodes] latest times due to other ranks and steps; else INT64_MAX */
     void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
                   int64_t below_ns, tm_slack *out);
 
-    /** The implementations of tm_weigh_batch for sets.h. */
+    /** Implementations of tm_weigh_batch for sets.h: for the sets of ranks, and for changes. */
     tm_weigh_batch *weigh, *weigh_changes;
 } tm_batch_loops;
 
 /** Returns the loops for all instruction sets that this processor supports, the fastest last. */
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n);
 
-/** Returns @p asked, or the fastest if it is NULL. */
+/** Returns @p asked, or the fastest loops if it is NULL. */
 const tm_batch_loops *tm_batch_loops_of(const tm_batch_loops *asked);
 
 #endif

@@ -6,39 +6,39 @@
 #include "replay/graph/maker.h"
 #include "replay/graph/order.h"
 
-/* A rank is compared with this many of the latest models, so that jobs without equal ranks do not
- * take longer. */
+/* A rank is compared with this many of the latest models. The limit keeps jobs without equal ranks
+ * fast. */
 enum {
     LATEST = 8,
-    MOST_EDGES = 1 << 16 /* Maximum number of edges of a rank in a batch: the weights of larger
-                            batches do not fit into the caches. */
+    MOST_EDGES = 1 << 16 /* Maximum number of edges of a rank in a batch. With more, the weights do
+                            not fit into the caches. */
 };
 
-/* If a weight is above this (a quarter of what a short value can hold) on one rank, a short value
- * may be too small for it on another. */
+/* From this weight on one rank (a quarter of what a short value can hold), the weight may be too
+ * large for a short value on another rank. */
 static const int64_t WIDE_NS = INT32_MAX / 4;
 
-/* What identifies an event or call, apart from its time. */
+/* What identifies an event or call besides its times. */
 typedef struct kind_of_part {
     uint32_t row, name;
     int32_t step;
-    uint32_t launched; /* call: as in tm_part_call; event: its occurrence index */
+    uint32_t launched; /* of a call: as in tm_part_call; of an event: its occurrence index */
 } kind_of_part;
 
 typedef struct place_of_edge {
-    uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if it was dropped because it
+    uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if it was left out because it
                        leads to an earlier node */
-    uint32_t source, to; /* indices of its ends in the times */
-    uint32_t slot;       /* slot of its target, as in tm_batch_items */
-    uint32_t wide;       /* index of the wide row; TM_NO_SLOT: it is short */
+    uint32_t source, to; /* indices of source and target in the times */
+    uint32_t slot;       /* slot of the target, as in tm_batch_items */
+    uint32_t wide;       /* index of the wide row; TM_NO_SLOT: the weight is short */
 } place_of_edge;
 
-/* An additional edge from the root to a part, because its other edges do not explain its time. */
+/* An edge from the root to a part whose other edges do not explain its time. */
 typedef struct extra_edge {
     uint32_t part, wide;
 } extra_edge;
 
-/* Frees memory that is needed only while batches are made. */
+/* Frees the memory that only making batches needs. */
 static void free_making(tm_model *model) {
     tm_vec_free(&model->loose);
     tm_vec_free(&model->edges);
@@ -94,7 +94,8 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
     return true;
 }
 
-/* Whether operations and numbers of steps are equal. The ends of steps follow from the events. */
+/* Returns whether operations and step numbers are equal. The ends of steps follow from the
+ * events. */
 static bool same_boundaries(const tm_model *model, const tm_maker *m) {
     const tm_timeline *a = model->timeline, *b = m->draft->timeline;
     const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
@@ -118,8 +119,8 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
            (model->draft == m->draft || same_parts(model, m->draft));
 }
 
-/* Returns the times of a rank's parts (begins and ends, then ends of steps), then of the root and
- * the operations as sources of edges, then scratch for each part. NULL when out of memory. */
+/* Returns the times of a rank: of all parts (begins and ends, then ends of steps), of the root, and
+ * of the operations as sources of edges; then scratch for each part. NULL when out of memory. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -151,8 +152,8 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     return ns;
 }
 
-/* Whether an edge leads to an earlier part by this rank's times, so that it is dropped. Rarely
- * called. */
+/* Returns whether an edge leads to an earlier part by this rank's times, so that it is left out.
+ * Rarely called. */
 static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_t *ns,
                                                  uint32_t from, uint32_t to) {
     if (ns[from] != ns[to])
@@ -169,12 +170,12 @@ static bool is_short(int64_t ns) {
     return (int32_t)ns == ns && ns != TM_WIDE;
 }
 
-/* The time of a part that no edge leads to. Sums of it do not overflow. */
+/* Time of a part without edges into it. Sums of it do not overflow. */
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Stores the weights of all edges, and in reached [model->n_ends] the time of each part according
- * to its edges. False if this rank drops an edge that earlier ranks keep, or has a weight on it
- * that they cannot have: unexplained time, or a long one. */
+/* Stores the weights of all edges, and in reached [model->n_ends] the time of each part by its
+ * edges. False if earlier ranks cannot have what this rank has: an edge left out, unexplained time,
+ * or a long weight. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const tm_weight *weight = m->weights.data;
@@ -219,8 +220,8 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     }
 }
 
-/* Whether the parts whose edges do not explain their times are exactly those with an additional
- * edge from the root. Has no branches, so that it can be vectorised. */
+/* Returns whether the parts whose edges do not explain their times are exactly those with an
+ * additional edge from the root. Has no branches, so it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;
     const uint64_t *has_extra = model->has_extra;
@@ -247,8 +248,8 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
     return true;
 }
 
-/* Finds the edges with wide weights, by the first rank: those from the root, which span all the
- * time since then, and those that may be too long on another rank. */
+/* Finds, by the first rank, the edges with wide weights: those from the root, which span all the
+ * time since the root, and those that may be too long on another rank. */
 static uint32_t *find_wide(tm_model *model) {
     const tm_graph *g = model->graph;
     const uint32_t n_edges = g->first[g->n_nodes];
@@ -263,7 +264,7 @@ static uint32_t *find_wide(tm_model *model) {
     return wide;
 }
 
-/* Lists the additional edges from the root, and the edges of transfers. */
+/* Lists the additional edges from the root, and the edges that are transfers. */
 static bool find_others(tm_model *model) {
     const tm_graph *g = model->graph;
     const tm_loose_edge *loose = model->loose.data;
@@ -284,7 +285,7 @@ static bool find_others(tm_model *model) {
     return ok;
 }
 
-/* Sets what all batches of a model share. */
+/* Sets what all batches of a model have in common. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
     place_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
@@ -329,7 +330,7 @@ static tm_batch *add_batch(tm_models *models, tm_model *model) {
     return batch;
 }
 
-/* Clears the unexplained time in a lane that was used for a rank of another model. */
+/* Clears the unexplained time in a lane that a rank of another model used. */
 static void forget_over(tm_batch *batch) {
     const size_t n_edges = tm_batch_edges(batch);
     for (size_t slot = 0; slot < batch->items->n_slots; slot++)
@@ -346,8 +347,8 @@ static void take_visits(const tm_maker *m, tm_batch *batch) {
     }
 }
 
-/* Adds a rank to a batch. Sets *taken to whether the rank has the model's nodes and edges. False
- * when out of memory. */
+/* Adds a rank to a batch. Sets *taken to whether it has the model's nodes and edges. False when out
+ * of memory. */
 static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);
@@ -366,7 +367,7 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         take_visits(m, batch);
         batch->rank[batch->n] = m->graph->rank;
         batch->index[batch->n++] = rank->index;
-    } else if (batch->n == 0) { /* the batch just added */
+    } else if (batch->n == 0) { /* it was added above */
         tm_pages_undo(&models->rows, batch->wide);
         models->batches.n--;
         model->batch = before;
@@ -382,7 +383,7 @@ static uint32_t source_of(uint32_t from, uint32_t n_parts) {
     return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_VISIT));
 }
 
-/* Makes a new model from the rank. */
+/* Makes a model of the rank. */
 static bool add_model(tm_models *models, tm_maker *m) {
     tm_model *model = tm_vec_push(&models->models);
     if (!model)

@@ -1,5 +1,5 @@
-/* Finds ranks whose graphs have the same nodes and edges. The first of them is the model and has a
- * graph of its own. The later ones form batches (batch.h). */
+/* Finds ranks whose graphs have the same nodes and edges. The first of them becomes a model, with a
+ * graph of its own. The later ones form its batches (batch.h). */
 #ifndef TMERGE_REPLAY_BATCH_MODELS_H
 #define TMERGE_REPLAY_BATCH_MODELS_H
 
@@ -8,27 +8,28 @@
 #include "replay/graph/build_graph.h"
 #include "replay/job/peers.h"
 
-/** A model: what another rank must have in common with it to join one of its batches. */
+/** A model: all that another rank must have in common with it to join one of its batches. */
 typedef struct tm_model {
     const tm_graph *graph;       /* borrowed: graph of the first rank */
     const tm_timeline *timeline; /* borrowed: timeline of the first rank */
-    /* only its address is used: ranks with the same draft have the same events */
+    /* for comparison of addresses only: ranks with the same draft have the same events */
     const tm_draft *draft;
     int64_t stage;
     tm_vec parts;     /* of kind_of_part: what identifies each event and call */
     tm_vec loose;     /* of tm_loose_edge */
-    tm_vec edges;     /* of place_of_edge: where the weight of each loose edge is stored */
+    tm_vec edges;     /* of place_of_edge: where each loose edge's weight is stored */
     uint32_t *origin; /* owned; [edges of the graph] as in tm_maker */
-    uint32_t *wide; /* owned; [edges of the graph] index of the wide row of the edge, or TM_NO_SLOT;
-                       NULL, and n_wide 0, before the first batch */
+    uint32_t *wide;   /* owned; [edges of the graph] index of the edge's wide row, or TM_NO_SLOT;
+                         NULL, and n_wide 0, before the first batch */
     size_t n_wide;
-    tm_vec transfers;      /* of uint32_t: indices of loose edges that are transfers */
+    tm_vec transfers;      /* of uint32_t: indices of the loose edges that are transfers */
     tm_vec extra;          /* of extra_edge: edges from the root besides the loose ones */
-    uint64_t *has_extra;   /* owned; [n_ends] 1 if that start or end has such an edge, else 0 */
+    uint64_t *has_extra;   /* owned; [n_ends] 1: an additional edge leads to this start or end; else
+                              0 */
     tm_batch_items *items; /* owned */
     size_t n_events;
     size_t n_ends; /* number of starts and ends of all items, plus ends of steps */
-    size_t batch;  /* index of its last batch, which may have free lanes; SIZE_MAX: none */
+    size_t batch;  /* index of the latest batch, which may have free lanes; SIZE_MAX: none */
 } tm_model;
 
 /** State kept from rank to rank while graphs are built. */
@@ -36,7 +37,7 @@ typedef struct tm_models {
     tm_vec models;                 /* of tm_model */
     tm_vec batches;                /* of tm_batch */
     tm_pages rows;                 /* memory of the batches */
-    tm_vec edges, weights, causes; /* memory of tm_maker, reused for each rank */
+    tm_vec edges, weights, causes; /* memory for tm_maker, reused for each rank */
     tm_vec times;                  /* of int64_t: times of a rank's parts */
 } tm_models;
 
@@ -55,7 +56,7 @@ typedef struct tm_model_rank {
 } tm_model_rank;
 
 /**
- * Same as tm_graph_build. But if the rank joins a batch, only the rank is set in the graph.
+ * Same as tm_graph_build. If the rank joins a batch, the graph stays empty, with in_batch set.
  * @param out     must stay at its address while the models are in use
  * @param places  numbers the places
  * @return        TM_OK; TM_ERR_FAULT
@@ -63,8 +64,8 @@ typedef struct tm_model_rank {
 tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_places *places,
                           tm_graph *out, tm_error *err) TM_MUST_CHECK;
 
-/** Fills lanes without a rank with the values of the first rank, and frees memory that is needed
- * only while building. */
+/** Fills lanes without a rank with the values of the first rank. Frees memory that only building
+ * needs. */
 void tm_models_close(tm_models *models);
 
 #endif

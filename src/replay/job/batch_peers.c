@@ -1,14 +1,14 @@
-/* Compares the items of a batch with those of other ranks. */
+/* Compares the items of batches with those of other ranks. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch_loops.h"
 #include "replay/job/peers.h"
 
-/* Number of items to prefetch ahead. */
+/* Number of items by which prefetching is ahead. */
 enum { AHEAD = 8 };
 
-/* The items of a slice. They are kept for the latest model, because the batches of a model are
+/* The items of a slice. They are kept for the latest model, because a model's batches are
  * consecutive. */
 typedef struct slice_items {
     const tm_batch_places *of;
@@ -29,8 +29,8 @@ static bool list_items(slice_items *s, const tm_batch_items *items) {
     return true;
 }
 
-/* Returns the index of each place's first row, one entry too far to the right, which placing the
- * rows corrects. NULL when out of memory. */
+/* Returns the index of each place's first row, shifted by one place; placing the rows corrects
+ * this. NULL when out of memory. */
 static size_t *count_rows(const tm_batch *batches, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;
     size_t *first = calloc(n_places + 2, sizeof *first);

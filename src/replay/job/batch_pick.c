@@ -9,8 +9,8 @@ typedef struct pick {
     const tm_batch *batch;
     const tm_batch_workspace *workspace;
     size_t lane;
-    uint32_t *place; /* owned; [nodes] for each node of the batch, its index in the rank's graph */
-    tm_order_key *keys; /* owned; [nodes] nodes of the batch in the order of the rank's times */
+    uint32_t *place;    /* owned; [nodes] by node of the batch: index in the rank's graph */
+    tm_order_key *keys; /* owned; [nodes] the batch's nodes in the order of the rank's times */
 } pick;
 
 static int by_key(const void *a, const void *b) {

@@ -16,7 +16,8 @@ static int by_host(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->host, ((const tm_replay_fact *)b)->host);
 }
 
-/* Whether every stage is on one host. @param facts  sorted by stage */
+/* Returns whether every stage is on one host.
+ * @param facts sorted by stage */
 static bool are_apart(tm_replay_fact *facts, size_t n) {
     bool apart = true;
     qsort(facts, n, sizeof *facts, by_stage);
@@ -33,7 +34,7 @@ static void set_factors(tm_host_time *hosts, size_t n, int64_t *sorted) {
         sorted[i] = hosts[i].call_ns;
     tm_sort_values(sorted, n);
     for (size_t i = 0; i < n; i++) {
-        const size_t middle = (n - 2) / 2; /* lower median of the others */
+        const size_t middle = (n - 2) / 2; /* lower median of the other hosts */
         const size_t place = tm_lower_bound(sorted, n, hosts[i].call_ns);
         const int64_t usual = sorted[middle + (middle >= place)];
         hosts[i].factor = usual > 0 ? (double)hosts[i].call_ns / (double)usual : 1.0;
@@ -76,8 +77,7 @@ double tm_host_factor(const tm_vec *times, uint32_t host) {
 }
 
 bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_rows, int64_t *out) {
-    /* index of each row's first value, one entry too far to the right until the values are
-     * placed */
+    /* index of each row's first value, shifted by one place until the values are placed */
     size_t *first = calloc(n_rows + 2, sizeof *first);
     int64_t *sorted = malloc((n + 1) * sizeof *sorted);
     const bool ok = first && sorted;

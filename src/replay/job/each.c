@@ -5,8 +5,8 @@
 
 #include "base/sorted.h"
 
-/* A pair of operations. Of the links between them, two are kept: the longest, with its group, and
- * the longest one of other groups. */
+/* A pair of operations. Of the links between them, keeps the longest with its group, and the
+ * longest of all other groups. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;
@@ -16,8 +16,8 @@ typedef struct own_link {
     uint32_t group, link;
 } own_link;
 
-/* Times for SIMD lanes, one for each group. A double holds over 100 days to the nanosecond, and
- * processors have a vector maximum for it. */
+/* Times of one group per SIMD lane. As doubles, because processors have a vector maximum for these;
+ * exact up to 100 days. */
 typedef struct lanes {
     double ns[TM_EACH_LANES];
 } lanes;
@@ -36,8 +36,8 @@ static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
 }
 
-/* Sorts the links into a target by group. Often they are sorted already, because ranks of a host
- * are adjacent. */
+/* Sorts the links into a target by group. Often they already are, because ranks of a host are
+ * adjacent. */
 static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     const tm_replay *job = each->replay;
     own_link *own = each->own;
@@ -48,7 +48,7 @@ static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
 }
 
 /* Adds the pairs that lead to a target.
- * @param pair_of  [operations, root] latest pair of each source */
+ * @param pair_of  [operations, root] each source's latest pair */
 static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
     const tm_replay *job = each->replay;
     const int64_t *ns = job->ns + each->sets.others * job->n_links;
@@ -107,7 +107,7 @@ static bool is_group_below(const void *link, const void *first) {
 }
 
 /* Updates @p latest by the links of ranks outside of each lane's group. @p first is the group of
- * the first lane */
+ * lane 0. */
 static void reach_by_others(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                             lanes *latest) {
     static const lanes root = {{0}};
@@ -145,7 +145,7 @@ static void reach_by_own(const tm_each *each, uint32_t first, size_t target, con
 void tm_each_totals(const tm_each *each, size_t first, size_t n, int64_t *totals) {
     const tm_replay *job = each->replay;
     lanes *ns = each->ns;
-    lanes latest = {{0}}; /* end of the previous step */
+    lanes latest = {{0}}; /* to compute the end of the previous step */
     for (size_t i = 0; i < job->n_operations + job->n_steps; i++) {
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             ns[i].ns[k] = i < job->n_operations ? (double)TM_REPLAY_UNREACHED : latest.ns[k];

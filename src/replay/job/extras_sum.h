@@ -8,8 +8,8 @@
 typedef struct tm_extra_ranks {
     const tm_peer_items *items; /* NULL for a batch */
     const tm_batch *batch;
-    size_t index;    /* index of the single rank among those of its process */
-    int64_t stage;   /* of all these ranks */
+    size_t index;    /* index of the single rank in its process */
+    int64_t stage;   /* stage of all these ranks */
     int64_t n_peers; /* number of ranks of the stage in the job */
 } tm_extra_ranks;
 
@@ -27,11 +27,11 @@ typedef struct tm_extra_sums {
     size_t index;
     int64_t stage, n_peers;
     int64_t whole[2][TM_EXTRA_STEPS]; /* in the step */
-    int64_t apart[2][TM_EXTRA_STEPS]; /* at places that not all ranks of the role have */
-    int64_t rare[2][TM_EXTRA_STEPS];  /* at places that most ranks do not have */
+    int64_t apart[2][TM_EXTRA_STEPS]; /* at places that some rank of the role lacks */
+    int64_t rare[2][TM_EXTRA_STEPS];  /* at places that most ranks lack */
 } tm_extra_sums;
 
-/** Whether the ranks have a place that others of their role do not have. */
+/** Returns whether these ranks have a place that others of their role lack. */
 bool tm_extras_any(const tm_extra_ranks *ranks, const tm_peer_places *places);
 
 /** Appends a tm_extra_sums for each rank. False when out of memory. */
@@ -42,19 +42,19 @@ bool tm_extras_sum(const tm_extra_ranks *ranks, const tm_peer_places *places,
 typedef struct tm_extra_role {
     int64_t stage;
     int64_t whole_ns, rare_ns;
-    int64_t unlike; /* nonzero if one of its ranks may be of another role */
+    int64_t unlike; /* not 0: a rank of it may be of another role */
 } tm_extra_role;
 
-/** Whether its ranks do the same work, apart from extra work of some. */
+/** Returns whether the role's ranks do the same work, apart from extra work of some. */
 bool tm_extra_role_is_one(const tm_extra_role *role);
 
-/** Appends for each step of a rank its total work, and its work at places that not all ranks have.
- * Both are then compared like weights at a place. False when out of memory.
+/** Appends for each step of a rank its total work, and its work at places that some rank lacks, to
+ * be compared like weights at a place. False when out of memory.
  * @param peers  of tm_peer, appended to */
 bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM_MUST_CHECK;
 
 /**
- * Computes the factors of a rank, and which of its steps all its peers have.
+ * Computes a rank's factors, and which of its steps all its peers have.
  * @param others  answers to what tm_extras_list appended, in the order of @p known
  * @param known   of uint64_t: places
  * @param whole   [TM_EXTRA_STEPS] out
@@ -62,7 +62,7 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM
 tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *known,
                                    const tm_peer_others *others, bool *whole);
 
-/** Excludes the first and the last recorded step if no other one has extra work: the recordings of
+/** Leaves out the first and the last recorded step if no other step has extra work: recordings of
  * other ranks may only have started later or ended earlier. Returns whether extra work remains.
  * @param first, last  tm_place_step */
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
@@ -71,8 +71,8 @@ bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
 /** Sets the flags of places in steps that all peers have. @param whole  of tm_extras_compare */
 void tm_extras_mark(const tm_extra_ranks *ranks, const bool *whole, tm_peer_places *places);
 
-/** Appends a row for each rank and step with work at rare places. The row's step is a tm_place_step
- * and its rank an index, to be converted by the caller. False when out of memory. */
+/** Appends a row for each rank and step with work at rare places. The caller must convert the row's
+ * step, which is a tm_place_step, and its rank, which is an index. False when out of memory. */
 bool tm_extras_rows(const tm_extra_ranks *ranks, const tm_peer_places *places,
                     tm_vec *rows) TM_MUST_CHECK;
 

@@ -39,7 +39,8 @@ static bool shares(const tm_ops_place *a, const tm_ops_place *b, bool stage) {
     return stage ? a->stage == b->stage : a->data == b->data;
 }
 
-/* Returns T with all at the ideal except the ranks that share rank i's stage, or data rank. */
+/* Returns T with all ranks at the ideal except those of rank i's stage or, without @p stage, data
+ * rank. */
 static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     for (size_t k = 0; k < s->replay->n_ranks; k++)
         s->sets[k] =
@@ -47,7 +48,7 @@ static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     return sweep(s);
 }
 
-/* Computes sweep_others for all ranks, once for each stage or data rank. */
+/* Computes sweep_others for all ranks, once per stage or data rank. */
 static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     for (size_t i = 0; i < s->replay->n_ranks; i++) {
         size_t first = 0;

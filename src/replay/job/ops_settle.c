@@ -18,14 +18,14 @@ static size_t place_of(const settler *s, uint64_t operation) {
     return tm_keys_find(&s->places, &operation);
 }
 
-/* Returns the end of step k of the graph, as recorded or by the replay. */
+/* Returns the end of step k of the graph, as recorded or as replayed. */
 static int64_t end_of(const settler *s, size_t k, bool recorded) {
     const tm_graph_step *step = (const tm_graph_step *)s->graph->steps.data + k;
     size_t at = place_of(s, (uint64_t)step->number);
     return recorded ? s->job->operations[at].last_ns : s->ns[at];
 }
 
-/* Returns how much later the replay's times in step k have to be. */
+/* Returns how much later the replayed times in step k must be. */
 static int64_t shift_of(const settler *s, size_t k) {
     return k > 0 ? end_of(s, k - 1, true) - end_of(s, k - 1, false) : 0;
 }
@@ -43,7 +43,7 @@ static void set_visits(settler *s) {
     }
 }
 
-/* Sets the times of all nodes; a step's last node is its end. False when out of memory. */
+/* Sets the times of all nodes. The last node of a step is its end. False when out of memory. */
 static bool set_nodes(settler *s) {
     tm_graph *g = s->graph;
     const tm_graph_step *steps = g->steps.data;

@@ -1,18 +1,15 @@
-/* Moves unexplained time to the ends of steps.
- *
- * In a trace without launches, the time between an operation and what it follows may be slack or
- * may have been necessary. A replay without it is only a few per cent shorter than the recording,
- * so nearly all of it is slack. If it stayed between operations, it would hide part of what a
- * scenario saves. */
+/* Moves unexplained time to the ends of steps. In a trace without launches, the time between an
+ * operation and those that it follows may have been necessary, or slack. Nearly all of it is slack,
+ * because a replay without it is only a few per cent shorter. If it stayed between operations, it
+ * would hide part of what a scenario saves. */
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
 
 #include "replay/job/replay_job.h"
 
 /**
- * Sets a graph from tm_ops_graph to the times of the replay. Within a step, every operation has the
- * time that it has without lags. A lag after the last operations makes the step end when it ended
- * in the recording.
+ * Sets a graph from tm_ops_graph to the times of the replay. Within a step, operations follow one
+ * another without lags. One lag after the last operations makes the step end as recorded.
  *
  * @param job  graphs of all ranks, reduced with tm_ops_weigh
  * @param ns   of tm_replay_forward with all ranks as recorded

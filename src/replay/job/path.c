@@ -108,7 +108,7 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     if (!add_hop(hops, step, end->rank, end->node, last))
         return false;
     step->hops = 1;
-    /* The limit prevents endless loops: times may be equal after rounding. */
+    /* The limit prevents an endless loop: rounded times may be equal. */
     while (at > step->begin_ns && from != TM_PATH_ROOT && step->hops <= (int64_t)arrivals->n) {
         const tm_path_arrival *arrival = last_of(arrivals, from);
         if (!arrival)
@@ -123,7 +123,7 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     return true;
 }
 
-/* Walks back from the latest end of all; of several, from the first. */
+/* Walks back from the last end; of several, from the first in order. */
 static bool walk_whole(const tm_vec *arrivals, const tm_vec *ends, tm_vec *hops) {
     const tm_path_end *v = ends->data, *last = v;
     for (size_t i = 1; i < ends->n; i++)

@@ -7,7 +7,7 @@
 #include "base/median.h"
 #include "timeline/step_names.h"
 
-/* A stall also takes this many times the median, over at least this many ranks. */
+/* A stall takes at least this many times the median over at least this many ranks. */
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
 
 static bool is_stall(int64_t ns, int64_t others) {
@@ -46,8 +46,8 @@ void tm_peer_items_free(tm_peer_items *items) {
 
 static const uint32_t NO_ITEM = UINT32_MAX;
 
-/* Returns the item that an edge is compared by: the event whose work it is, the call that it leads
- * to, or the event whose start has an unexplained part; else NO_ITEM. */
+/* Returns the item to which an edge's time belongs: the event that it is the work of, the call that
+ * it leads to, or the event whose start is partly unexplained; else NO_ITEM. */
 static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edge,
                         size_t n_events) {
     switch ((tm_edge_kind)edge->kind) {
@@ -67,7 +67,7 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
 /* Updates an item's weights from one of its edges. */
 static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights *w) {
     const int64_t own_ns = is->ns - (edge->flags & TM_EDGE_UNSEEN ? is->peer_ns : 0);
-    /* of several edges the longest is used, because one after an inferred wait is shorter */
+    /* of several edges, the longest one counts, because one after an inferred wait is shorter */
     if (edge->kind == TM_EDGE_HOST)
         w->first_ns = own_ns > w->first_ns ? own_ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
@@ -76,7 +76,7 @@ static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights
         w->second_ns = is->over_ns;
 }
 
-/* Sets the weights of all items from their edges; items without an edge get no place. */
+/* Sets the weights of all items from their edges. Items without an edge get no place. */
 static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out) {
     const tm_part_event *events = draft->events.data;
     memset(out->places, 0xff, out->n * sizeof *out->places);
@@ -102,8 +102,8 @@ typedef struct spot {
     tm_count_spot at;
 } spot;
 
-/* Hashes each event and call of a rank without its step.
- * @param spots  NULL if all names occur equally often */
+/* Hashes each event and call of a rank, without its step.
+ * @param spots  NULL: all names occur equally often */
 static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t item) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *call = draft->calls.data;
@@ -126,14 +126,14 @@ typedef struct step_hash {
     uint64_t hash, tag; /* the highest bits: step and kind of comparison */
 } step_hash;
 
-/* Hashes the words of a step's annotation, because steps with different words do different work. */
+/* Hashes the words of a step's annotation: steps with different words do different work. */
 static uint64_t kind_of(const tm_names *names, const tm_step *step) {
     const tm_step_mark mark = tm_step_mark_of(tm_names_text(names, step->name));
     return tm_hash_mixed(0, mark.kind, strlen(mark.kind));
 }
 
-/* Returns hashes by 2 x (index of the step + 1) + whether it is a call; NULL when out of memory.
- * @param names  set if other steps of this rank stand for other ranks, else NULL */
+/* Returns hashes by 2 x (index of the step + 1), + 1 for calls; NULL when out of memory.
+ * @param names  set if other steps of this rank stand for other ranks; else NULL */
 static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     const tm_timeline *t = draft->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
@@ -150,8 +150,8 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     return hashes;
 }
 
-/* Returns the number of a place. Tries the next number first, because most ranks have their places
- * in the same order as the previous rank. */
+/* Returns the number of a place. Tries the next number first, because ranks mostly have their
+ * places in the same order. */
 static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t name) {
     const uint64_t *known = places->keys.keys.data;
     uint32_t number = places->guess;
@@ -164,7 +164,7 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t na
 }
 
 /* Assigns a place to a part of its step. Work that repeats in a step (layers, micro-batches) is
- * distributed over all parts. Names are not used for this, because they depend on the profiler. */
+ * spread over all parts. Names depend on the profiler, so they are not used. */
 static uint64_t part_of(const tm_count_spot *at) {
     const uint64_t key = (uint64_t)at->stretch << 32 | at->nth;
     return tm_hash_words(0, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
@@ -202,7 +202,7 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
 }
 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
-    step_hash *steps = hash_steps(draft, NULL); /* NULL: the job has other ranks */
+    step_hash *steps = hash_steps(draft, NULL); /* NULL, because the job has other ranks */
     memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
     bool ok = steps && number_items(draft, steps, places, out);
     free(steps);
@@ -226,8 +226,8 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the index of each place's first rank in a slice, one entry too far to the right, which
- * placing the ranks corrects. NULL when out of memory. */
+/* Returns the index of each place's first rank in a slice, shifted by one place; placing the ranks
+ * corrects this. NULL when out of memory. */
 static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                            const tm_peer_slice *slice) {
     const size_t n_places = places->keys.keys.n;
@@ -258,9 +258,9 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     return out ? TM_OK : tm_fail_memory(err);
 }
 
-/* Indices of the middle values among those that remain if one of [n >= 2] sorted values is left
- * out; if two remain, only the smaller counts. The k-th remaining value is the k-th of all values,
- * or the next one if the value left out is not above it. */
+/* Indices of the middle values among those that remain when one of [n >= 2] sorted values is left
+ * out. If two remain, only the smaller counts. The k-th remaining value is the k-th of all, or the
+ * next one if the value left out is not above the k-th. */
 typedef struct middle {
     size_t low, high;
 } middle;
@@ -269,11 +269,11 @@ static middle middle_of(size_t n) {
     return (middle){(n - 2) / 2, n == 3 ? 0 : (n - 1) / 2};
 }
 
-/* Selects the k-th smallest value and the two after it. */
+/* Selects the k-th smallest value and the next two. */
 static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     int64_t least = INT64_MAX, next = INT64_MAX;
     out[0] = tm_select(v, n, k);
-    for (size_t i = k + 1; i < n; i++) { /* the two smallest above it */
+    for (size_t i = k + 1; i < n; i++) { /* the two smallest of the values above it */
         int64_t more = v[i] > least ? v[i] : least;
         least = v[i] < least ? v[i] : least;
         next = more < next ? more : next;
@@ -282,12 +282,12 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     out[2] = next;
 }
 
-/* If there are at least MANY values, bounds of the middle are first found by samples, so that most
- * values can be skipped. */
+/* With at least MANY values, samples first give bounds of the middle, so that most values can be
+ * skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
-/* Finds three values in the middle, from the lower middle one on. The third is needed to leave one
- * value out.
+/* Finds three values in the middle, from the lower middle one on. (The third is needed when one
+ * value is left out.)
  * @param room  [n] */
 static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     const middle m = middle_of(n);
@@ -297,7 +297,7 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
         tm_sort_samples(v, n, sorted, SAMPLES);
         low = sorted[SAMPLES / 2 - 1 - AROUND];
         high = sorted[SAMPLES / 2 + AROUND];
-        for (size_t i = 0; i < n; i++) { /* has no branches, like tm_select */
+        for (size_t i = 0; i < n; i++) { /* without branches, like tm_select */
             room[between] = v[i];
             below += v[i] < low;
             between += (v[i] >= low) & (v[i] <= high);
@@ -305,7 +305,7 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     }
     if (below > m.low || m.low + 2 >= below + between)
         select_middle(v, n, m.low, out);
-    else if (low == high) /* all values between are equal */
+    else if (low == high) /* all values in between are equal */
         out[0] = out[1] = out[2] = low;
     else
         select_middle(room, between, m.low - below, out);
@@ -315,9 +315,9 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
 /* The values that one process has at a place. */
 typedef struct run {
     int64_t origin;
-    size_t first, n; /* range of these values in the peers or, if `rows`, in the rows */
+    size_t first, n; /* range of the values in the peers, or with `rows` in the rows */
     uint32_t place;
-    uint32_t next; /* next run of the place, or NO_RUN */
+    uint32_t next; /* next run of values at the place, or NO_RUN */
     bool rows;
 } run;
 
@@ -327,8 +327,8 @@ typedef struct run {
 typedef struct columns {
     tm_keys keys;    /* of uint64_t: places */
     tm_vec runs;     /* of run */
-    uint32_t *first; /* owned; [places] index of the first run of each */
-    size_t most;     /* maximum number of peers of a place */
+    uint32_t *first; /* owned; [places] index of each place's first run */
+    size_t most;     /* maximum number of values at a place */
     int64_t *room;   /* owned; [3][most] */
 } columns;
 
@@ -380,7 +380,7 @@ static size_t count_run(const run *one, const tm_vec *rows) {
     return n;
 }
 
-/* Copies the values of a run; returns their number. */
+/* Copies the values of a run; returns how many there are. */
 static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, int64_t *firsts,
                        int64_t *seconds) {
     const tm_peer *v = (const tm_peer *)peers->data + (one->rows ? 0 : one->first);
@@ -421,7 +421,8 @@ static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     return n && c->first && c->room;
 }
 
-/* Returns the answers by place; n is 0 for a place with only one rank. NULL when out of memory. */
+/* Returns the answers by place; n is 0 for a place that only one rank has. NULL when out of
+ * memory. */
 static tm_peer_others *find_others(const columns *c, const tm_vec *peers, const tm_vec *rows) {
     const size_t n_places = c->keys.keys.n;
     const run *runs = c->runs.data;
@@ -498,9 +499,9 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
     return is;
 }
 
-/* Returns the weight of the other ranks at an edge.
- * @param is   weights of the peers
- * @param own  weights of the rank, both of the edge's item */
+/* Returns the weight of an edge on the other ranks.
+ * @param is   the peers' weights of the edge's item
+ * @param own  the rank's weights of that item */
 static int64_t peer_ns_of(const tm_edge *edge, const tm_weight *weight, const tm_peer_weights *is,
                           const tm_peer_weights *own) {
     const int64_t excess = weight->over_ns - is->second_ns;

@@ -1,16 +1,15 @@
-/* Compares the times of ranks at the same place: how long work would have taken if the rank were
- * like the others.
+/* Compares the times of ranks at the same place, to find how long work would have taken if a rank
+ * were like the others.
  *
  * A place is the occurrence index of an event among those of its name in a step, in the order of
- * launches, on ranks of one role (pipeline stage). If ranks do not run the name equally often, it
- * is the index within a stretch of the step (counts.h). A call's place is that of the event it
- * launches.
+ * launches, on ranks of one role (pipeline stage). If ranks run the name unequally often, it is the
+ * index in a stretch of the step (counts.h). A call's place is that of the event it launches.
  *
  * The other ranks' value is their median. If there are two others, it is the smaller value, because
- * one of three ranks may be slow. A duration is replaced by it even if it is longer, because
- * replacing only longer durations would promise too much. The unexplained part of a start is only
- * made shorter, because it is due to chance. If the job has one rank, its other steps of the same
- * kind stand for the others.
+ * one of three ranks may be slow. The median replaces a duration even if it is longer: replacing
+ * only longer durations would promise too much. But the unexplained part of a start, which is due
+ * to chance, is only made shorter. If the job has one rank, its other steps of the same kind stand
+ * for the others.
  *
  * Each place has an owner, a process that gets the weights of all ranks there. It sends each
  * process the middle values of all ranks, from which each rank computes the median of the
@@ -25,7 +24,7 @@
 #include "replay/job/batch.h"
 #include "replay/job/extras.h"
 
-/** The highest bits of a place's hash encode its step and the kind of comparison. */
+/** The highest bits of a place's hash: its step, and what is compared. */
 enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
 
 /** Returns 1 + (number of the place's step modulo TM_PLACE_STEPS); 0 if it has no step, or if steps
@@ -34,36 +33,36 @@ static inline unsigned tm_place_step(uint64_t place) {
     return (unsigned)(place >> 56);
 }
 
-/** Whether the place is that of a call, not of an event. */
+/** Returns whether the place is that of a call (not of an event). */
 static inline bool tm_place_is_call(uint64_t place) {
     return place >> 55 & 1;
 }
 
-/** Whether the place is that of a communication event, whose duration includes waits. */
+/** Returns whether the place is that of a communication event, whose duration includes waits. */
 static inline bool tm_place_is_communication(uint64_t place) {
     return place >> 54 & 1;
 }
 
-/** Returns the part of its step to which a place is assigned. It is the same in every run of
- * tmerge. */
+/** Returns the part of its step to which a place is assigned; the same in every run of tmerge. */
 static inline unsigned tm_place_part(uint64_t place) {
     return (unsigned)(place >> 48 & (TM_PLACE_PARTS - 1));
 }
 
-/** The weights compared at a place. */
+/** The two weights that are compared at a place. */
 typedef struct tm_peer_weights {
-    int64_t first_ns;  /* event: duration; call: host time before it */
-    int64_t second_ns; /* event: unexplained part of its start; call: its own work */
+    int64_t first_ns;  /* of an event: its duration; of a call: the host time before it */
+    int64_t second_ns; /* of an event: the unexplained part of its start; of a call: its own work */
 } tm_peer_weights;
 
-/** One rank's weights at a place, sent to the owner of the place. Sent as bytes. */
+/** A rank's weights at a place. Sent, as bytes, to the owner of the place. */
 typedef struct tm_peer {
     uint64_t place;
     tm_peer_weights weights;
     int64_t origin; /* sending process */
 } tm_peer;
 
-/** The weights of several of a process's ranks at a place, sent to its owner. Sent as bytes. */
+/** The weights of several ranks of a process at a place. Sent, as bytes, to the owner of the
+ * place. */
 typedef struct tm_peer_row {
     uint64_t place;
     int64_t origin, n;
@@ -73,26 +72,26 @@ typedef struct tm_peer_row {
 /** The owner's answer on a place: the middle weights of all its n >= 2 ranks. Sent as bytes. */
 typedef struct tm_peer_others {
     uint64_t place;
-    tm_peer_weights middle[3]; /* ascending; an element's two weights may be of different ranks */
+    tm_peer_weights middle[3]; /* ascending; the two weights of an element may be of different
+                                  ranks */
     int64_t n, origin;
 } tm_peer_others;
 
-/** The places of a process's ranks, and the answers about them. */
+/** The places of a process's ranks, and the owners' answers. */
 typedef struct tm_peer_places {
-    tm_keys keys;   /* of uint64_t */
-    tm_vec names;   /* of uint32_t: name id of each place */
-    uint32_t guess; /* number that the next place has if the rank has the same order as the previous
-                       one */
-    tm_keys uneven; /* of uint64_t: keys of names that some ranks run more often than others */
-    tm_vec others;  /* of tm_peer_others */
-    uint32_t *known;  /* owned; [places] 1 + index into others; 0 if no other rank has the place */
-    tm_extras extras; /* for places that most ranks of the role do not have */
+    tm_keys keys;     /* of uint64_t */
+    tm_vec names;     /* of uint32_t: name id of each place */
+    uint32_t guess;   /* likely number of the next place: that of the previous rank's next place */
+    tm_keys uneven;   /* of uint64_t: keys of names that some ranks run more often than others */
+    tm_vec others;    /* of tm_peer_others */
+    uint32_t *known;  /* owned; [places] 1 + index in `others`; 0: no other rank has the place */
+    tm_extras extras; /* what is known of places that most ranks of the role lack */
 } tm_peer_places;
 
 /** No place: the item is not compared. */
 #define TM_NO_PLACE UINT32_MAX
 
-/** The compared values of one rank by item: events of tm_draft, then calls. */
+/** The compared weights of a rank, by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
     uint32_t *places;         /* owned; [n] place numbers, or TM_NO_PLACE */
     tm_peer_weights *weights; /* owned; [n] */
@@ -106,15 +105,15 @@ void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- * @param names  set if the job has no other rank: steps whose marks have the same words then stand
- *               for the others; else NULL
+ * @param names  set if the job has only this rank: steps with the same words in their annotation
+ *               then stand for other ranks; else NULL
  * @param out    to be freed in either case
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
 
-/** A slice: the places that are compared together, whose hash modulo n_slices is `slice`. */
+/** A slice: places that are compared together. Their hashes modulo n_slices are `slice`. */
 typedef struct tm_peer_slice {
     uint32_t slice, n_slices;
     int64_t origin;
@@ -138,43 +137,43 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
 tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Indexes the complete answers in `others`. TM_OK; TM_ERR_FAULT. */
+/** Indexes `others`, which must have all answers. TM_OK; TM_ERR_FAULT. */
 tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
 
-/** The two middle weights of a place, and the next value after each. */
+/** The two middle weights of a place, and for each the next value. */
 typedef struct tm_peer_around {
     int64_t low, behind_low, high, behind_high;
 } tm_peer_around;
 
-/** Returns the middle of the first weights, or of the second ones. */
+/** Returns the middle of the first weights, or of the second weights. */
 tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
 
-/** Returns the median of all ranks except one, whose weight is @p ns. */
+/** Returns the median over all ranks except one, whose weight is @p ns. */
 static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
     const int64_t a = ns <= around->low ? around->behind_low : around->low;
     const int64_t b = ns <= around->high ? around->behind_high : around->high;
-    return a + (int64_t)((uint64_t)(b - a) / 2); /* b is not below a */
+    return a + (int64_t)((uint64_t)(b - a) / 2); /* as unsigned, because b >= a */
 }
 
-/** A stall exceeds the others' time by more than this. */
+/** A stall is longer than the others' time by more than this. */
 enum { TM_STALL_NS = 1000000 };
 
-/** Whether a call's weight is a stall, given the others' time @p others_ns. */
+/** Returns whether a call's weight is a stall, given the time of the others. */
 bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns);
 
 /**
- * Returns the others' weights at a place, to replace a rank's own.
+ * Returns the others' weights at a place, which replace a rank's own.
  * @param others  NULL if no other rank has the place
  * @param flags   TM_EDGE_MISSING, TM_EDGE_PAIR or TM_EDGE_STALL are added
  */
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
                             uint8_t *flags);
 
-/** Numbers the places of all events and calls of a rank, whether or not they have weights. The job
- * must have other ranks. False when out of memory. @param out  [events, then calls] */
+/** Numbers the places of all events and calls of a rank, with or without weights. Only for jobs
+ * with several ranks. False when out of memory.
+ * @param out [events, then calls] */
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
 
-/** A slice of the places of batches. */
 typedef struct tm_batch_places {
     const tm_peer_places *places;
     const tm_peer_slice *slice;

@@ -6,33 +6,32 @@
 
 #include "replay/graph/labels.h"
 
-/* Each way is compared with the ways through the latest operations, LATEST of them. A node with
- * more than MOST ways becomes a joint. If there are many sets, each of which keeps ways of its own,
- * nodes with more than FEW ways may become joints, but only one in APART of them, because each
- * joint needs links. */
+/* LATEST: number of latest operations with whose ways each way is compared. A node with more than
+ * MOST ways becomes a joint. With many sets, each of which keeps other ways, one in APART of the
+ * nodes with more than FEW ways becomes a joint; not all, because each joint needs links. */
 enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* A rank's words start with these; its operations, steps, links and their times come after them. */
+/* The words of a rank start with these. Its operations, steps, links and their times follow. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
 
-/* A boundary node: an operation at which the rank arrives, a step's end or a joint; and its
+/* A boundary node (an operation at which the rank arrives, a step's end or a joint) and its
  * links. */
 typedef struct boundary {
-    uint32_t next;        /* index of the next boundary node at the same node of the graph */
+    uint32_t next;        /* index of another boundary node at the same node of the graph */
     uint32_t node;        /* of a joint */
-    uint8_t ranks;        /* one bit per rank: whether it has this boundary node */
-    size_t first, behind; /* range of the links into it */
+    uint8_t ranks;        /* one bit per rank: whether the rank has this boundary node */
+    size_t first, behind; /* range of the links that lead to it */
 } boundary;
 
 static const uint32_t NO_BOUNDARY = UINT32_MAX;
 
-/* What is kept of a node while it is needed. */
+/* What is stored for a node until its last use. */
 typedef struct stop {
-    tm_labels *labels; /* NULL before the node is reached, and after its last use */
+    tm_labels *labels; /* NULL before the node is reached and after its last use */
     uint32_t uses;     /* number of edges that still need the labels */
-    uint32_t boundary; /* index of the first boundary node here, or NO_BOUNDARY */
+    uint32_t boundary; /* index of the first boundary node at this node, or NO_BOUNDARY */
 } stop;
 
 typedef struct reduction {
@@ -41,23 +40,23 @@ typedef struct reduction {
     tm_weigh_batch *weigh_batch; /* for a batch, whose ranks share `graph`; else NULL */
     const tm_batch *batch;
     tm_batch_workspace *workspace;
-    bool timed;     /* whether the workspace has the times of the batch */
+    bool timed;     /* the workspace has the times of the batch */
     size_t n_lanes; /* number of values of a set in a row: one for each rank */
     uint8_t all;    /* bit mask of all ranks */
-    bool differs;   /* a rank of the batch would be reduced differently if it were not in a batch */
+    bool differs;   /* some rank of the batch would be reduced differently by itself */
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
     stop *stops;           /* [n_nodes] */
     bool in_time;          /* nodes are in order of time */
-    uint32_t *boundary_at; /* [n_nodes + n_visits] boundary node of each key, or NO_BOUNDARY */
+    uint32_t *boundary_at; /* [n_nodes + n_visits] by key: boundary node, or NO_BOUNDARY */
     uint32_t *key_of;      /* [n_visits] */
-    int64_t *weights;      /* [width] weights of the current edge; for a batch, memory for them */
+    int64_t *weights;      /* [width] weights of the current edge; with a batch, room for them */
     const int64_t **by;    /* [width / TM_LANES] pointers to the current weights */
     tm_reduce_room room;
     /* incremented when a boundary node gets new links after ways have started from it */
     uint64_t now;
-    bool *began; /* [n_visits] whether ways have started there */
+    bool *began; /* [n_visits] whether ways have started at the operation */
     int64_t n_left_out;
     int64_t joint_ns[TM_LANES]; /* time of each rank's latest operation that joins ranks */
 } reduction;
@@ -80,8 +79,8 @@ static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
     r->stops[node].boundary = number;
 }
 
-/* Assigns keys to the operations, in order of time. If node i becomes a joint later, its key is i +
- * the number of operations before it. */
+/* Assigns keys to the operations, in order of time. The key of node i, if it becomes a joint, is i
+ * + the number of operations before it. */
 static void number_visits(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
@@ -167,7 +166,8 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     return true;
 }
 
-/* Returns a single way of length 0 from an operation or the root; NULL when out of memory. */
+/* Returns labels with one way of length 0, from an operation or the root; NULL when out of
+ * memory. */
 static tm_labels *begin_at(reduction *r, uint32_t from) {
     tm_labels *labels = tm_labels_new(&r->pool, 1);
     if (!labels)
@@ -180,8 +180,8 @@ static tm_labels *begin_at(reduction *r, uint32_t from) {
     return labels;
 }
 
-/* Returns the ways to the source of an edge. Sets *last if no other edge needs them: the caller
- * then owns them. Otherwise they must not be changed. NULL when out of memory. */
+/* Returns the ways to an edge's source. Sets *last if no other edge needs them; the caller then
+ * owns them, otherwise it must not change them. NULL when out of memory. */
 static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
     *last = true;
     if (from & TM_FROM_VISIT) /* this bit is also set in TM_FROM_ROOT */
@@ -225,7 +225,7 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
 }
 
 /* Returns how many ways need not be copied if the ways over the other edges are merged into those
- * over this edge; 0 if other nodes still need the ways of its source. */
+ * over this edge. 0 if other nodes still need the ways of this edge's source. */
 static size_t worth_of(const reduction *r, uint32_t edge) {
     const uint32_t from = r->graph->edges[edge].from;
     if (from & TM_FROM_VISIT)
@@ -241,8 +241,8 @@ static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a
     return r->batch ? above : above > 0;
 }
 
-/* Marks the ways that are redundant because of the ways through the operation of way `by`: all such
- * ways of the ranks in `ranks`, and only new ways of the ranks in `of_new`. */
+/* Marks ways that are redundant because of the ways through the operation of way `by`: all of them
+ * on the ranks in `ranks`, only new ways on the ranks in `of_new`. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
@@ -268,14 +268,14 @@ static void find_implied(const reduction *r, const tm_ways *here, size_t by, uin
     }
 }
 
-/* Compares ways with those through each rank's latest operations, excluding the root. Skips pairs
- * that were compared before and have not changed.
+/* Compares ways with those through each rank's latest operations (not the root). Skips pairs that
+ * were compared before and have not changed.
  * @param latest  [n] out, initially 0: one bit per rank */
 static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t *implied,
                                 uint8_t *latest) {
     const bool anew = here->settled != r->now;
     size_t last = here->n, n[TM_LANES] = {0};
-    uint8_t ranks = r->all; /* that have fewer than LATEST so far */
+    uint8_t ranks = r->all; /* ranks with fewer than LATEST so far */
     if (here->from[last - 1] == TM_FROM_ROOT)
         last--;
     for (size_t by = last; by-- > 0 && ranks;) {
@@ -298,8 +298,8 @@ static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
         ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
 }
 
-/* Removes redundant ways. A way that makes another one redundant may itself be removed, because a
- * way through a later operation makes both redundant. */
+/* Removes redundant ways. A way that makes another one redundant may itself be removed: a way
+ * through a later operation then makes both redundant. */
 static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
     bool settled = true, fewer = false;
@@ -313,7 +313,7 @@ static bool prune(reduction *r, tm_ways *here) {
     memset(implied, 0, 2 * here->n);
     hold_against_latest(r, here, implied, latest);
     for (size_t i = 0; i < here->n; i++) {
-        /* otherwise other operations are the latest now */
+        /* otherwise, other operations are now the latest */
         settled = settled && !(implied[i] & latest[i]);
         fewer = fewer || implied[i];
         const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
@@ -350,13 +350,13 @@ static tm_labels *gather(reduction *r, uint32_t node) {
 /* Returns the ways to a node; NULL when out of memory. */
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
-    if (behind - first == 1) /* redundant ways were removed at its source */
+    if (behind - first == 1) /* redundant ways were already removed at the source */
         return over_edge(r, first);
     /* a node without in-edges depends only on the root */
     return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
 }
 
-/* Adds a link; returns its times, to be set, or NULL when out of memory. */
+/* Adds a link. Returns its times, which the caller sets; NULL when out of memory. */
 static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
     uint32_t *key = tm_vec_push(&r->room.from);
     uint8_t *ranks = tm_vec_push(&r->room.alive);
@@ -367,7 +367,7 @@ static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
     return tm_vec_append(&r->room.ns, NULL, r->pool.width);
 }
 
-/* Adds a link for a way to a node. */
+/* Adds a link for one of the ways to a node. */
 static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t alive) {
     const tm_ways *ways = labels->ways;
     const int64_t *way = ways->ns + i * r->pool.width;
@@ -377,7 +377,7 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* After a way to an arrival was dropped, makes sure that the arrival is never before its recorded
+/* If a way to an arrival was dropped: makes sure that the arrival is never before its recorded
  * time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
@@ -413,7 +413,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     return true;
 }
 
-/* Counts the operations with keys below a node's. */
+/* Counts the operations with keys below that of a node. */
 static size_t visits_before_key(const reduction *r, uint32_t node) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t low = 0, high = r->graph->visits.n;
@@ -445,8 +445,8 @@ static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
     return low;
 }
 
-/* Whether a part is selected: about one in APART is, by its hash, so that there is no regular
- * pattern. */
+/* Returns whether a part is one of about one in APART that are selected, by hash, so that there is
+ * no regular pattern. */
 static bool is_apart(uint32_t part) {
     return part * UINT32_C(0x9E3779B9) < UINT32_MAX / APART;
 }
@@ -472,8 +472,9 @@ static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
     return r->batch ? r->workspace->ns[node].ns[lane] : r->graph->ns[node];
 }
 
-/* Whether a node can become a joint of a rank: all its ways start before it, and no operation or
- * other joint has the same time. Otherwise the order of keys might differ from the job's. */
+/* Returns whether a node can become a joint of a rank: all its ways start before it, and no
+ * operation or other joint has the same time. (Otherwise the order of keys might differ from the
+ * job's.) */
 static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
     const int64_t ns = node_ns(r, node, lane);
     const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
@@ -486,13 +487,14 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
         (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
-    /* In a batch, the order of keys is that of one rank's times. */
+    /* In a batch, keys are in the order of one rank's times. */
     const size_t by_key = r->batch ? visits_before_key(r, node) : before;
     r->differs = r->differs || before != by_key;
     return true;
 }
 
-/* Ends the ways of some ranks at a node, and starts new ones there; NULL when out of memory. */
+/* Ends the ways of some ranks at a node, and starts a new way for each there; NULL when out of
+ * memory. */
 static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
     const size_t width = r->pool.width;
     const tm_ways *ways = here->ways;
@@ -524,9 +526,9 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
     return anew;
 }
 
-/* Makes a node with too many ways a joint, at which all later ways of the rank start. Without
- * joints, the number of ways would grow with each operation, as long as old ways stay the longest
- * in some set. NULL when out of memory. */
+/* Makes a node with too many ways a joint: all later ways of the rank start there. Without joints,
+ * the number of ways could grow with each operation, because old ways may stay the longest in some
+ * set. NULL when out of memory. */
 static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
     const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
     uint8_t ranks = 0;
@@ -568,19 +570,19 @@ static bool reduce_graph(reduction *r) {
     return true;
 }
 
-/* Returns the id of a joint. Other ids with the highest bit are hashes, so they may be equal to it;
- * but operations are identified by time and id. */
+/* Returns the id of a joint. An id that is a hash may be equal to it, but operations are identified
+ * by time and id. */
 static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t node) {
     return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
 }
 
-/* The boundary nodes of a rank, in the order in which they are written: operations and joints by
+/* The boundary nodes of a rank in the order in which they are written: operations and joints by
  * time, then steps. */
 typedef struct listing {
     size_t lane, n, n_keyed;
     uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */
     uint32_t *order; /* owned; [n] boundary nodes in order */
-    uint32_t *place; /* owned; [boundaries] index of each in `order` */
+    uint32_t *place; /* owned; [boundaries] index of each boundary node in `order` */
 } listing;
 
 static void list_keyed(const reduction *r, listing *l) {

@@ -20,13 +20,14 @@ void tm_replay_free(tm_replay *replay) {
     *replay = (tm_replay){0};
 }
 
-/* State while a job is built. Targets are numbered in the order in which they occur. */
+/* State while a job is built. Targets are numbered in the order of their first occurrence. */
 typedef struct assembly {
     tm_replay *job;
     tm_vec ranks;       /* of tm_reduced, ascending */
     tm_keys operations; /* of tm_boundary */
     tm_keys steps;      /* of int64_t */
-    tm_vec targets;     /* of uint32_t: each rank's operations and steps, numbers, then indices */
+    tm_vec targets;     /* of uint32_t: targets of each rank's operations and steps; at first
+                           numbers, then indices */
 } assembly;
 
 static int by_rank(const void *a, const void *b) {
@@ -76,8 +77,8 @@ static bool number_targets(assembly *a) {
     return true;
 }
 
-/* Returns the keys in order, and sets the index in this order for each key's number. NULL when out
- * of memory. */
+/* Returns the keys in order, and sets places[number of a key] to its index in this order. NULL when
+ * out of memory. */
 static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), uint32_t *places) {
     size_t n = keys->keys.n, size = keys->keys.size;
     char *sorted = malloc((n + 1) * size);
@@ -92,7 +93,7 @@ static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), 
     return sorted;
 }
 
-/* Converts target numbers to indices: operations, then steps. */
+/* Converts target numbers to indices, in the order of operations, then steps. */
 static bool order_targets(assembly *a) {
     tm_replay *job = a->job;
     const tm_reduced *ranks = a->ranks.data;
@@ -115,8 +116,8 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Sets `first` to the index of each target's first link, one entry too far to the right, which
- * placing the links corrects. */
+/* Sets `first` to the index of each target's first link, shifted by one place; placing the links
+ * corrects this. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;
@@ -130,7 +131,7 @@ static void count_links(const assembly *a) {
         first[i] += first[i - 1];
 }
 
-/* Places the links rank by rank, so that those of a target are ordered by rank.
+/* Places the links rank by rank, so that links into one target are in the order of ranks.
  * @param times  [links] out: each link's weights */
 static void place_links(const assembly *a, const int64_t **times) {
     const uint32_t *targets = a->targets.data;
@@ -150,7 +151,7 @@ static void place_links(const assembly *a, const int64_t **times) {
     }
 }
 
-/* Copies the weights into one row per set, a few links at a time so that writes stay in the
+/* Copies the weights into a row for each set, a few links at a time so that writes stay in the
  * cache. */
 static bool lay_out(tm_replay *replay) {
     enum { AT_ONCE = 16 };
@@ -159,7 +160,7 @@ static bool lay_out(tm_replay *replay) {
         const size_t left = replay->n_links - link, n_here = left < AT_ONCE ? left : AT_ONCE;
         for (size_t set = 0; set < replay->n_sets; set++)
             for (size_t i = 0; i < n_here; i++) {
-                assert(replay->times[link + i]); /* each link is placed */
+                assert(replay->times[link + i]); /* all links were placed */
                 replay->ns[set * replay->n_links + link + i] = replay->times[link + i][set];
             }
     }
@@ -172,7 +173,7 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
     tm_replay *job = a->job;
     if (!read_ranks(a, words, n_words) || !number_targets(a) || !order_targets(a))
         return false;
-    size_t n = job->n_links + 1; /* malloc(0) may return NULL */
+    size_t n = job->n_links + 1; /* not 0, because malloc(0) may return NULL */
     job->n_ranks = a->ranks.n;
     job->ranks = malloc((job->n_ranks + 1) * sizeof *job->ranks);
     job->first = calloc(job->n_operations + job->n_steps + 2, sizeof *job->first);
@@ -229,7 +230,7 @@ static inline int64_t weight_of(const tm_replay *job, const uint8_t *set_of_rank
     return job->ns ? job->ns[set * job->n_links + link] : job->times[link][set];
 }
 
-/* Returns the time of a link's source; the root is at 0. */
+/* Returns the time of a link's source; 0 for the root. */
 static inline int64_t source_ns(const tm_replay *job, const int64_t *ns, size_t link) {
     return job->from[link] == TM_FROM_ROOT ? 0 : ns[job->from[link]];
 }
@@ -300,14 +301,14 @@ void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, con
     }
 }
 
-/* What is needed to walk back along a path. */
 typedef struct walk {
     const tm_replay *job;
     const uint8_t *set_of_rank;
     const int64_t *ns;
 } walk;
 
-/* Of two links of one rank: whether the source of a is later. The root comes before all others. */
+/* Returns whether the source of link a is later than that of link b of the same rank. The root
+ * comes before all others. */
 static bool is_later(const walk *w, size_t a, size_t b) {
     uint32_t from = w->job->from[a], other = w->job->from[b];
     if (from == TM_FROM_ROOT || other == TM_FROM_ROOT)
@@ -370,8 +371,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     return true;
 }
 
-/* Whether a step counts and the next one does not. Of consecutive steps that count, T depends only
- * on the end of the last one. */
+/* Returns whether a step counts and the next one does not. Of consecutive steps that count, T
+ * depends only on the last end. */
 static bool ends_stretch(const tm_replay *replay, size_t k) {
     const bool *counts = replay->counts;
     return k + 1 == replay->n_steps ? !counts || counts[k] : counts && counts[k] && !counts[k + 1];

@@ -1,19 +1,18 @@
-/* The whole job reduced to operations and ends of steps. One evaluation takes milliseconds, for
+/* The whole job, reduced to operations and ends of steps. It can be evaluated in milliseconds for
  * any choice of a weight set per rank.
  *
  * Operations are ordered by (last_ns, operation), so that no link leads to an earlier one; steps
  * come after them. An operation or step is identified by its index in that order, a rank by its
- * index among the
- * ranks. */
+ * index among the ranks. */
 #ifndef TMERGE_REPLAY_REPLAY_JOB_H
 #define TMERGE_REPLAY_REPLAY_JOB_H
 
 #include "base/list.h"
 #include "replay/job/reduce.h"
 
-/** Stands for no latest time: nothing depends on it. */
+/** In place of a latest time: nothing depends on this. */
 #define TM_REPLAY_NEVER INT64_MAX
-/** A time before any other, of which sums do not overflow. */
+/** A time before all others. Sums of it do not overflow. */
 #define TM_REPLAY_UNREACHED (INT64_MIN / 4)
 
 typedef struct tm_replay {
@@ -22,9 +21,9 @@ typedef struct tm_replay {
     int64_t *ranks;          /* [n_ranks] ascending */
     tm_boundary *operations; /* [n_operations] ascending in (last_ns, operation) */
     int64_t *steps;          /* [n_steps] numbers of the steps of all ranks, ascending */
-    bool *counts;            /* owned; [n_steps] steps whose time counts; NULL: all */
+    bool *counts;            /* owned; [n_steps] whether a step's time counts; NULL: all count */
     size_t *first;           /* [n_operations + n_steps + 1] index of the first link to each */
-    uint32_t *from; /* [n_links] source: an operation, or TM_FROM_ROOT; the links to a target are
+    uint32_t *from; /* [n_links] source: an operation, or TM_FROM_ROOT. Links to one target are
                        sorted by rank */
     uint32_t *rank; /* [n_links] index of the rank */
     int64_t *ns;    /* [n_sets][n_links] weights; NULL after tm_replay_open, which sets `times` */
@@ -36,15 +35,15 @@ typedef struct tm_replay {
  * Builds the job from the reduced graphs of its ranks.
  *
  * @param words  [n_words] of tm_reduce for all ranks, each once, in any order
- * @param out    freed by the caller; does not depend on the order of ranks
+ * @param out    freed by the caller
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * The same, but leaves the weights in @p words. Used for many sets, each of which is evaluated
- * once, all together.
+ * Like tm_replay_build, but leaves the weights in @p words. For many sets that are all evaluated
+ * together, once.
  * @param words  must stay valid as long as the job
  */
 tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out,
@@ -57,15 +56,16 @@ void tm_replay_free(tm_replay *replay);
 tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Computes the earliest time of everything.
+ * Computes the time of each operation and end of a step.
  *
  * @param set_of_rank  [n_ranks] weight set of each rank
- * @param ns           [n_operations + n_steps] since the root: the operations, then E_k of each
- *                     step, the latest end of any step up to it, at least 0
+ * @param ns           [n_operations + n_steps] since the root: operations, then E_k: the latest end
+ *                     of any step up to k, at least 0
  */
 void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int64_t *ns);
 
-/** Same with each set for all ranks, all sets in one pass, for a job from tm_replay_open.
+/** Like tm_replay_forward, once with each set for all ranks, all in one pass. For a job from
+ * tm_replay_open.
  * @param ns  [n_operations + n_steps][n_sets] */
 void tm_replay_forward_all(const tm_replay *replay, int64_t *ns);
 
@@ -73,12 +73,12 @@ void tm_replay_forward_all(const tm_replay *replay, int64_t *ns);
  * steps. */
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
 
-/** Same, from the ends of steps [n_steps] only. */
+/** The same, from the ends of steps [n_steps]. */
 int64_t tm_replay_total_of(const tm_replay *replay, const int64_t *ends);
 
 /**
- * Computes the latest time of everything that does not delay the end of the last step. The
- * difference to the actual time is slack.
+ * Computes the latest time of each operation and step at which the last step would not end later.
+ * The difference to the actual time is slack.
  *
  * @param ns       of tm_replay_forward
  * @param late_ns  [n_operations + n_steps] TM_REPLAY_NEVER if no step's end depends on it
@@ -86,9 +86,9 @@ int64_t tm_replay_total_of(const tm_replay *replay, const int64_t *ends);
 void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                         int64_t *late_ns);
 
-/** A link of a critical path, in which the rank waits for no other. */
+/** A link of a critical path. The rank does not wait in it. */
 typedef struct tm_hop {
-    /* duration of the hop; if the path is cut, only of its part after the cut */
+    /* times of the hop; if the path is cut in it, only of the part after the cut */
     int64_t begin_ns, end_ns;
     size_t link;
     uint32_t from; /* operation, or TM_FROM_ROOT */
@@ -103,7 +103,7 @@ typedef struct tm_hop {
  * first).
  *
  * @param ns        of tm_replay_forward with the same weights
- * @param step      its index; yields no hops if it ended by since_ns
+ * @param step      its index; no hops if it ended by since_ns
  * @param since_ns  E_(k - 1), 0 for the first step; INT64_MIN: the whole path, from the root
  * @param hops      of tm_hop: replaced by this path, in the order of time
  * @return          false when out of memory
@@ -111,12 +111,12 @@ typedef struct tm_hop {
 bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                     size_t step, int64_t since_ns, tm_vec *hops) TM_MUST_CHECK;
 
-/** Finds the whole path to the last step's end. If not all steps count, concatenates the paths to
- * the last step of each run of counted steps. Replaces hops. False when out of memory. */
+/** Finds the whole path, to the last step's end. If not all steps count, finds the paths to the
+ * last step of each run of counted steps. Replaces hops. False when out of memory. */
 bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                      tm_vec *hops) TM_MUST_CHECK;
 
-/** Finds the rank that has most of these paths, the lowest of several; -1 if there is no path.
+/** Finds the rank on which most of these paths is, the lowest of several; -1 if there is no path.
  * TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_busiest(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                             int64_t *rank, tm_error *err) TM_MUST_CHECK;

@@ -5,9 +5,9 @@
 #include "base/keys.h"
 #include "reduce.h"
 
-/** Sets that can be chosen per rank. Those named EXPLAINED have no unexplained time. IDEAL takes
- * the smaller weight if only two ranks can be compared. Transfers belong to no rank, and have their
- * usual time only in IDEAL sets. */
+/** Sets that can be chosen per rank. Sets named EXPLAINED have no unexplained time. If only two
+ * ranks can be compared, IDEAL sets have the smaller weight. Transfers belong to no rank; only in
+ * IDEAL sets they have their usual time. */
 enum {
     TM_SET_RECORDED,
     TM_SET_RECORDED_EXPLAINED,
@@ -31,52 +31,52 @@ void tm_scaled_free(tm_scaled *scaled);
 /** Returns the factor of an operation; 1 if it has none. */
 double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation);
 
-/** A change of the weights of some edges on all ranks. It makes two sets: with the change, and the
- * same without unexplained time. */
+/** A change of the weights of some edges on all ranks. It has two sets: with and without
+ * unexplained time. */
 typedef struct tm_change {
-    uint16_t kinds; /* bits by tm_edge_kind: the kinds of edges that it applies to */
-    uint8_t flags;  /* applies only to edges with any of these flags; 0: all */
-    uint8_t mark;   /* applies only to edges with this mark; 0: all */
-    double factor;  /* factor for the recorded weight; NaN: the peers' weight instead; INFINITY: the
-                       usual weight */
-    /* if not NULL, used instead: factors of a user's scenario, by tm_edge.part - 1 */
+    uint16_t kinds; /* bits by tm_edge_kind: the kinds of edges that change */
+    uint8_t flags;  /* only edges with one of these flags change; 0: all */
+    uint8_t mark;   /* only edges with this mark change; 0: all */
+    double factor;  /* factor of the recorded weight; NaN: the peers' weight instead; INFINITY: the
+                       usual weight instead */
+    /* not NULL: used instead of `factor`: factors of a user's scenario, by tm_edge.part - 1 */
     const double *factors;
-    /* if not NULL, used instead: two factors for each rank of the process, for compute kernels
-     * and for all other work except sends and receives */
+    /* not NULL: used instead: two factors for each rank of the process, for compute kernels and for
+     * all other work except sends and receives */
     const double *of_rank;
-    const tm_scaled *of_operation; /* if not NULL, used instead: factors by operation */
+    const tm_scaled *of_operation; /* not NULL: used instead: factors by operation */
 } tm_change;
 
 /** Maximum number of kernels that are evaluated: those with the most time on the path. */
 enum { TM_KERNELS_MAX = 16 };
 
-/** Changes evaluated together, at most 64. The kind and the mark of an edge select the changes that
+/** Changes that are evaluated together, at most 64. An edge's kind and mark select the changes that
  * may apply to it. */
 typedef struct tm_sets {
     const tm_change *changes; /* [n]; change i has the sets 2 i and 2 i + 1 */
     size_t n;
-    const uint8_t *marks;  /* by name id: marks of kernels, or NULL */
-    const uint32_t *names; /* by row: name id of the event or call, of the current rank */
+    const uint8_t *marks;  /* by name id: marks of kernels; or NULL */
+    const uint32_t *names; /* by row: name id of the current rank's event or call */
     const uint8_t *pairs;  /* by name id: 1 for kernels that send or receive; NULL if not needed */
-    size_t rank; /* index of the rank among those of its process; for a batch, of its first rank */
-    /* bit i: change i may apply to edges of this kind, mark, or with a part */
+    size_t rank;           /* index of the rank, or of a batch's first rank, in its process */
+    /* bit i: change i may apply to edges of this kind; with this mark; with a part */
     uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part;
 } tm_sets;
 
 void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
 
-/** Returns the factor of change @p i for an edge. All ranks of a batch are of one stage. */
+/** Returns change @p i's factor for an edge. All ranks of a batch are of one stage. */
 double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge);
 
-/** Returns the changes (bit i: change i) that apply to an edge, ignoring their flags. */
+/** Returns the changes (bit i: change i) that apply to an edge, if it has their flags. */
 uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge);
 
-/** Implementations of tm_weigh: for the sets of ranks (no context), and for changes. @param context
- * tm_sets */
+/** Implementations of tm_weigh: for the sets of ranks (no context), and for changes (@param context
+ * tm_sets). */
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
-/** Return the same two functions for a batch, compiled for this processor's instruction set. */
+/** Return these two functions for a batch, compiled for this processor's instruction set. */
 tm_weigh_batch *tm_sets_weigh_batch(void);
 tm_weigh_batch *tm_sets_weigh_batch_changes(void);
 

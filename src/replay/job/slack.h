@@ -1,12 +1,12 @@
-/* Slack: how much later everything on a rank could be without delaying the end of the job. */
+/* Slack: how much later the events of a rank could be without delaying the end of the job. */
 #ifndef TMERGE_REPLAY_SLACK_H
 #define TMERGE_REPLAY_SLACK_H
 
 #include "replay/graph/graph.h"
 
 typedef struct tm_slack {
-    int64_t least_ns; /* minimum slack over the rank; -1 if no step's end depends on the rank */
-    int64_t near_ns;  /* time of compute and copies with less slack than a limit */
+    int64_t least_ns; /* minimum over the rank's events; -1 if no step's end depends on the rank */
+    int64_t near_ns;  /* time of compute and copies with a slack below the limit */
 } tm_slack;
 
 /**
@@ -29,17 +29,17 @@ typedef struct tm_slack_run {
     uint32_t n; /* number of events */
 } tm_slack_run;
 
-/** Times of nodes. Those of node v are at index v * stride. */
+/** Times of nodes; those of node v are at index v * stride. */
 typedef struct tm_slack_times {
-    /* recorded times, latest times; of a rank in a batch, they point to its lane */
+    /* recorded and latest times; for a rank of a batch, its lane */
     const int64_t *ns, *late_ns;
     size_t stride;
 } tm_slack_times;
 
 /**
- * Appends the slack of the events of a rank's streams, stream by stream: one run for adjacent
- * events with equal slack. If there are too many runs, adjacent ones with similar slack are merged,
- * the most similar first; a run then has the minimum and maximum slack.
+ * Appends the slack of a rank's events, stream by stream: a run for adjacent events with equal
+ * slack. If there are too many runs, adjacent ones are merged, those with the most similar slack
+ * first; a run then has the minimum and maximum slack.
  *
  * @param graph  of the rank, or the one that its batch shares
  * @param most   maximum number of runs; each stream has at least one

@@ -1,9 +1,9 @@
 /* Own work of each rank, without waits, summed so that ranks of one role can be compared.
  *
- * The places of a step (peers.h) are assigned by hash to a few parts of the step: each part is then
- * a sample of all of the step's work, so an effect on the whole step shows in every part. Places
- * that some ranks of a role lack are included only if the ranks are known to do the same work at
- * others (extras_sum.h). */
+ * The places of a step (peers.h) are assigned to a few parts of the step by hash. Each part is a
+ * sample of the whole step's work, so an effect on the whole step shows in every part. Places that
+ * some ranks of a role lack count only if the ranks are known to do the same work elsewhere
+ * (extras_sum.h). */
 #ifndef TMERGE_REPLAY_WORKS_H
 #define TMERGE_REPLAY_WORKS_H
 
@@ -22,9 +22,9 @@ typedef enum tm_works_kind {
     TM_N_WORKS
 } tm_works_kind;
 
-/** Header of a rank's sums; followed by [TM_N_WORKS][rows] sums in ns. */
+/** Header of a rank's sums. [TM_N_WORKS][rows] sums in ns follow. */
 typedef struct tm_works_rank {
-    int64_t rank, stage, host; /* stage: -1 without pipeline; host: name id, -1 unknown */
+    int64_t rank, stage, host; /* stage: -1 without pipeline; host: name id; -1 unknown */
 } tm_works_rank;
 
 enum { TM_WORKS_RANK_WORDS = 3 };
@@ -32,7 +32,7 @@ enum { TM_WORKS_RANK_WORDS = 3 };
 /** The sums of all ranks. */
 typedef struct tm_works {
     size_t n_rows;
-    int64_t *steps; /* owned; [n_rows] step number of each row, ascending */
+    int64_t *steps; /* owned; [n_rows] the step number of each row, ascending */
     tm_vec ranks;   /* of int64_t[TM_WORKS_RANK_WORDS + TM_N_WORKS * n_rows], ascending in stage,
                        then rank */
 } tm_works;

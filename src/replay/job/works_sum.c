@@ -61,7 +61,7 @@ static int64_t work_of(const tm_peer_weights *w, bool call) {
 }
 
 /* Adds an item's work to the sums.
- * @param sum  of its place, at the index that sum_at returned */
+ * @param sum  of the item's place, at the index from sum_at */
 static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
                      int64_t *sum) {
     const int64_t ns = work_of(w, call);
@@ -98,7 +98,8 @@ void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *c
     }
 }
 
-/* Returns the rows of calls; NULL when out of memory. @param places  [n] */
+/* Returns the row of each call; NULL when out of memory.
+ * @param places [n] */
 static size_t *rows_of(const tm_works_of *of, const uint32_t *places, size_t n) {
     const uint64_t *hashes = of->places->keys.keys.data;
     size_t *rows = malloc((n + 1) * sizeof *rows);

@@ -20,8 +20,8 @@ static bool is_compared(const tm_instance *i) {
     return i->state == TM_INSTANCE_COMPLETE && i->n > 1 && (i->waits || i->transfers);
 }
 
-/* Lists the hosts of an operation in @p hosts, each once, ascending. Returns their number; 0 if
- * one is unknown. */
+/* Lists the hosts of an operation, ascending, in @p hosts. Returns their number; 0 if one is
+ * unknown. */
 static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *host_of,
                          const void *context, int64_t *hosts) {
     size_t kept = 0;
@@ -39,13 +39,13 @@ static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *ho
 }
 
 static tm_links_class class_of(const tm_comm_record *r, size_t n, size_t n_hosts) {
-    /* Two ranks are one group, whichever of them sends. */
+    /* Two ranks are one group, whichever of the two sends. */
     const bool pair = tm_collective_is_one_way(r->kind);
     return (tm_links_class){pair ? TM_COLL_SENDRECV : r->kind, r->bytes, (int64_t)n,
                             (int64_t)n_hosts};
 }
 
-/* Time of an operation. */
+/* Time that an operation took. */
 typedef struct taken {
     tm_links_class class;
     uint64_t group;
@@ -82,7 +82,7 @@ static int64_t shortest(const tm_comm_record *r, size_t n) {
     return ns;
 }
 
-/* Lists every operation over several hosts, and the hosts of each group once. */
+/* Lists every operation that involves several hosts, and once the hosts of each group. */
 static bool list_taken(const tm_collectives *c, tm_links_host_of *host_of, const void *context,
                        tm_vec *all, tm_vec *members) {
     const tm_instance *instances = c->instances.data;
@@ -146,7 +146,7 @@ static int by_link(const void *a, const void *b) {
 }
 
 typedef struct field {
-    const tm_links_time *links; /* [n] by class, the slowest first */
+    const tm_links_time *links; /* [n] sorted by class; within a class the slowest first */
     size_t n;
     const tm_vec *members; /* of tm_links_member */
     int64_t *scratch;      /* [n] */
@@ -157,8 +157,8 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median time of those links [first, end) that involve a host, or of those that do
- * not. */
+/* Returns the median time of those links [first, end) that involve a host or, without @p across, of
+ * the others. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -167,8 +167,8 @@ static int64_t median_of(const field *f, size_t first, size_t end, int64_t host,
     return n > 0 ? tm_median_any(f->scratch, n) : -1;
 }
 
-/* Compares the links [first, end) of a class with and without a host. False if there is nothing to
- * compare. */
+/* Compares the links [first, end) of a class that involve a host with those that do not. False if
+ * there is nothing to compare. */
 static bool compare_class(const field *f, size_t first, size_t end, int64_t host,
                           tm_links_slow *out, bool *slow) {
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -196,7 +196,7 @@ static size_t end_of_class(const field *f, size_t first) {
     return end;
 }
 
-/* Whether a host's transfers are slow in every comparable class of sufficient size.
+/* Returns whether a host's transfers are slow in every class that must show it.
  * @param slow  of tm_links_slow; replaced */
 static bool test_host(const field *f, int64_t host, tm_vec *slow, bool *ok) {
     int64_t smallest = LARGE_BYTES;
@@ -226,7 +226,7 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Whether all groups of the slow classes that contain one of two hosts also contain the other. */
+/* Returns whether, in the slow classes, groups with one of two hosts always have the other, too. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&
@@ -241,7 +241,7 @@ static int by_time(const void *a, const void *b) {
     return of_x != of_y ? (of_x > of_y ? -1 : 1) : by_class(&x->class, &y->class);
 }
 
-/* Lists the hosts of the slowest group of each class. Only these can be slow. */
+/* Lists the hosts of the slowest group of each class. No other host can be slow. */
 static bool list_candidates(const field *f, tm_keys *hosts) {
     const tm_links_member *m = f->members->data;
     for (size_t i = 0; i < f->n; i = end_of_class(f, i))

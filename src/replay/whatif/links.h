@@ -1,7 +1,6 @@
 /* Finds a host with slow transfers. Compares the operations of the host with operations of other
  * hosts that have the same kind, size, and number of ranks and hosts. The time of an operation is
- * that of its shortest kernel, which is on the rank that arrived last. So clocks need not be
- * fitted. */
+ * that of its shortest kernel, that of the rank that arrived last. So clocks need not be fitted. */
 #ifndef TMERGE_REPLAY_LINKS_H
 #define TMERGE_REPLAY_LINKS_H
 
@@ -13,7 +12,7 @@ typedef struct tm_links_class {
     int64_t kind, bytes, n_ranks, n_hosts;
 } tm_links_class;
 
-/** Times of those operations of a group that are of one class. Sent as bytes. */
+/** Times of a group's operations of one class. Sent as bytes. */
 typedef struct tm_links_time {
     tm_links_class class;
     uint64_t group;                     /* as in tm_comm_record */
@@ -26,17 +25,18 @@ typedef struct tm_links_member {
     int64_t host; /* name id */
 } tm_links_member;
 
-/** A class whose operations are slow when they involve the host. Sent as bytes. */
+/** A class whose operations are slow if they involve the host. Sent as bytes. */
 typedef struct tm_links_slow {
     tm_links_class class;
     int64_t count, ns,
-        others_ns; /* operations with the host, their median, and that of the others */
+        others_ns; /* operations with the host, their median time, and that of the others */
 } tm_links_slow;
 
 /** Result. */
 typedef struct tm_links {
-    tm_vec hosts; /* of int64_t: name ids of hosts; several if they always occur together */
-    tm_vec slow;  /* of tm_links_slow, largest total time first */
+    tm_vec hosts; /* of int64_t: name ids of the slow host, or of several that always occur
+                     together */
+    tm_vec slow;  /* of tm_links_slow, the largest total time first */
 } tm_links;
 
 #define TM_LINKS() ((tm_links){TM_VEC(int64_t), TM_VEC(tm_links_slow)})
@@ -77,7 +77,7 @@ typedef struct tm_links_factor {
     int64_t origin; /* process that holds a member */
 } tm_links_factor;
 
-/** Appends, for each member of operations that this process matched, the operation's factor. TM_OK;
+/** Appends a factor for each member of the slow host's operations that this process matched. TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_links_factors(const tm_collectives *collectives, tm_links_host_of *host_of,
                            const void *context, const tm_links *network, tm_vec *factors,

@@ -5,8 +5,8 @@
 
 #include "base/sorted.h"
 
-/* A fix is evaluated if it shortens the path by T / 2000 or more, and planned if it saves T / 200
- * or more in addition. */
+/* A fix is evaluated if it shortens the path by T / 2000 or more, and is in the plan if it saves T
+ * / 200 or more in addition. */
 enum { WORTH_TRYING = 2000, WORTH_PLANNING = 200, PLAN_MAX = 8 };
 
 void tm_fixer_free(tm_fixer *fixer) {
@@ -30,7 +30,7 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
     return tm_replay_total(fixer->replay, ns);
 }
 
-/* Adds to @p path_ns how much shorter each rank's hops are with a set than with set_of_rank. */
+/* Adds to @p path_ns how much shorter each rank's hops are with @p set than with set_of_rank. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;
@@ -108,9 +108,8 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix) {
                        fixer->total_ns - explained};
 }
 
-/* A rank that may be the next in the plan. */
 typedef struct candidate {
-    int64_t path_ns; /* how much fixing it shortens the path that remains */
+    int64_t path_ns; /* how much its fix shortens the remaining path */
     uint32_t rank;
 } candidate;
 
@@ -120,16 +119,15 @@ static int by_promise(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->rank, y->rank);
 }
 
-/* State while a plan is made. */
 typedef struct planning {
     tm_fixer *fixer;
     tm_fix_sets peer;
-    uint32_t ranks[PLAN_MAX]; /* ranks that are fixed so far, then the one that is evaluated */
+    uint32_t ranks[PLAN_MAX]; /* ranks that are fixed so far, then the candidate */
     size_t n;                 /* fixed ranks */
-    int64_t total_ns;         /* T with these ranks fixed */
-    tm_vec hops;              /* of tm_hop: critical path that remains */
+    int64_t total_ns;         /* T with the ranks of the plan fixed */
+    tm_vec hops;              /* of tm_hop: remaining critical path */
     tm_vec candidates;        /* of candidate */
-    int64_t *path_ns; /* [n_ranks] how much fixing each rank shortens the path that remains */
+    int64_t *path_ns; /* [n_ranks] how much the fix of each rank shortens the remaining path */
 } planning;
 
 /* Returns T with the first n ranks of the plan fixed. */
@@ -138,7 +136,7 @@ static int64_t total_of(const planning *p, size_t n) {
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* Lists the ranks whose fix shortens the remaining path enough, largest first. */
+/* Lists the ranks whose fix shortens the remaining path enough, the largest effect first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);
@@ -160,8 +158,8 @@ static bool find_candidates(planning *p) {
     return true;
 }
 
-/* Returns the candidate that saves most, or the first if none saves anything; path_ns is negative
- * if there is none. */
+/* Returns the candidate that saves most, or the first one if none saves anything; path_ns is
+ * negative if there are no candidates. */
 static candidate best_candidate(planning *p, int64_t *saved_ns) {
     const candidate *first = p->candidates.data;
     candidate best = p->candidates.n > 0 ? *first : (candidate){.path_ns = -1};
@@ -169,7 +167,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
     for (size_t i = 0; i < p->candidates.n; i++) {
         const candidate *c = (const candidate *)p->candidates.data + i;
         if (c->path_ns < *saved_ns)
-            break; /* the following ones cannot save more */
+            break; /* all further candidates save less */
         p->ranks[p->n] = c->rank;
         int64_t saved = p->total_ns - total_of(p, p->n + 1);
         if (saved > *saved_ns || (saved > 0 && saved == *saved_ns && c->rank < best.rank)) {
@@ -182,7 +180,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
 
 static bool make_plan(planning *p, tm_vec *plan) {
     size_t kept = 0;
-    int64_t kept_ns = p->fixer->total_ns; /* T with the kept ranks fixed */
+    int64_t kept_ns = p->fixer->total_ns; /* T with the ranks fixed that stay in the plan */
     while (p->n < PLAN_MAX) {
         int64_t saved_ns;
         if (!find_candidates(p))

@@ -10,10 +10,10 @@
 #include "replay/job/works.h"
 #include "split.h"
 
-/** What a row is about: value, word. Rows are in this order. */
+/** What a row is about: value, word. Rows are in the order of this list. */
 #define TM_WHATIF_LIST(X)                                                                          \
     X(SCENARIO, "scenario") /* the user's scenario */                                              \
-    X(PLAN, "plan") /* the plan: the rank that saves most, then this and the next one, ... */      \
+    X(PLAN, "plan")         /* the plan: row n fixes its first n ranks together */                 \
     X(RANK, "rank")                                                                                \
     X(HOST, "host")                                                                                \
     X(STAGE, "stage")                                                                              \
@@ -30,8 +30,8 @@ typedef enum tm_whatif_what {
         TM_N_WHATIF
 } tm_whatif_what;
 
-/** Kinds of work that can be fixed: word, edges, flags. Launch is the lag before an event's start:
- * after its call, or after the event that it waited for. */
+/** Kinds of work that can be fixed: word, edges, flags. Launch is the lag before an event's start,
+ * after its call or after the event that it waited for. */
 #define TM_FIX_KIND_LIST(X)                                                                        \
     X("compute", 1 << TM_EDGE_COMPUTE, 0)                                                          \
     X("copy", 1 << TM_EDGE_COPY, 0)                                                                \
@@ -55,14 +55,14 @@ extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
 typedef struct tm_whatif_item {
     int64_t id; /* depends on `what`: rank, stage, index of tm_fix_kinds, position in the plan, name
                    id of a host or kernel, or 0 for a scenario */
-    int64_t ranks;         /* number of ranks that it applies to */
+    int64_t ranks;         /* number of ranks that the fix applies to */
     int64_t path_ns;       /* time of the item on the recorded critical path */
     int64_t saved_ns;      /* T - T(fixed) */
-    int64_t saved_most_ns; /* the same, with both T without unexplained time */
+    int64_t saved_most_ns; /* saved_ns, computed without unexplained time */
     int64_t ideal_ns;      /* T if everything else has its peers' weights; -1 unknown */
-    int64_t next_rank;     /* rank that has most of the path after the fix; -1 unknown */
+    int64_t next_rank;     /* rank with most of the path after the fix; -1 unknown */
     uint8_t what;          /* tm_whatif_what */
-    bool tried; /* whether it was evaluated; not if it shortens the path by less than 0.05 % of T,
+    bool tried; /* whether it was evaluated. Not if it shortens the path by less than 0.05 % of T,
                    because it cannot save more */
 } tm_whatif_item;
 
@@ -70,7 +70,7 @@ typedef struct tm_whatif_step {
     int64_t number;
     int64_t ns;        /* recorded time of the step: E_k - E_(k - 1) */
     int64_t base_ns;   /* as in tm_replay_result */
-    int64_t ideal_ns;  /* its time with peers' weights */
+    int64_t ideal_ns;  /* the step's time with peers' weights */
     int64_t best_rank; /* rank whose fix shortens it most; -1 if none does */
     int64_t saved_ns;  /* by that fix */
 } tm_whatif_step;
@@ -82,37 +82,38 @@ typedef struct tm_whatif_rank {
 } tm_whatif_rank;
 
 typedef struct tm_replay_result {
-    tm_timebase base;   /* origin of its times */
-    int64_t world_size; /* number of ranks of the job according to the traces, -1 unknown */
-    tm_vec path_steps;  /* of tm_path_step */
-    tm_vec pieces;      /* of tm_path_piece, in the order of time */
-    tm_vec whole;       /* of tm_path_piece: the path that is not cut at ends of steps */
-    tm_vec items;       /* of tm_whatif_item */
-    tm_vec steps;       /* of tm_whatif_step */
-    tm_vec ranks;       /* of tm_whatif_rank, ascending */
-    tm_vec slacks;      /* of tm_slack_run, ascending in rank, then stream */
-    tm_works works;     /* own work of ranks, on process 0; its rows on every process */
-    tm_vec extras;      /* of tm_extra_row: work that peers do not run */
-    tm_vec stages;      /* of tm_split_stage; empty if none has more work */
-    tm_links network;   /* hosts with slow transfers, if any */
-    int64_t total_ns;   /* T */
-    int64_t job_ns;     /* T of all steps, also those that were not requested */
-    int64_t window_ns;  /* total length of the steps marked in traces, mean over ranks; 0 without */
-    int64_t base_ns;    /* time that slowdown and shares refer to: T; for traces of operations, T
-                           without unexplained time */
-    bool operations;    /* the traces hold operations instead of kernels */
-    int64_t ideal_ns;   /* T with peers' weights */
-    int64_t explained_ns;         /* T without unexplained time */
-    int64_t workers_ns, stage_ns; /* T with the worst ranks fixed, and with the last stage fixed;
-                                     -1: none */
-    /* total time of communication kernels, and of those that join no ranks */
+    tm_timebase base;     /* origin of its times */
+    int64_t world_size;   /* number of ranks of the job according to the traces; -1 unknown */
+    tm_vec path_steps;    /* of tm_path_step */
+    tm_vec pieces;        /* of tm_path_piece, in the order of time */
+    tm_vec whole;         /* of tm_path_piece: the path that is not cut at ends of steps */
+    tm_vec items;         /* of tm_whatif_item */
+    tm_vec steps;         /* of tm_whatif_step */
+    tm_vec ranks;         /* of tm_whatif_rank, ascending */
+    tm_vec slacks;        /* of tm_slack_run, ascending in rank, then stream */
+    tm_works works;       /* own work of ranks: `ranks` on process 0, `steps` on every process */
+    tm_vec extras;        /* of tm_extra_row: work that peers do not run */
+    tm_vec stages;        /* of tm_split_stage; empty if no stage has more work */
+    tm_links network;     /* hosts with slow transfers, if any */
+    int64_t total_ns;     /* T */
+    int64_t job_ns;       /* T of all steps, including those that were not requested */
+    int64_t window_ns;    /* total length of the steps that traces mark, mean over ranks; 0 without
+                             marks */
+    int64_t base_ns;      /* time that slowdown and shares refer to: T; for traces of operations, T
+                             without unexplained time */
+    bool operations;      /* the traces hold operations instead of kernels */
+    int64_t ideal_ns;     /* T with peers' weights */
+    int64_t explained_ns; /* T without unexplained time */
+    int64_t workers_ns, stage_ns; /* T with the worst ranks fixed; T with the last stage fixed; -1:
+                                     not computed */
+    /* total time of communication kernels, and of those whose operation joins no ranks */
     int64_t comm_ns, unmatched_ns;
     int64_t n_inferred;     /* number of inferred waits between streams */
     int64_t blocked_ns;     /* sum over all ranks of tm_graph.blocked_ns */
     int64_t n_ranks;        /* number of ranks with GPU events */
     int64_t uncertainty_ns; /* largest joint uncertainty of two clocks */
     const tm_names *names;  /* borrowed */
-    const char *scenario;   /* the scenario as the user typed it, borrowed; NULL for none */
+    const char *scenario;   /* the scenario as typed by the user, borrowed; NULL for none */
 } tm_replay_result;
 
 void tm_replay_result_init(tm_replay_result *result);

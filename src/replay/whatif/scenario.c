@@ -8,11 +8,11 @@
 #include "base/pattern.h"
 #include "result.h"
 
-/* Maximum factor: times must not overflow. */
+/* Maximum factor, so that times do not overflow. */
 enum { FACTOR_MAX = 1000 };
 
-/* Kinds of edges that a name selects, and those that are selected without a name or kind.
- * Communication needs a kind or a name, because it belongs to no rank. */
+/* Kinds of edges that a name selects, and kinds that are selected if neither name nor kind is
+ * given. Communication belongs to no rank, so it needs a name or a kind. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =
@@ -46,7 +46,6 @@ void tm_scenario_free(tm_scenario *scenario) {
     scenario->text = NULL;
 }
 
-/* State while one option is parsed. */
 typedef struct reading {
     const char *option, *text; /* as typed */
     tm_scenario_part *part;
@@ -60,7 +59,7 @@ static int find_kind(const char *text, size_t size) {
     return -1;
 }
 
-/* Returns the condition whose word and = begin a text, or TM_N_CONDITIONS. */
+/* Returns the condition that a text begins with ("rank="); TM_N_CONDITIONS if none. */
 static int find_condition(const char *text, const char *end) {
     int c = 0;
     for (; c < TM_N_CONDITIONS; c++) {
@@ -123,7 +122,7 @@ static tm_status take_rule(const reading *r, int condition, const char *text, tm
     tm_status status =
         *text ? tm_pattern_compile(text, REG_NOSUB, &out->regex, r->err)
               : refuse(r, "takes a regular expression after kernel= and operator=", "");
-    if (status != TM_OK) { /* so that regfree is not called */
+    if (status != TM_OK) { /* regfree must not be called then */
         free(r->part->texts[condition]);
         r->part->texts[condition] = NULL;
     }
@@ -241,13 +240,13 @@ tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t
     return TM_OK;
 }
 
-/* A part of the scenario, and a rank to which it is applied. */
+/* A rank to which a part of the scenario is applied. */
 typedef struct place {
     const tm_scenario *scenario;
     tm_scenario_part *part;
     const tm_timeline *timeline;
     const tm_graph *graph;
-    const uint8_t *inside; /* [n_events] whether it starts within a selected operator */
+    const uint8_t *inside; /* [n_events] whether the event starts within a selected operator */
     int64_t stage;
 } place;
 
@@ -290,7 +289,7 @@ static bool is_of_kind(const tm_edge *edge, const tm_fix_kind *kind) {
     return (kind->kinds >> edge->kind & 1) && (kind->flags == 0 || (edge->flags & kind->flags));
 }
 
-/* Whether a condition holds for an edge that belongs to an event or call. */
+/* Returns whether a condition holds for an edge of an event or call. */
 static bool edge_holds(const place *p, int condition, const tm_edge *edge, uint32_t row) {
     const tm_timeline *t = p->timeline;
     if (condition == TM_CONDITION_KIND)
@@ -309,7 +308,7 @@ static bool edge_holds(const place *p, int condition, const tm_edge *edge, uint3
     return call != TM_NO_EVENT && p->inside[call];
 }
 
-/* Returns the kinds of edges selected if no kind is given. */
+/* Returns the kinds of edges that a part without a kind selects. */
 static uint16_t usual_kinds(const tm_scenario_part *part) {
     if (part->texts[TM_CONDITION_KIND])
         return UINT16_MAX;

@@ -41,7 +41,7 @@ extern const char *const tm_condition_words[TM_N_CONDITIONS];
 /** The last stage of the job. */
 #define TM_STAGE_LAST INT64_C(-2)
 
-/** An expression, and which names match it. A name is tested when it first occurs. */
+/** An expression, and which names match it. A name is tested on its first occurrence. */
 typedef struct tm_name_rule {
     regex_t regex;
     uint8_t *known; /* owned; by name id: 0 not tested, 1 no, 2 yes; NULL before binding */
@@ -58,17 +58,17 @@ typedef struct tm_scenario_part {
 typedef struct tm_scenario {
     tm_vec parts;   /* of tm_scenario_part */
     tm_vec factors; /* of double: factor of each part. For --fix it is NaN (the peers' weight) if
-                       the part names ranks, else INFINITY (the usual weight) */
+                       the part names ranks; otherwise INFINITY (the usual weight) */
     char *text;     /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed; set by tm_scenario_bind */
     int64_t last_stage;
-    int64_t n_ranks; /* number of ranks of the job with selected edges; set after all edges were
+    int64_t n_ranks; /* number of ranks of the job with selected edges; set when all edges are
                         marked */
 } tm_scenario;
 
 #define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
 
-/** Maximum number of parts, because tm_edge.part is one byte. */
+/** Maximum number of parts: tm_edge.part is one byte. */
 enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
@@ -81,23 +81,23 @@ tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char 
                           tm_error *err) TM_MUST_CHECK;
 void tm_scenario_free(tm_scenario *scenario);
 
-/** Binds a scenario to the job's names, which must not change, before edges are marked.
- * @param last_stage  of the job's pipeline, -1 without one */
+/** Binds a scenario to the job's names. Call it before edges are marked; the names must not change
+ * afterwards.
+ * @param last_stage  of the job's pipeline; -1 without one */
 tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Matches of a part on a rank. */
+/** What a part matches on a rank. */
 typedef struct tm_scenario_found {
-    /* by condition: number of edges that match it, regardless of other conditions; for rank,
-     * host and stage, number of ranks */
+    /* by condition: number of edges that fulfil it; for rank, host and stage, number of ranks */
     int64_t alone[TM_N_CONDITIONS];
-    int64_t edges; /* number of edges that the whole part selects */
+    int64_t edges; /* number of edges that fulfil all conditions */
 } tm_scenario_found;
 
 /**
- * Marks the edges of a rank: tm_edge.part.
+ * Marks the selected edges of a rank: sets tm_edge.part.
  * @param stage  of the rank, -1 for none
- * @param found  [parts] added to
+ * @param found  [parts] incremented
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, int64_t stage,

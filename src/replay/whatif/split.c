@@ -11,10 +11,10 @@
 
 /* Layers ------------------------------------------------------------------------------------- */
 
-/* Stands for a transfer between stages, in a sequence of kernels. */
+/* In a sequence of kernels: a transfer between stages. */
 #define BORDER TM_NO_NAME
 
-/* A kernel or transfer. Ordered by launch. */
+/* A kernel or transfer, sorted by launch. */
 typedef struct asked {
     int64_t ns;
     uint32_t row, name;
@@ -26,7 +26,7 @@ static int by_time(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Returns the length of the longest contiguous part of a pass that repeats with period @p apart. */
+/* Returns the length of the longest part of a pass that repeats with period @p apart. */
 static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i + apart < n; i++) {
@@ -36,8 +36,8 @@ static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     return longest >= apart ? longest + apart : 0;
 }
 
-/* Counts how often a pass repeats one sequence of kernels that covers at least a third of it; 0 if
- * there is none. (In the last stage, a pass may contain both forward and backward.) */
+/* Counts the repetitions, in a pass, of a sequence of kernels that covers at least a third of it; 0
+ * if there is none. (In the last stage, a pass may contain forward and backward.) */
 static int64_t count_repeats(const asked *pass, size_t n) {
     enum { TRIED = 16 };
     size_t covered = 0, best = 1;
@@ -182,7 +182,8 @@ static int by_work(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Adds a kernel of one name and shape on [n] ranks, ordered by stage, to their work. */
+/* Adds a kernel of one name and shape to the work of the [n] ranks that run it, ordered by
+ * stage. */
 static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_keys *ranks,
                        tm_vec *works) {
     for (size_t i = 0; i < n; i++)
@@ -203,7 +204,7 @@ static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_ke
     return true;
 }
 
-/* Summarises a stage from its [n] ranks, which are sorted by work. */
+/* Makes a stage of its [n] ranks, which are sorted by work. */
 static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     const rank_work *middle = &v[(n - 1) / 2];
     tm_split_stage out = {.stage = v->stage,
@@ -219,7 +220,7 @@ static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     return out;
 }
 
-/* Uses the usual times if some stage has only one rank. */
+/* Replaces the work of all stages by the usual times if some stage has only one rank. */
 static void take_usual(tm_split_stage *v, size_t n) {
     bool one = false;
     for (size_t i = 0; i < n; i++)
@@ -245,7 +246,8 @@ static void mark(tm_split_stage *v, size_t n) {
     }
 }
 
-/* Whether the stages with more work are separated from the others. @param spreads  [n] scratch */
+/* Returns whether the stages with more work are far enough above the others.
+ * @param spreads [n] scratch */
 static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     const double least_share = 0.03, times = 3.0;
     int64_t least = INT64_MAX, most = -1;
@@ -262,7 +264,7 @@ static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     return gap >= least_share * (double)most && gap >= times * (double)tm_median_any(spreads, n);
 }
 
-/* If most stages are marked, marks the others instead. */
+/* If most stages are marked, marks the other ones instead. */
 static void name_fewer(tm_split_stage *v, size_t n) {
     size_t more = 0;
     for (size_t i = 0; i < n; i++)
