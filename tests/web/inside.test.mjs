@@ -289,7 +289,7 @@ seldom("operators have which kernels they launch, and calls what they made the G
 seldom("calls of a flame graph lie below their callers, side by side, and fill the width when chosen", async () => {
   const { flameLayout } = await moduleOf("flame.ts");
   // 0 calls 1 (60 of 100) and 3 (30); 1 calls 2 (20); 4 is next to 0 and takes 100
-  const tree = { n: 5, parent: [-1, 0, 1, 0, -1], time: [100, 60, 20, 30, 100], name: [], heat: [] };
+  const tree = { n: 5, parent: [-1, 0, 1, 0, -1], time: [100, 60, 20, 30, 100], name: [], color: [] };
   const boxes = (root, least = 0) => flameLayout(tree, root, least).map(({ row, depth, from, to }) => [row, depth, ...[from, to].map((place) => Math.round(1e6 * place) / 1e6)]);
   assert.deepEqual(boxes(-1), [[0, 0, 0, 0.5], [1, 1, 0, 0.3], [2, 2, 0, 0.1], [3, 1, 0.3, 0.45], [4, 0, 0.5, 1]]);
   assert.deepEqual(boxes(1), [[0, 0, 0, 1], [1, 1, 0, 1], [2, 2, 0, 0.333333]]);
@@ -336,6 +336,11 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
   await page.waitForSelector('.flame[data-boxes="3"]');
   const [ownMain, ownF, ownG] = (await colours()).map(level);
   assert.ok(ownG < ownMain && ownMain < ownF, `${ownMain} ${ownF} ${ownG}`);
+  await page.click('[data-value="module"]'); // all three are of a.py, and the address keeps the choice
+  await page.waitForFunction(() => location.hash === "#stacks/color=module");
+  await page.waitForSelector('.flame[data-boxes="3"]');
+  assert.equal(new Set((await colours()).slice(0, 3)).size, 1);
+  assert.deepEqual(await page.$$eval(".legend.below li", (all) => all.map((e) => e.textContent)), ["a.py", "all others"]);
   await visit(page, "#stacks");
   await page.waitForSelector('.flame[data-boxes="3"]');
   await page.mouse.move(x + 0.5 * width, y + 25);

@@ -1,7 +1,7 @@
 /** A call tree as a flame graph: each call is as wide as its time, above its callees. */
 import { Boxes, paintBox, type BoxesOptions } from "./boxes";
 import { cut, fitting, visible } from "./dom";
-import { rampColors } from "./map";
+import { readable } from "./timeline/theme";
 
 /** Rows of a call tree; a call precedes its callees. */
 export interface Tree {
@@ -9,8 +9,8 @@ export interface Tree {
   readonly parent: readonly number[];
   readonly name: readonly string[];
   readonly time: readonly number[];
-  /** How unequal the ranks are, from 0 (all take equally long) to 1 (the slowest takes far longer); null: there is one rank. */
-  readonly heat: readonly (number | null)[];
+  /** The custom property of each call's colour. */
+  readonly color: readonly string[];
 }
 
 /** A call in the picture. `from` and `to` are its edges, as fractions of the whole width. */
@@ -106,24 +106,22 @@ export class Flame extends Boxes {
   }
 
   protected paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void {
-    const colors = rampColors("wait"),
-      inks = rampColors("wait", "color"),
-      [idle, ink, edge] = [color("idle"), color("ink"), color("ink-3")];
+    const [ink, page, edge] = [color("ink"), color("page"), color("ink-3")],
+      fills = new Map([...new Set(this.tree.color)].map((each) => [each, color(each)]));
     for (const { row, depth, from, to } of this.#boxes) {
       const x = from * width,
         y = depth * ROW + 1,
         size = (to - from) * width,
-        heat = this.tree.heat[row] ?? null,
-        step = heat === null ? -1 : Math.round(20 * Math.max(0, Math.min(1, heat)));
+        fill = fills.get(this.tree.color[row]!)!;
       ctx.globalAlpha = this.#found && !this.#found.has(row) ? FADED : 1;
-      paintBox(ctx, { x, y, width: size, height: ROW - 1 }, step < 0 ? idle : colors[step]!, row === this.at ? ink : null);
+      paintBox(ctx, { x, y, width: size, height: ROW - 1 }, fill, row === this.at ? ink : null);
       if (size > LEAST_EDGE && row !== this.at) {
         ctx.strokeStyle = edge;
         ctx.lineWidth = 1;
         ctx.strokeRect(x + 0.5, y + 0.5, size - 2, ROW - 2);
       }
       if (size < LEAST_TEXT) continue;
-      ctx.fillStyle = step < 0 ? ink : inks[step]!;
+      ctx.fillStyle = readable(fill, ink, page);
       ctx.fillText(fitting(ctx, this.tree.name[row]!, size - 2 * PAD), x + PAD, y + ROW / 2);
     }
     ctx.globalAlpha = 1;

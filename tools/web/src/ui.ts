@@ -253,3 +253,12 @@ export function legend(keys: readonly (readonly [string, string])[]): HTMLElemen
     keys.map(([key, label]) => h("li", h("span", { class: `swatch fill-${key}` }), label)),
   );
 }
+
+/** Legend of colours; a key is the name of a custom property. @p more  further items */
+export function swatches(keys: readonly (readonly [string, Child])[], more: Child = null): HTMLElement {
+  return h(
+    "ul.legend.below",
+    keys.map(([key, label]) => h("li", h("span.swatch", { style: { background: `var(--${key})` } }), label)),
+    more,
+  );
+}

@@ -4,7 +4,7 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { onTimeline, severalRanks } from "../job";
-import { empty, note, section } from "../ui";
+import { empty, note, section, swatches } from "../ui";
 
 const HEIGHT = 260;
 const COLOURS = 8;
@@ -125,9 +125,8 @@ function stacked(job: Job, of: Of): Child {
     }),
   });
   return [
-    h(
-      "ul.legend.below",
-      layers.map(({ color, label }) => h("li", h("span.swatch", { style: { background: `var(--${color})` } }), label)),
+    swatches(
+      layers.map(({ color, label }) => [color, label]),
       peak &&
         h(
           "li",

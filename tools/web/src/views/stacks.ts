@@ -1,10 +1,10 @@
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
-import { cut, h, type Child } from "../dom";
+import { append, cut, h, tellApart, type Child } from "../dom";
 import * as f from "../format";
 import { callName, findCalls, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
-import { chooser, controls, empty, heading, note, section, lines, setting } from "../ui";
+import { chooser, controls, empty, heading, note, section, lines, setting, swatches } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { COMMUNICATES } from "./operators";
@@ -26,12 +26,50 @@ const CALLERS_MOST = 64,
 const TELLING = 5; // minimum percentage for a title
 
 /** What the colour of a call shows. */
-const COLOURS = { ranks: "slowest rank", self: "time itself" } as const;
+const COLOURS = { ranks: "slowest rank", self: "time itself", module: "module" } as const;
+type Colour = keyof typeof COLOURS;
+const MODULES = 8; // number of modules that have their own colour
+const NO_COLOUR = "idle";
 
-function treeOf(table: Table<"calls.tree">, side: Side, colour: keyof typeof COLOURS): Tree {
+/* Returns the file of a Python function, the class of a module, or the namespace of an operator. */
+function moduleOf(name: string): string {
+  const [, group] = /^<?(built-in|triton)(?=[ _])/.exec(name) ?? [];
+  return group ?? /^(?:nn\.Module: )?(.+?)(?:_\d+$|\(\d+\): |::|$)/.exec(name)?.[1] ?? name;
+}
+
+/* Returns the modules that have their own colour, those that take most time themselves first, and their short names. */
+function modulesOf(table: Table<"calls.tree">, side: Side): Map<string, string> {
+  const calls = callsOf(table),
+    own = f.groupBy(calls, (row) => moduleOf(table.text(row, "name") ?? "")),
+    times = new Map([...own].map(([module, rows]) => [module, f.sum(rows.map((row) => table.amount(row, `${side}_self_ns`)))])),
+    most = [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)!).slice(0, MODULES),
+    short = tellApart(most.map(callName), 40);
+  return new Map(most.map((module, i) => [module, short[i]!]));
+}
+
+/* Returns a function of a row that returns the name of its call's colour. */
+function colourOf(table: Table<"calls.tree">, side: Side, colour: Colour): (row: number) => string {
+  const heat = (share: number) => `wait-${Math.round(20 * Math.max(0, Math.min(1, share)))}`,
+    self = (row: number) => table.amount(row, `${side}_self_ns`);
+  if (colour === "module") {
+    const places = new Map([...modulesOf(table, side).keys()].map((module, i) => [module, `class-${i}`]));
+    return (row) => places.get(moduleOf(table.text(row, "name") ?? "")) ?? NO_COLOUR;
+  }
+  if (colour === "self") {
+    const longest = f.most([1, ...table.all.map(self)]);
+    return (row) => heat(self(row) / longest);
+  }
+  return (row) => {
+    const most = table.num(row, `${side}_max_ns`),
+      middle = table.num(row, `${side}_median_ns`);
+    if (table.amount(row, "ranks") < 2 || most === null || middle === null) return NO_COLOUR;
+    return heat(middle > 0 ? (most / middle - 1) / (HOTTEST - 1) : most > 0 ? 1 : 0);
+  };
+}
+
+function treeOf(table: Table<"calls.tree">, side: Side, colour: Colour): Tree {
   const rows = new Map(table.rows.map((_, row) => [table.num(row, "node"), row]));
-  const all = table.all,
-    longest = f.most([1, ...all.map((row) => table.amount(row, `${side}_self_ns`))]);
+  const all = table.all;
   return {
     n: table.n,
     parent: all.map((row) => {
@@ -40,13 +78,7 @@ function treeOf(table: Table<"calls.tree">, side: Side, colour: keyof typeof COL
     }),
     name: all.map((row) => callName(table.text(row, "name") ?? "")),
     time: all.map((row) => table.amount(row, `${side}_total_ns`)),
-    heat: all.map((row) => {
-      if (colour === "self") return table.amount(row, `${side}_self_ns`) / longest;
-      const most = table.num(row, `${side}_max_ns`),
-        middle = table.num(row, `${side}_median_ns`);
-      if (table.amount(row, "ranks") < 2 || most === null || middle === null) return null;
-      return middle > 0 ? (most / middle - 1) / (HOTTEST - 1) : most > 0 ? 1 : 0;
-    }),
+    color: all.map(colourOf(table, side, colour)),
   };
 }
 
@@ -63,6 +95,20 @@ function wordsOf(job: Job, table: Table<"calls.tree">, side: Side, whole: number
       ranks > 1 && `on ${f.count(ranks, "rank")}: median ${median}, most ${most} on rank ${table.num(row, `${side}_max_rank`)}`,
     );
   };
+}
+
+/* Says what the colours mean. */
+function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Child {
+  const meaning = {
+    ranks: `The more it stands out, the longer the slowest rank takes compared with the median one: up to ${HOTTEST} times as long. Grey: only one rank made the call.`,
+    self: "The more it stands out, the longer it takes itself, without what it calls.",
+    module: "Its colour is that of its module: the file of a Python function, the class of a module, or the namespace of an operator.",
+  }[colour];
+  return [
+    note(`A call is as wide as its time, above what it calls. ${meaning}`),
+    colour === "module" &&
+      swatches([...[...modulesOf(table, side).values()].map((module, i) => [`class-${i}`, module] as const), [NO_COLOUR, "all others"]]),
+  ];
 }
 
 /* Highlights calls by name, and shows their total share of the time. */
@@ -240,7 +286,9 @@ export const stacks: View = {
     const sides = (["device", "host"] as const).filter((side) => callsOf(table).some((row) => table.amount(row, `${side}_total_ns`) > 0)),
       side = sides.find((each) => each === params.get("time")) ?? sides[0];
     if (!side) return void root.append(heading("Call trees"), empty("The recorded calls took no time."));
-    const colour = severalRanks(job) && params.get("color") !== "self" ? "ranks" : "self",
+    const { ranks, ...alone } = COLOURS,
+      colours = severalRanks(job) ? { ranks, ...alone } : alone,
+      colour = (Object.keys(colours) as Colour[]).find((each) => each === params.get("color")) ?? (severalRanks(job) ? "ranks" : "self"),
       tree = treeOf(table, side, colour),
       whole = sums(side),
       wanted = Number(params.get("node") ?? -1);
@@ -256,16 +304,12 @@ export const stacks: View = {
       controls(
         setting(context, "Calls of", "of", there, kind.key, "node", "sort"),
         sides.length > 1 && setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "node", "sort"),
-        severalRanks(job) && chooser(context, "Colour", "color", COLOURS, colour),
+        chooser<Colour>(context, "Colour", "color", Object.entries(colours) as [Colour, string][], colour),
         finder(context, flame, tree, whole),
       ),
-      note(
-        `A call is as wide as its time, above what it calls. The more it stands out, ${colour === "ranks" ? `the longer the slowest rank takes compared with the median one: up to ${HOTTEST} times as long. Grey: only one rank made the call.` : "the longer it takes itself, without what it calls."}`,
-      ),
-      trail(table, tree, chosen, choose),
-      flame.element,
-      callTable(context, table, tree, side),
     );
+    append(root, [colourNote(table, side, colour)]);
+    root.append(trail(table, tree, chosen, choose), flame.element, callTable(context, table, tree, side));
     return () => flame.dispose();
   },
 };
