@@ -18,7 +18,7 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Stream of random numbers for the session, used in place of a step number. injected_faults.c,
+/* Stream of random numbers for the session, instead of a step number. injected_faults.c,
  * simulated_rank.c and kineto_frame.c have others. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
