@@ -37,27 +37,28 @@ typedef struct tm_line {
 typedef enum tm_line_news {
     TM_LINE_QUIET,
     TM_LINE_OVER,   /* the other end has left normally */
-    TM_LINE_TOLD,   /* the other end leaves after a failure that is already reported */
+    TM_LINE_TOLD,   /* the other end has left after a failure that is reported */
     TM_LINE_GONE,   /* the other end's kernel closed it: the process is gone */
     TM_LINE_SILENT, /* the other end's kernel does not answer */
 } tm_line_news;
 
-/** Opens a listening socket. @return  the socket; -1 without network or token, with out all 0 */
+/** Opens a listening socket. @return the socket; -1 without network or random token, and @p out is
+ * then all 0 */
 int tm_lines_listen(tm_invitation *out);
 
 /** Accepts a connection on a listening socket.
- * @param wake  a descriptor; waiting ends once it is readable
- * @return      false: the other end is not one of ours, or did not identify itself */
+ * @param wake a descriptor that ends the wait when it is readable
+ * @return      false: the other end is no process of this run, or did not say which */
 bool tm_lines_accept(int listener, int wake, const tm_line_name *self, tm_line *out);
 
-/** Connects to the first address of an invitation that reaches its author. Returns false if none
- * does. */
+/** Connects to the inviting process, by the first of its addresses that works. Returns false if
+ * none does. */
 bool tm_lines_join(const tm_invitation *invitation, int wake, const tm_line_name *self,
                    tm_line *out);
 
 tm_line_news tm_lines_read(const tm_line *line);
 
-/** Sends news. @param news  OVER or TOLD */
+/** Sends news to the other end. @param news  OVER or TOLD */
 void tm_lines_write(const tm_line *line, tm_line_news news);
 
 #endif
