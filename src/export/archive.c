@@ -1,6 +1,6 @@
-/* The original traces in one archive that Perfetto opens merged: a tar file with a manifest that
- * states the clock offset of each trace (perfetto.dev, reference, trace manifest format). Members
- * are stored decoded, because Perfetto refuses clocks for compressed members. */
+/* The original traces in one tar file that Perfetto opens as one trace. A manifest states the clock
+ * offset of each trace (perfetto.dev, reference, trace manifest format). Perfetto accepts clock
+ * offsets only for uncompressed members, so compressed traces are stored decoded. */
 #include "export.h"
 
 #include <inttypes.h>
@@ -42,7 +42,7 @@ typedef struct member {
 typedef struct archive {
     tm_vec members;  /* of member */
     char *piece;     /* owned; [PIECE_BYTES + 1] */
-    int64_t base_ns; /* the base time that was found last in a trace */
+    int64_t base_ns; /* base time of the last trace that has one */
 } archive;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -78,9 +78,9 @@ static void pad(tm_export *x, int64_t size) {
     tm_out_bytes(&x->out, zeros, (size_t)(-size & (TAR_BLOCK - 1)));
 }
 
-/* State of the search for a trace's base time, to which the times of newer profilers are relative.
- * A trace is searched while it is copied. Quotes inside a string are escaped, so the key does not
- * occur elsewhere. */
+/* Searches a trace for its base time while the trace is copied. Newer profilers write times
+ * relative to a base time. A quote inside a string is escaped, so the key with its quotes occurs
+ * only as a key. */
 typedef struct base_search {
     size_t matched;  /* number of bytes of the key that have matched */
     bool colon;      /* the colon after the key was found */
@@ -127,7 +127,8 @@ static void search_piece(base_search *search, const char *bytes, size_t size) {
     }
 }
 
-/* Builds a member's name. Traces in different folders may share their own name. */
+/* Builds a member's name, which must be unique: traces in different folders may have the same file
+ * name. */
 static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
     if (m->span == 0)
         snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 ".json", m->rank);
@@ -135,8 +136,9 @@ static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
         snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 "_%zu.json", m->rank, m->span);
 }
 
-/* Returns whether a trace starts like JSON. Perfetto cannot open databases, and a Nsight Systems
- * report contains more about its host than should be passed on: the whole environment. */
+/* Returns whether a trace starts like JSON. Only JSON is archived: Perfetto cannot open databases,
+ * and an Nsight Systems report contains data that should not be passed on, such as all environment
+ * variables of its host. */
 static bool is_json(const char *piece, size_t n) {
     size_t at = n >= 3 && memcmp(piece, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < n && strchr(" \t\r\n", piece[at]) && piece[at] != '\0')
@@ -144,7 +146,7 @@ static bool is_json(const char *piece, size_t n) {
     return at < n && (piece[at] == '{' || piece[at] == '[');
 }
 
-/* Copies a trace. Its size is known only afterwards, so the header is then written again. */
+/* Copies a trace. Writes its header again at the end, when the size is known. */
 static tm_status copy_member(tm_export *x, tm_source *source, const char *name, base_search *search,
                              tm_error *err) {
     archive *a = x->state;
@@ -179,7 +181,8 @@ static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     return tm_rank_clock_true(&timeline->clock, middle) - middle;
 }
 
-/* Adds a span's trace. The base time is read again, because the trace is archived as it is now. */
+/* Adds a span's trace. Reads the base time again, because the file may have changed since it was
+ * merged. */
 static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, tm_error *err) {
     archive *a = x->state;
     const tm_span *span = &timeline->spans[i];
@@ -195,9 +198,8 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
         return status;
     if (search.found)
         a->base_ns = (int64_t)search.number;
-    bool adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0; /* the trace is cut off before its
-                                                               base time; that of another trace
-                                                               was used */
+    /* the trace ends before its base time, so that of another trace was used */ bool adopted =
+        span->counts[TM_COUNT_ADOPTED_BASE] > 0;
     m.since_ns = (search.found || adopted ? a->base_ns : 0) + clock_offset(timeline, span);
     return tm_vec_append(&a->members, &m, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -222,8 +224,8 @@ static size_t reference_of(const archive *a) {
     return first;
 }
 
-/* Writes a member's entry in the manifest. Each rank is a separate machine, because processes of
- * ranks in containers have the same numbers. */
+/* Writes a member's entry in the manifest. Each rank is a separate machine, because ranks in
+ * containers may have the same process ids. */
 static void put_file(tm_out *out, const tm_export_job *job, const member *m,
                      const member *reference) {
     char name[NAME_MAX_CHARS], machine[512];
@@ -248,7 +250,7 @@ static void put_file(tm_out *out, const tm_export_job *job, const member *m,
 static tm_status end(tm_export *x, tm_error *err) {
     const archive *a = x->state;
     const member *members = a->members.data;
-    static const char zeros[2 * TAR_BLOCK]; /* end of a tar file */
+    static const char zeros[2 * TAR_BLOCK]; /* marks the end of a tar file */
     tm_out text = TM_OUT();
     /* Perfetto recognises a manifest by these bytes. */
     tm_out_string(&text, "{\"perfetto_manifest\": {\"version\": 1, \"files\": [");

@@ -61,8 +61,8 @@ static void put_copy(const tm_export_sink *s, const tm_copy_attr *copy) {
     put_float(s, TM_NOTE_BANDWIDTH, copy->bandwidth_gbps);
 }
 
-/* Puts a collective's attributes. Always writes the name, even if empty, because tmerge's reader
- * looks for the other attributes only if it is present. */
+/* Puts a collective's attributes. Always writes the name, even if it is empty: tmerge's reader
+ * ignores the other attributes without it. */
 static void put_collective(const tm_export_sink *s, const tm_names *names,
                            const tm_collective_attr *c) {
     s->put_text(s->to, TM_NOTE_COLLECTIVE, tm_names_text(names, c->name));
@@ -93,7 +93,7 @@ static void put_memory(const tm_export_sink *s, const tm_memory_attr *memory) {
     put_known(s, TM_NOTE_RESERVED, memory->reserved_bytes);
 }
 
-/* The stream that waits is not written, because it is that of the track. */
+/* The waiting stream is not written: it is the track's stream. */
 static void put_wait(const tm_export_sink *s, const tm_wait_attr *wait) {
     const char *kind = tm_wait_text((tm_wait_kind)wait->kind);
     put_correlation(s, wait->correlation);

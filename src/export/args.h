@@ -17,11 +17,11 @@ typedef struct tm_export_sink {
     void (*put_array)(void *to, tm_export_note note, tm_text text);
 } tm_export_sink;
 
-/** Puts the details that the event's trace recorded. */
+/** Passes the recorded details of an event to the sink. */
 void tm_export_args(const tm_export_sink *sink, const tm_names *names,
                     const tm_export_event *event);
 
-/** Returns whether a stored array text is complete. */
+/** Returns whether an array is stored completely. */
 bool tm_export_is_array(tm_text text);
 
 #endif

@@ -10,7 +10,7 @@ static const char *const keys[TM_N_NOTES] = {
 #undef KEY
 };
 
-/* Output of members; any: the next member needs a comma before it. */
+/* any: a member was written, so the next one needs a comma before it. */
 typedef struct members {
     tm_out *out;
     bool any;

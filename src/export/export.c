@@ -29,7 +29,7 @@ const tm_export_format *tm_export_format_find(const char *name) {
     return NULL;
 }
 
-/* Opens the file without blocking, because the path may be a pipe that nobody writes to. */
+/* Opens without blocking: the path may be a pipe that nobody reads. */
 bool tm_export_is_one(const tm_export_format *format, const char *path) {
     char head[TM_EXPORT_BEGINS_MAX];
     int fd = format->begins_size == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -121,13 +121,12 @@ static void set_event(tm_export_walk *walk) {
     event->role = piece->role[i];
 }
 
-/* Returns the walk's current row's first attribute of a kind, or NULL; moves past attributes of
- * earlier rows. */
+/* The first attribute of a kind of the walk's current row, or NULL. */
 #define ATTR_OF(walk, kind, type)                                                                  \
     ((const type *)attr_of(walk, kind, sizeof(type), offsetof(type, event)))
 
-/* Attributes are sorted by event row, so a walk passes each once. @p event_at is the offset of the
- * event row in the attribute's type. */
+/* Attributes are sorted by event row, so one walk passes each once: skips those of earlier rows. @p
+ * event_at is the offset of the member `event` in the attribute's type. */
 static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
     const tm_timeline *piece = walk->piece;
     const char *rows = piece->attrs[kind];

@@ -1,4 +1,4 @@
-/* What all formats use: the output, the window, and a walk over the events of a rank. */
+/* What all export formats use: the output, the window, and a walk over a rank's events. */
 #ifndef TMERGE_EXPORT_EXPORT_H
 #define TMERGE_EXPORT_EXPORT_H
 
@@ -10,12 +10,12 @@ struct tm_export {
     const tm_export_job *job;
     const tm_event_rows *rows; /* rows of the current rank; NULL: they are in its timeline */
     int64_t *first_row;        /* owned; [n_ranks] job-wide row of each rank's first event */
-    tm_out out;                /* output that is not yet written, see tm_export_flush */
-    int64_t written;           /* number of bytes written to the file */
-    int64_t n_events;          /* events written */
-    int fd;                    /* borrowed */
-    const char *path;          /* borrowed; for errors */
-    void *state;               /* owned; state of the format */
+    tm_out out;                /* output that is not yet written; tm_export_flush writes it */
+    int64_t written;
+    int64_t n_events; /* events written */
+    int fd;           /* borrowed */
+    const char *path; /* borrowed; for errors */
+    void *state;      /* owned by the format */
 };
 
 extern const tm_export_format tm_export_perfetto;
@@ -53,25 +53,25 @@ size_t tm_export_rank_index(const tm_export_job *job, int64_t rank);
 /** Writes "rank 3 (host1)", or without the host if it is unknown. */
 void tm_export_rank_name(const tm_export_job *job, int64_t rank, char *out, size_t size);
 
-/** Returns the job-wide row of the first member of a matched kernel's operation, which identifies
- * the operation. */
+/** Returns the job-wide row of the operation's first member, which identifies the operation of a
+ * matched kernel. */
 static inline int64_t tm_export_operation(const tm_export *x, const tm_collective_attr *c) {
     return x->first_row[tm_export_rank_index(x->job, c->first_rank)] + c->first_event;
 }
 
-/* An event with its attributes; a missing attribute is NULL. */
+/* An event with its attributes. An attribute that it lacks is NULL. */
 typedef struct tm_export_event {
     uint32_t row;
-    uint32_t name;            /* name id */
-    uint32_t call;            /* row of the call that launched it, or TM_NO_EVENT */
-    int32_t step;             /* index into the rank's steps, or TM_NO_STEP */
-    uint8_t category;         /* tm_category */
-    uint8_t kind;             /* tm_event_kind */
-    uint8_t role;             /* tm_role */
-    int64_t begin_ns, end_ns; /* each converted to the job's clock, so that nested events stay
-                                 nested; because of clock drift, the difference may not be exactly
-                                 the duration */
-    int64_t duration_ns;      /* recorded */
+    uint32_t name;    /* name id */
+    uint32_t call;    /* row of the call that launched it, or TM_NO_EVENT */
+    int32_t step;     /* index into the rank's steps, or TM_NO_STEP */
+    uint8_t category; /* tm_category */
+    uint8_t kind;     /* tm_event_kind */
+    uint8_t role;     /* tm_role */
+    int64_t begin_ns,
+        end_ns; /* on the job's clock; each is converted separately, so that nested events stay
+                   nested. If the clock drifts, their difference is not exactly duration_ns */
+    int64_t duration_ns; /* recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
     const tm_launch_shape *shape; /* the kernel's */
@@ -99,12 +99,12 @@ typedef struct tm_export_walk {
     tm_error *err;
 } tm_export_walk;
 
-/** Begins a walk; tm_export_next then returns the first event. */
+/** Begins a walk before its first event: call tm_export_walk_next next. */
 void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
                           tm_error *err);
 
-/** Moves to the next event of the window before row @p end. Returns false if there is none or if
- * reading failed; in the latter case walk->status is not TM_OK. */
+/** Moves to the next event of the window before row @p end. Returns false at the end, or if reading
+ * failed: then walk->status is not TM_OK. */
 bool tm_export_walk_next(tm_export_walk *walk, size_t end);
 
 /* A call and an event that it launched. */
@@ -112,13 +112,13 @@ typedef struct tm_export_launch {
     uint32_t call, row;
 } tm_export_launch;
 
-/** Data about all rows of a rank, collected before the walk for use at any row. */
+/** Facts about a rank's events, collected before they are written. */
 typedef struct tm_export_survey {
     tm_vec launches; /* of tm_export_launch: those of the rank, ascending in call and row */
     tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
-    size_t at;       /* index of the launch found last by tm_export_call_begin */
-    tm_vec taken;    /* of uint8_t: a bit for each row, set if the row is in the window; empty: all
-                        rows are */
+    size_t at;       /* where tm_export_call_begin found its last launch */
+    tm_vec taken; /* of uint8_t: a bit for each row, set if the row is in the window; empty if all
+                     rows are */
     int64_t n_taken;
 } tm_export_survey;
 
@@ -127,29 +127,28 @@ typedef struct tm_export_survey {
                         .begins = TM_VEC(int64_t),                                                 \
                         .taken = TM_VEC(uint8_t)})
 
-/** Scans the events of a rank. @p begins: whether tm_export_call_begin will be used. TM_OK;
- * TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Scans the events of a rank. @p begins: also collect the starts of calls, for
+ * tm_export_call_begin. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_export_look(tm_export_survey *survey, const tm_export *x, const tm_timeline *timeline,
                          bool begins, tm_error *err) TM_MUST_CHECK;
 void tm_export_survey_free(tm_export_survey *survey);
 
-/** Returns whether the event of a row is in the window. */
+/** Returns whether an event is in the window. */
 bool tm_export_takes(const tm_export_survey *survey, uint32_t row);
 
-/** Returns the start of a call that launched something. */
+/** Returns the start of a call that launched something, on the job's clock. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call);
 
-/** Returns whether an event is in the half-open window. An event without duration counts at its
- * start. An event that crosses a border or covers the whole window is in it; cutting it would
- * invent times that were never recorded. */
+/** Returns whether an event is in the half-open window: wholly or in part, because cutting an event
+ * would invent times. An event without duration counts at its start. */
 static inline bool tm_export_in_window(const tm_export_job *job, int64_t begin_ns, int64_t end_ns) {
     if (begin_ns == end_ns)
         return begin_ns >= job->from_ns && begin_ns < job->to_ns;
     return begin_ns < job->to_ns && end_ns > job->from_ns;
 }
 
-/** Returns the end of a recorded event on the job's clock. The end is converted separately, because
- * start plus duration would let a child outlast its parent if the clock drifts. */
+/** Returns the end of a recorded event on the job's clock. Converts the end, not the duration: if
+ * the clock drifts, start plus duration could end after the parent event. */
 static inline int64_t tm_export_end_of(const tm_rank_clock *clock, int64_t begin_ns,
                                        int64_t duration_ns) {
     return tm_rank_clock_true(clock, begin_ns + duration_ns);

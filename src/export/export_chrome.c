@@ -1,6 +1,6 @@
-/* Chrome JSON of a window in Kineto's form, which tmerge reads back. Times are relative to a base
- * in Kineto's member baseTimeNanoseconds. Viewers store times as doubles, which are exact to the
- * nanosecond for such relative times. */
+/* Chrome JSON of a window in Kineto's form, which tmerge reads back. Times are relative to Kineto's
+ * member baseTimeNanoseconds. Viewers store times as doubles, which hold such times exactly to the
+ * nanosecond. */
 #include "export_chrome.h"
 
 #include <cjson/cJSON.h>
@@ -11,8 +11,7 @@
 #include "base/export_mark.h"
 #include "timeline/metadata.h"
 
-/* Maximum number of events, because viewers need several hundred bytes of browser memory for
- * each. */
+/* Maximum number of events. Viewers need several hundred bytes of memory for each. */
 enum { EVENTS_MAX = 4000000 };
 
 enum { SECOND_NS = 1000000000 };
@@ -23,12 +22,11 @@ typedef struct chrome {
     bool begun;              /* the members before the events are written */
     bool any;                /* at least one entry of traceEvents is written */
     tm_export_survey survey; /* events of the current rank */
-    tm_out members;          /* metadata of the traces of all ranks so far, if there are several
-                                ranks */
+    tm_out members;          /* metadata of all ranks so far, if there are several ranks */
 } chrome;
 
-/* Sets the base to a whole second before the start. Times are never 0 then, which readers take for
- * a clamped time. */
+/* Sets the base to a full second before the start. So no time is 0, which readers take for a
+ * clamped time. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;
@@ -74,7 +72,8 @@ void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *
     cJSON_Delete(metadata);
 }
 
-/* Writes the list of ranks before the events, because a reader may want to read only some ranks. */
+/* Writes the list of ranks before the events, so that a reader that needs only some ranks can skip
+ * the others. */
 static void put_ranks(tm_export *x) {
     const char *before = "\"" TM_EXPORT_RANKS "\": [";
     for (size_t i = 0; i < x->job->n_ranks; i++)
@@ -95,7 +94,7 @@ void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out
     tm_out_string(out, ",\n");
 }
 
-/* Collects the metadata of a rank; that of all ranks is written after the events. */
+/* Collects the metadata of a rank. It is written after the events of all ranks. */
 static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
     tm_out_string(&c->members, c->members.bytes.n > 0 ? ",\n\"" : "\n\"");
@@ -106,7 +105,7 @@ static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     tm_out_string(&c->members, "\"schemaVersion\": 1}");
 }
 
-/* @p timeline NULL if there are no ranks */
+/* @p timeline is NULL if there are no ranks */
 static void put_head(tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
     tm_out_string(&x->out, TM_EXPORT_FIRST);
@@ -131,7 +130,8 @@ static void put_ident(tm_export *x, uint32_t id) {
         tm_json_put_text(&x->out, text);
 }
 
-/* Writes a process id, which includes the rank if there are several, because ranks share ids. */
+/* Writes a process id. If there are several ranks, it includes the rank, because ranks may have
+ * equal process ids. */
 static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
     const chrome *c = x->state;
     char text[80];
@@ -178,7 +178,7 @@ static bool is_first_of_process(const tm_timeline *timeline, const tm_track *tra
     return true;
 }
 
-/* Writes the process's name; with several ranks, the rank and its host. */
+/* Writes the process's name. If there are several ranks, it is the rank and its host. */
 static void put_process_name(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     const chrome *c = x->state;
     char name[512];
@@ -241,7 +241,7 @@ static void put_arrow_end(tm_export *x, const tm_timeline *timeline, uint32_t ro
     tm_out_char(&x->out, '}');
 }
 
-/* Writes an arrow from a call to what it launched, if both are in the window. */
+/* Writes an arrow from a call to the event that it launched, if both are in the window. */
 static void put_arrow(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
     chrome *c = x->state;
     uint32_t call = event->call;
@@ -255,7 +255,8 @@ static void put_arrow(tm_export *x, const tm_timeline *timeline, const tm_export
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     chrome *c = x->state;
     tm_export_walk walk;
-    /* Counts the events first, because failing after minutes of writing would waste them. */
+    /* Counts the events before writing, so that too large an export fails at once and not after
+     * minutes. */
     TM_TRY(tm_export_look(&c->survey, x, timeline, true, err));
     if (x->n_events + c->survey.n_taken > EVENTS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

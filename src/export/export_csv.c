@@ -11,8 +11,8 @@
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
     "collective,group,operation,wait_ns,exposed_ns"
 
-/* Returns the word of a kind of collective; "" where the store has "none", because spreadsheets
- * filter by empty cells. */
+/* Returns the word of a kind of collective; "" for "none", so that spreadsheets can filter by empty
+ * cells. */
 static const char *const roles[] = {
     [TM_ROLE_NONE] = "",
     [TM_ROLE_COMPUTE] = "compute",
@@ -22,8 +22,8 @@ static const char *const roles[] = {
 
 typedef struct csv {
     tm_vec text;   /* of char: buffer for a cell */
-    tm_vec shared; /* of char: the cells from rank to thread, which are equal for all events of a
-                      track, with their commas */
+    tm_vec shared; /* of char: the cells from rank to thread with their commas; equal for all events
+                      of a track */
 } csv;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -33,8 +33,8 @@ static tm_status begin(tm_export *x, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns whether spreadsheets would evaluate a cell as a formula, which must not happen with
- * external text. */
+/* Returns whether a spreadsheet would evaluate a cell as a formula. Text from a trace must not be
+ * evaluated. */
 static bool looks_like_formula(const char *text, size_t size) {
     return size > 0 && strchr("=+-@\t\r", text[0]) != NULL && text[0] != '\0';
 }
@@ -123,7 +123,8 @@ static void put_collective(tm_export *x, const tm_collective_attr *c) {
     put_known(x, c->exposed_ns);
 }
 
-/* Writes an event. The start is aligned; the duration is as recorded, as in every table. */
+/* Writes an event. The start is on the job's clock; the duration is as recorded, as in every table.
+ */
 static void put_row(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
     const csv *c = x->state;
     int32_t step = event->step;

@@ -1,8 +1,8 @@
 /* Perfetto's native trace, compressed, one rank after another. Times are nanoseconds since the
- * epoch on the job's clock, which Perfetto calls REALTIME. Perfetto's UI shows times relative to
- * the start of the trace and can show the time of day. It aligns exports of two windows of a job
- * with each other, and an export with a trace of the hosts. tmerge reads the file back
- * (readers/perfetto): fields that Perfetto ignores describe the original tracks. */
+ * epoch on the job's clock, and are declared as Perfetto's REALTIME. So Perfetto can show the time
+ * of day, and aligns exports of two windows of a job with each other and with a trace of the hosts.
+ * tmerge reads the file back (readers/perfetto): fields that Perfetto ignores describe the original
+ * tracks. */
 #include "export_perfetto.h"
 
 #include <inttypes.h>
@@ -52,8 +52,8 @@ static tm_status begin(tm_export *x, tm_error *err) {
     return tm_perfetto_pack_begin(p, err);
 }
 
-/* Flow ids, unique in the trace. The flow of an arrow has the job-wide row of the launched event,
- * and the flow of an operation that of the operation's first member. */
+/* Flow ids, unique in the trace. The id of an arrow contains the job-wide row of the launched
+ * event; that of an operation, the row of its first member. */
 
 static uint64_t launch_flow(int64_t first_row, uint32_t row) {
     return (uint64_t)(first_row + row + 1) * 2;
@@ -63,7 +63,8 @@ static uint64_t operation_flow(const tm_export *x, const tm_collective_attr *c) 
     return (uint64_t)(tm_export_operation(x, c) + 1) * 2 + 1;
 }
 
-/* Writes the flows of an event. An arrow is drawn only if both of its ends are in the window. */
+/* Writes the flows of an event. A launch gets an arrow only if both of its ends are in the window.
+ */
 static void put_flows(tm_export *x, const tm_export_event *event) {
     tm_perfetto *p = x->state;
     const tm_export_survey *survey = &p->survey;
@@ -82,7 +83,7 @@ static void put_flows(tm_export *x, const tm_export_event *event) {
         tm_proto_fixed64(&p->block, EVENT_FLOW, operation_flow(x, c));
 }
 
-/* Interns a name in the first packet of the sequence that needs it. */
+/* Interns a name in the first packet of the rank's sequence that uses it. */
 static void intern_name(tm_export *x, uint32_t id) {
     tm_perfetto *p = x->state;
     uint8_t bit = (uint8_t)(1u << id % 8);
@@ -127,16 +128,15 @@ static void put_end(tm_perfetto *p, uint64_t track, int64_t time_ns) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Writes the ends of events that have ended on the sub-track, before events that start at that
- * time. */
+/* Writes the ends of the sub-track's events that end by @p now_ns. */
 static void close_lane(tm_perfetto *p, tm_lane *lane, int64_t now_ns) {
     int64_t end_ns;
     while (tm_lane_close(lane, now_ns, &end_ns))
         put_end(p, lane->id, end_ns);
 }
 
-/* Writes an event on a sub-track. The sub-track's track is made with its first event, so that
- * tracks without events in the window are not shown. */
+/* Writes an event on a sub-track. Makes the sub-track's track with its first event, so that no
+ * empty tracks are shown. */
 static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track,
                              const tm_export_event *event, tm_error *err) {
     tm_perfetto *p = x->state;
@@ -152,8 +152,8 @@ static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm
     return TM_OK;
 }
 
-/* Writes the events of a track. Counters are not slices: their values are on separate tracks.
- * Memory totals are too, in addition to the instant that reports them. */
+/* Writes the events of a track. Values of counters and memory totals go to separate tracks. An
+ * event that reports memory is also written on its own track. */
 static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *track,
                            tm_error *err) {
     tm_perfetto *p = x->state;
@@ -200,7 +200,7 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     uint64_t track = 0;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        if (!step->annotated || /* this "step" is a whole trace that marks no steps */
+        if (!step->annotated || /* the trace marks no steps, so this is the whole trace */
             tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
             tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
             continue;
@@ -210,8 +210,8 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     }
 }
 
-/* Writes a rank. Each rank is a separate sequence that can be read without the others, so interned
- * names and counters are reset. */
+/* Writes a rank as a sequence that can be read without the others. Interned names and counters
+ * start anew in each. */
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     tm_perfetto *p = x->state;
     tm_export_walk walk;

@@ -1,4 +1,4 @@
-/* Perfetto's native trace: a Trace message of TracePackets. The numbers are the field numbers in
+/* Perfetto's native trace: a Trace message of TracePackets. The numbers are field numbers of
  * Perfetto's .proto files; tests/cli/perfetto_trace.py lists the messages. */
 #ifndef TMERGE_EXPORT_EXPORT_PERFETTO_H
 #define TMERGE_EXPORT_EXPORT_PERFETTO_H
@@ -46,23 +46,23 @@ enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
 enum { ENTRY_ID = 1, ENTRY_TEXT = 2 };
 
 typedef enum tm_perfetto_counter_kind {
-    COUNTER_ALLOCATED, /* counters of a device: a and b are its type and number */
+    COUNTER_ALLOCATED, /* counters of a device; a and b are its type and number */
     COUNTER_RESERVED,
-    COUNTER_SERIES /* a series of the trace's counters: a and b are the name ids of event and
+    COUNTER_SERIES /* a series of a counter in the trace; a and b are the name ids of counter and
                       series */
 } tm_perfetto_counter_kind;
 
 typedef struct tm_perfetto_counter {
     uint64_t id;           /* id of its track */
-    int64_t a, b;          /* identify the counter of this kind in the rank */
-    const tm_track *track; /* of a series: the track that its events are on */
+    int64_t a, b;          /* what is counted: identifies the counter in the rank */
+    const tm_track *track; /* of a series: the track of its events */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
 typedef struct tm_perfetto {
     tm_proto block; /* packets that are not yet compressed */
     tm_deflate *deflate;
-    uint8_t *packed;         /* output buffer of deflate */
+    uint8_t *packed;
     uint64_t last_id;        /* last track id used */
     uint32_t sequence;       /* sequence of the rank */
     int64_t first_row;       /* job-wide row of the rank's first event */
@@ -70,7 +70,7 @@ typedef struct tm_perfetto {
     uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
                                 in the sequence */
     tm_export_survey survey; /* of the rank */
-    size_t next_launch;      /* index of the first launch whose call the walk has not reached */
+    size_t next_launch;      /* first launch whose call the walk has not reached */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
     tm_out text;     /* temporary text */
@@ -80,7 +80,7 @@ typedef struct tm_perfetto {
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) TM_MUST_CHECK;
 void tm_perfetto_pack_end(tm_perfetto *p);
 
-/** Compresses the block into the output if it is large enough or @p all is set. */
+/** Compresses the block into the output if it is full or @p all is set. */
 tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) TM_MUST_CHECK;
 
 /** Starts a packet of the rank's sequence, to be ended with tm_proto_end. */
@@ -89,20 +89,20 @@ size_t tm_perfetto_packet(tm_perfetto *p, uint32_t flags);
 /** Writes text as UTF-8: bad bytes as U+FFFD. */
 void tm_perfetto_text(tm_perfetto *p, uint32_t field, tm_text text);
 
-/** Writes the packet that makes Perfetto show the processes in rank order. */
+/** Writes a packet that makes Perfetto sort the processes by rank. */
 void tm_perfetto_root(tm_perfetto *p);
 
 /** Writes the packets before a rank's events: its sequence and its process track. */
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 
-/** Makes a track of the rank that takes slices. @param place its position among the rank's tracks.
- * Returns its id. */
+/** Makes a track of the rank for slices. @param place its position among the rank's tracks. Returns
+ * its id. */
 uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 
-/** Makes a sub-track of one of the timeline's tracks and returns its id. */
+/** Makes a sub-track of a track of the timeline. Returns its id. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track);
 
-/** Writes the values of an event's counters in packets of their own. */
+/** Writes the values of an event's counters, each in its own packet. */
 void tm_perfetto_counters(tm_export *x, const tm_track *track, const tm_export_event *event);
 
 /** Interns annotation names for the rank's sequence, in an open InternedData. */

@@ -12,9 +12,8 @@
 typedef struct stacks {
     const tm_table *table;
     int depth, name;
-    uint32_t *path;  /* owned; by depth: row of the node that is open at this depth, or the number
-                        of its name */
-    uint32_t *frame; /* owned; by row: number of its name; NULL before names are numbered */
+    uint32_t *path;  /* owned; by depth: row or name number of the open node */
+    uint32_t *frame; /* owned; by row: number of its name; NULL until names are numbered */
 } stacks;
 
 static const char *name_of(const stacks *s, size_t row) {
@@ -22,7 +21,8 @@ static const char *name_of(const stacks *s, size_t row) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Returns a row's own time; 0 if it has none, as host times of work without a recorded launch. */
+/* Returns a row's own time; 0 if it has none, such as the host time of work without a recorded
+ * launch. */
 static int64_t own_time(const stacks *s, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(s->table, row, column);
     return cell->null ? 0 : cell->value.i;
@@ -57,7 +57,7 @@ static void destroy(tm_export *x) {
     free(s->frame);
 }
 
-/* Returns a row's depth, limited because a damaged table may skip levels. */
+/* Returns a row's depth. Limits it, because a damaged table may skip levels. */
 static size_t depth_of(const stacks *s, size_t row, size_t deepest) {
     int64_t depth = tm_table_row(s->table, row)[s->depth].value.i;
     return depth < 0 ? 0 : (uint64_t)depth > deepest ? deepest : (size_t)depth;
@@ -100,7 +100,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Numbers functions by name, so that a function on several paths gets one number. */
+/* Numbers the functions by name, so that a function in several stacks gets one number. */
 static tm_status put_frames(tm_export *x, stacks *s, tm_error *err) {
     size_t n = s->table->n_rows;
     named *names = calloc(n, sizeof *names);
@@ -125,7 +125,7 @@ static tm_status put_frames(tm_export *x, stacks *s, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* @return the sum of all weights */
+/* @return the sum of the weights */
 static int64_t put_samples(tm_export *x, stacks *s, const char *column, bool weights) {
     int64_t sum = 0;
     bool any = false;

@@ -52,7 +52,7 @@ static void begin_sequence(tm_perfetto *p) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Writes the root of all tracks: it has no events and orders processes by rank. */
+/* Writes the root of all tracks. It has no events; its field sorts the processes by rank. */
 void tm_perfetto_root(tm_perfetto *p) {
     size_t packet = tm_perfetto_packet(p, 0);
     size_t track = tm_proto_begin(&p->block, PACKET_TRACK);
@@ -62,8 +62,8 @@ void tm_perfetto_root(tm_perfetto *p) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Writes the process of a rank. Perfetto hides process 0 as the idle process, so numbers are rank +
- * 1. */
+/* Writes the process of a rank. Its number is rank + 1, because Perfetto hides process 0 as the
+ * idle process. */
 static void put_process(tm_perfetto *p, int64_t rank, const char *name, const char *host) {
     size_t process = tm_proto_begin(&p->block, TRACK_PROCESS);
     tm_proto_int(&p->block, PROCESS_PID, rank + 1);
@@ -102,7 +102,8 @@ void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline) {
     tm_proto_end(&p->block, packet);
 }
 
-/* An open track descriptor with the fields common to a rank's tracks; the caller ends both. */
+/* Starts a track descriptor with the fields that all of a rank's tracks have. The caller ends
+ * packet and descriptor. */
 typedef struct open_track {
     size_t packet, track;
 } open_track;
@@ -127,7 +128,7 @@ uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place) {
     return p->last_id;
 }
 
-/* Writes the track in the store, for tmerge. */
+/* Writes the fields of the store's track, for tmerge. */
 static void put_origin(tm_export *x, const tm_track *track) {
     tm_perfetto *p = x->state;
     const tm_names *names = x->job->names;
@@ -141,8 +142,7 @@ static void put_origin(tm_export *x, const tm_track *track) {
         tm_proto_int(&p->block, TM_EXPORT_TRACK_STREAM, track->stream);
 }
 
-/* Perfetto merges tracks with the same name and parent, which is intended for the sub-tracks of a
- * track. */
+/* Perfetto shows sub-tracks with the same name and parent as one track. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     tm_perfetto *p = x->state;
     char made[96];
@@ -179,7 +179,8 @@ static void name_device(const tm_perfetto_counter *counter, char *out, size_t si
         snprintf(out, size, "memory %s on GPU %" PRId64, what, counter->b);
 }
 
-/* Builds "name" or "name series"; a counter's only series often has an empty name. */
+/* Builds "name" or "name series". If a counter has only one series, the series often has no name.
+ */
 static void name_series(const tm_names *names, const tm_perfetto_counter *counter, char *out,
                         size_t size) {
     tm_text name = tm_names_text(names, (uint32_t)counter->a);
@@ -218,7 +219,7 @@ static uint64_t counter_id(tm_export *x, tm_perfetto_counter counter) {
     return counter.id;
 }
 
-/* Starts a counter value; the caller ends packet and event after writing the value. */
+/* Starts a counter's value; the caller writes the value, then ends event and packet. */
 static open_track begin_value(tm_export *x, int64_t time_ns, tm_perfetto_counter counter) {
     tm_perfetto *p = x->state;
     uint64_t id = counter_id(x, counter);

@@ -49,7 +49,7 @@ void tm_json_put_us(tm_out *out, int64_t ns) {
     tm_out_bytes(out, digits, n);
 }
 
-/* At most 18 digits, which every reader supports; a leading zero is not valid JSON. */
+/* 18 digits fit into an int64. A leading zero is not valid JSON. */
 bool tm_json_is_int(tm_text text) {
     size_t sign = text.size > 0 && text.bytes[0] == '-', n = text.size - sign;
     if (n == 0 || n > 18 || (text.bytes[sign] == '0' && n > 1))

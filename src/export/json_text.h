@@ -1,4 +1,4 @@
-/* Sequential JSON output: texts, numbers and times. */
+/* JSON output: texts, numbers and times. */
 #ifndef TMERGE_EXPORT_JSON_TEXT_H
 #define TMERGE_EXPORT_JSON_TEXT_H
 
@@ -12,17 +12,16 @@ void tm_json_put_text(tm_out *out, tm_text text);
 
 void tm_json_put_int(tm_out *out, int64_t value);
 
-/** Writes the fewest digits that give the same number again. @param value finite */
+/** Writes the fewest digits from which a reader gets the same double. @param value finite */
 void tm_json_put_real(tm_out *out, double value);
 
-/** Writes six digits if they give the same float again, else nine, which always do. @param value
- * finite */
+/** Writes six digits if a reader gets the same float from them, else nine. @param value finite */
 void tm_json_put_float(tm_out *out, float value);
 
-/** Writes nanoseconds as microseconds with three decimals: exact. */
+/** Writes nanoseconds as microseconds with three decimals, which is exact. */
 void tm_json_put_us(tm_out *out, int64_t ns);
 
-/** Returns whether a text is a JSON integer, so that it can be written without quotes. */
+/** Returns whether a text is a JSON integer of at most 18 digits, which needs no quotes. */
 bool tm_json_is_int(tm_text text);
 
 #endif

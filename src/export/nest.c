@@ -9,8 +9,8 @@ void tm_nest_restart(tm_nest *nest) {
     nest->n_used = 0;
 }
 
-/* Returns whether an event can be placed on the sub-track: it ends by the end of the innermost
- * event that is still open at its start. */
+/* Returns whether an event fits on the sub-track: it ends no later than the innermost event that is
+ * open at its start. */
 static bool fits(const tm_lane *lane, int64_t begin_ns, int64_t end_ns) {
     const int64_t *ends = lane->ends.data;
     size_t open = lane->ends.n;
@@ -19,8 +19,8 @@ static bool fits(const tm_lane *lane, int64_t begin_ns, int64_t end_ns) {
     return open == 0 || end_ns <= ends[open - 1];
 }
 
-/* Takes the first sub-track that fits. Nearly all events of a track nest, so that is mostly the
- * first. */
+/* Takes the first sub-track that fits. This is nearly always the first, because nearly all events
+ * of a track nest. */
 tm_lane *tm_nest_place(tm_nest *nest, int64_t begin_ns, int64_t end_ns) {
     tm_lane *lanes = nest->lanes.data;
     for (size_t i = 0; i < nest->n_used; i++)

@@ -30,7 +30,7 @@ void tm_proto_string(tm_proto *proto, uint32_t field, const char *string) {
     tm_proto_bytes(proto, field, string, strlen(string));
 }
 
-/* Reserves one byte for the size, because nearly all messages have less than 128 bytes. */
+/* Reserves one byte for the size: nearly all messages have less than 128 bytes. */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field) {
     uint8_t *p = tm_proto_room(proto, TM_VARINT_MAX + 1);
     if (p)

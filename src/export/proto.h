@@ -1,4 +1,4 @@
-/* Protocol buffer writer with the wire types for numbers, fixed64 and bytes. */
+/* Writes protocol buffers: varints, fixed64 and bytes. */
 #ifndef TMERGE_EXPORT_PROTO_H
 #define TMERGE_EXPORT_PROTO_H
 
@@ -8,7 +8,7 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-/* Growing bytes. As in tm_out, a failure is remembered and later appends are dropped. */
+/* Growing bytes. After a failure, which is remembered as in tm_out, appends do nothing. */
 typedef struct tm_proto {
     tm_vec bytes; /* of uint8_t */
     bool failed;  /* memory ran out */
@@ -16,10 +16,9 @@ typedef struct tm_proto {
 
 #define TM_PROTO() ((tm_proto){.bytes = TM_VEC(uint8_t)})
 
-/* Wire types: low three bits of a field's tag. */
 enum { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_BYTES = 2 };
 
-/** Returns memory for @p size more bytes after the content; NULL when out of memory. */
+/** Returns memory for @p size bytes after the content; NULL when out of memory. */
 static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
     if (proto->bytes.cap - proto->bytes.n < size &&
         !tm_vec_reserve(&proto->bytes, proto->bytes.n + size)) {
@@ -33,7 +32,7 @@ static inline void tm_proto_grow_to(tm_proto *proto, const uint8_t *end) {
     proto->bytes.n = (size_t)(end - (uint8_t *)proto->bytes.data);
 }
 
-/** Writes a uint32, uint64, enum or bool; an int64 is written as the same bits. */
+/** Writes a uint32, uint64, enum or bool, or the bits of an int64. */
 static inline void tm_proto_uint(tm_proto *proto, uint32_t field, uint64_t value) {
     uint8_t *p = tm_proto_room(proto, (size_t)2 * TM_VARINT_MAX);
     if (p)
@@ -53,10 +52,8 @@ void tm_proto_double(tm_proto *proto, uint32_t field, double value);
 void tm_proto_bytes(tm_proto *proto, uint32_t field, const void *bytes, size_t size);
 void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
 
-/**
- * Starts a message in a field. Everything appended until tm_proto_end is its content.
- * @return  the offset of its content
- */
+/** Starts a message in a field: what is appended before tm_proto_end is its content.
+ * @return the offset of its content */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field);
 
 /** Ends the message and inserts its size before it. @p begin from tm_proto_begin */

@@ -1,5 +1,5 @@
-/* Scans a rank's rows before they are written, to find which rows are in the window and which
- * events calls have launched. */
+/* Scans a rank's rows before they are written: which are in the window, and which events the calls
+ * launched. */
 #include <string.h>
 
 #include "base/sorted.h"
@@ -41,8 +41,7 @@ static void take_rows(tm_export_survey *survey, const tm_export_job *job,
     }
 }
 
-/* Adds the starts of the calls in a piece of events. Launches ascend in call, as the rows of the
- * piece do. */
+/* Adds the starts of the calls in a piece. Launches ascend in call, like the rows. */
 static bool add_begins(tm_export_survey *survey, const tm_rank_clock *clock,
                        const tm_timeline *piece, size_t first) {
     const tm_export_launch *launches = survey->launches.data;
@@ -105,8 +104,8 @@ static bool is_earlier(const void *launch, const void *call) {
     return ((const tm_export_launch *)launch)->call < *(const uint32_t *)call;
 }
 
-/* Searches first just after the previous result, because most events of a stream were launched soon
- * after the event before them. */
+/* Searches first after the previous result: most events of a stream are launched soon after the
+ * event before them. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call) {
     enum { NEAR = 8 };
     const tm_export_launch *launches = survey->launches.data;

@@ -12,7 +12,7 @@ static const char *const text_facts[] = {"command",      "align", "comm_pattern"
                                          "step_pattern", "peak",  "tool_version"};
 static const char *const number_facts[] = {"world_size", "wall_uncertainty_ns"};
 
-/* Maximum number of ranges of ranks without a trace that are listed. */
+/* Maximum number of ranges in the list of ranks without a trace. */
 enum { MISSING_RUNS = 256 };
 
 static void put_number(tm_out *out, const char *name, int64_t value) {
@@ -49,7 +49,7 @@ static tm_status put_attributes(const tm_store *store, tm_out *out, int64_t *wor
     return TM_OK;
 }
 
-/* Returns the last part of a path; "" if it is hidden or too long. */
+/* Returns the last part of a path; "" if it starts with a dot or is too long. */
 static void last_part(const char *path, size_t size, char out[TM_PAGE_NAME_MAX + 1]) {
     while (size > 0 && path[size - 1] == '/')
         size--;
@@ -61,8 +61,8 @@ static void last_part(const char *path, size_t size, char out[TM_PAGE_NAME_MAX +
         snprintf(out, TM_PAGE_NAME_MAX + 1, "%.*s", (int)(size - begin), path + begin);
 }
 
-/* Derives a name for the job: the folder that all traces are in, or the file of a single trace;
- * "" if they are in different folders. */
+/* Names the job after the folder that has all traces, or after the file of a single trace; "" if
+ * the traces are in several folders. */
 static void job_name(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1]) {
     const char *first = NULL;
     size_t size = 0;
@@ -85,7 +85,8 @@ static void job_name(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1]) {
     last_part(first, size, out);
 }
 
-/* Writes the first runs of ranks without a trace as [first, last], and the number of such ranks. */
+/* Writes the first ranges of ranks without a trace as [first, last], and the number of all ranks
+ * without a trace. */
 static void put_missing(const tm_table *ranks, int64_t world, tm_out *out) {
     int64_t next = 0, n = 0, runs = 0;
     char text[64];
@@ -118,7 +119,7 @@ static void put_numbers(tm_out *out, const char *name, const tm_vec *numbers) {
     tm_out_string(out, "],");
 }
 
-/* Writes which ranks and which steps the tables by rank and step have, unless they have all. */
+/* Writes which ranks and steps are in the tables by rank and step, unless all are. */
 static void put_kept(const tm_page_choice *choice, tm_out *out) {
     bool ranks = choice->ranks.cells.n < choice->ranks.n;
     bool steps = choice->steps.cells.n < choice->steps.n;

@@ -1,4 +1,4 @@
-/* Facts of a job shown in its page: how the store was made, which ranks are missing. */
+/* Facts about a job that its page shows: how the store was made, which ranks are missing. */
 #ifndef TMERGE_REPORT_FACTS_H
 #define TMERGE_REPORT_FACTS_H
 
@@ -8,7 +8,6 @@
 
 enum { TM_PAGE_NAME_MAX = 120 };
 
-/** Facts known before the tables are written. */
 typedef struct tm_page_job {
     char name[TM_PAGE_NAME_MAX + 1]; /* name of the job; "" for none */
     int64_t begin_ns;                /* 0: unknown */

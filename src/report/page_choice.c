@@ -6,25 +6,24 @@
 #include "base/sorted.h"
 
 enum {
-    STEP_RUNS = 192,  /* number of runs into which the steps are divided; the longest step of each
-                         run is kept */
+    STEP_RUNS =
+        192, /* the steps are divided into this many stretches; the longest step of each is kept */
     SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
-/* Rule that selects ranks or steps to keep: those in the n_most rows with the largest measure and
- * the n_least rows with the smallest. */
+/* A rule that chooses ranks or steps: those of the n_most rows with the largest measure, and those
+ * of the n_least rows with the smallest. */
 typedef struct criterion {
     const char *table;
     const char *number_column;                 /* column with the number of the rank or step */
-    const char *measure_column, *added_column; /* their sum is the measure; measure_column NULL: the
-                                                  first n_most rows */
-    const char *over_column;                   /* the sum is divided by this column; NULL: by
-                                                  nothing */
+    const char *measure_column, *added_column; /* the measure is their sum; without measure_column,
+                                                  the first n_most rows are taken */
+    const char *over_column; /* the sum is divided by this column unless it is NULL */
     size_t n_most, n_least;
 } criterion;
 
-/* Rules in order of priority. If they select more numbers than the page may keep, the last ones are
- * dropped. */
+/* The rules for ranks, most important first. If they choose more ranks than the page may keep, the
+ * last ones are dropped. */
 static const criterion of_ranks[] = {
     {"stragglers.job", "rank", NULL, NULL, NULL, 1, 0},
     {"stragglers.finding", "rank", "excess_ns", NULL, NULL, 16, 0},
@@ -72,11 +71,11 @@ typedef struct ranked {
     int64_t number;
 } ranked;
 
-/* Numbers of ranks or steps that rules have requested so far. */
+/* The ranks or steps that rules have chosen so far. */
 typedef struct wishes {
-    tm_vec order; /* of int64_t: the requested numbers without duplicates, in order of priority */
+    tm_vec order; /* of int64_t: the chosen numbers without duplicates, most important first */
     tm_vec all;   /* of int64_t: the numbers of all ranks, or of all steps, of the job; ascending */
-    bool *has;    /* owned; [all.n] whether each of these is requested */
+    bool *has;    /* owned; [all.n] whether each of these is chosen */
 } wishes;
 
 static void free_wishes(wishes *w) {
@@ -113,7 +112,7 @@ static double value_of(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0.0 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* Computes a row's measure. Returns false if it has none; such rows are never chosen. */
+/* Computes a row's measure. Returns false if a value is missing: the row is then not chosen. */
 static bool measure_row(const tm_table *table, const criterion *c, size_t row, double *out) {
     *out = 0.0;
     if (tm_table_cell(table, row, c->number_column)->null)
@@ -156,7 +155,7 @@ static bool apply(wishes *w, const tm_table *table, const criterion *c) {
     return ok;
 }
 
-/* Applies the rules. A table is read once for all adjacent rules that use it. */
+/* Applies the rules. Reads a table once for all adjacent rules that use it. */
 static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishes *w,
                            const criterion *criteria, size_t n, tm_error *err) {
     tm_status status = TM_OK;
@@ -171,7 +170,7 @@ static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishe
     return status;
 }
 
-/* Requests the numbers in a text like "3, 17, 512". */
+/* Chooses the numbers in a text like "3, 17, 512". */
 static bool wish_list(wishes *w, const char *text) {
     bool ok = true;
     for (char *end; *text && ok; text = end) {
@@ -184,7 +183,7 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* Requests the ranks of the plan, the last row whose "what" is "plan". */
+/* Chooses the ranks of the plan, the last row whose "what" is "plan". */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {
@@ -196,7 +195,7 @@ static bool wish_plan(wishes *w, const tm_table *items) {
     return wish_list(w, plan);
 }
 
-/* Requests @p n numbers at even distances, then twice as many, and so on up to all numbers. */
+/* Chooses @p n numbers at even distances, then twice as many, and so on up to all. */
 static bool wish_rest(wishes *w, size_t n) {
     const int64_t *all = w->all.data;
     bool ok = true;
@@ -222,7 +221,7 @@ static void keep_first(tm_vec *out, const tm_vec *order, size_t n) {
         qsort(out->data, n, out->size, tm_compare_i64);
 }
 
-/* Keeps all numbers if there are at most `whole`, else the first `most` requested ones. */
+/* Keeps all numbers if there are at most `whole`, else the first `most` chosen ones. */
 static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) {
     out->n = w->all.n;
     if (w->all.n <= whole)
@@ -231,7 +230,7 @@ static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) 
     return out->kept.n > 0;
 }
 
-/* Chooses fewer ranks and steps for tables with a row for each rank and step. */
+/* Chooses fewer ranks and steps for the tables that have a row for each step of each rank. */
 static bool keep_cells(const wishes *ranks, const wishes *steps, tm_page_choice *out) {
     size_t n_ranks = out->ranks.kept.n, n_steps = out->steps.kept.n;
     if (n_ranks * n_steps > TM_PAGE_CELLS_WHOLE) {
@@ -271,8 +270,8 @@ static tm_status choose_steps(const tm_store *store, const tm_tables *tables,
     tm_vec longest = TM_VEC(int64_t);
     bool ok = wish_ends(w);
     tm_status status = ok ? apply_all(store, tables, w, of_steps, n, err) : tm_fail_memory(err);
-    /* Begins with few runs, because the last requested steps may be dropped: the others then still
-     * cover the whole recording. */
+    /* Starts with few stretches. The last chosen steps may be dropped, and those of few stretches
+     * still cover the whole recording. */
     for (size_t runs = 12; runs <= STEP_RUNS && status == TM_OK; runs *= 4) {
         ok = tm_step_sums_longest(sums, runs, &longest);
         for (size_t i = 0; i < longest.n && ok; i++)

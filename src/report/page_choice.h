@@ -19,11 +19,11 @@ enum {
     TM_PAGE_ROWS = 8192 /* maximum number of rows of a table with neither ranks nor steps */
 };
 
-/** The ranks, or the steps, that the page keeps. */
+/** The ranks or steps that the page keeps. */
 typedef struct tm_page_kept {
     tm_vec kept;  /* of int64_t, ascending */
-    tm_vec cells; /* of int64_t, ascending: those that tables by rank and step keep */
-    size_t n;     /* number of them in the job */
+    tm_vec cells; /* of int64_t, ascending: those that the tables by rank and step keep */
+    size_t n;     /* number of ranks or steps in the job */
 } tm_page_kept;
 
 typedef struct tm_page_choice {
@@ -31,8 +31,7 @@ typedef struct tm_page_choice {
     tm_step_time step_time;
 } tm_page_choice;
 
-/**
- * Chooses ranks and steps by the result tables of a store, which are read one at a time.
+/** Chooses ranks and steps by the result tables of a store.
  *
  * Ranks: those named by the verdict, the plan and the worst operations; those with the largest and
  * smallest cost, wait, compute and idle time; those with a truncated trace; the first and last
@@ -42,16 +41,16 @@ typedef struct tm_page_choice {
  *
  * @param tables  definitions without rows; empty again on return
  * @param out     freed by tm_page_choice_free, also after a failure
- * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm_page_choice *out,
                               tm_error *err) TM_MUST_CHECK;
 void tm_page_choice_free(tm_page_choice *choice);
 
-/** Returns whether at least one is left out. */
+/** Returns whether at least one rank or step is left out. */
 bool tm_page_is_part(const tm_page_kept *kept);
 
-/** Return whether a rank or step is kept, and whether it is kept in tables by rank and step. */
+/** The first returns whether a rank or step is kept; the second, whether the tables by rank and
+ * step keep it. */
 bool tm_page_keeps(const tm_page_kept *kept, int64_t number);
 bool tm_page_keeps_cell(const tm_page_kept *kept, int64_t number);
 

@@ -11,44 +11,40 @@ typedef struct tm_page tm_page;
 
 enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 
-/**
- * Starts a page.
+/** Starts a page.
  * @param path   final name of the file, which tm_page_commit gives it
- * @param title  any text
+ * @param title  any bytes
  * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
- * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT; same for the functions below
- */
+ * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT; same for the functions below */
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Starts a page for a server: its bytes are appended to @p out, of char. After a failure, @p out
- * holds part of the page. Its policy lets the page send requests to the server. */
+/** Starts a page for a server. Appends its bytes to @p out, of char; after a failure, only some of
+ * them. The page's security policy allows requests to the server. */
 tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Writes the tables, packed like a block, under the id "tables", then the program.
- * @param json  a document as written by report/page_json.h */
+/** Writes the tables as a packed block with the id "tables", then the program.
+ * @param json a document as written by report/page_json.h */
 tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/**
- * Packs a block of data as zlib, and writes it after the program in base64: this needs no escaping,
- * and its checksum reveals damage. tm_page_pack appends the packed bytes to @p packed, of unsigned
- * char. tm_page_size_of returns the maximum number of bytes that these take in a page.
- * @param id  of its element: letters, digits, '.', ':', '_' and '-'
- */
+/** Blocks of data, written after the program as zlib in base64: nothing needs escaping, and zlib's
+ * checksum reveals damage. tm_page_pack appends the packed bytes to @p packed, of unsigned char.
+ * tm_page_size_of returns the maximum number of bytes that a packed block takes in a page.
+ * @param id of the block's element: letters, digits, '.', ':', '_' and '-' */
 tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) TM_MUST_CHECK;
 size_t tm_page_size_of(const tm_vec *packed);
 tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Returns the bytes of the page so far. */
+/** Returns the number of bytes written so far. */
 size_t tm_page_bytes(const tm_page *page);
 
 /** Ends the page and gives it its final name. @p page is freed, also after a failure. */
 tm_status tm_page_commit(tm_page *page, tm_error *err) TM_MUST_CHECK;
 
-/** Discards the page. NULL is allowed. */
+/** Discards the page, which may be NULL. */
 void tm_page_abandon(tm_page *page);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { COMPUTE, IDLE, WAITED, CAUSED, N_SUMS };
 
-/* A rank or, after fold, all ranks of a host. */
+/* A rank; after fold, a host with all of its ranks. */
 typedef struct host {
     const char *name;
     int64_t n, first, worst, worst_ns;

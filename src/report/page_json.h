@@ -1,4 +1,4 @@
-/* JSON embedded in a page: texts are escaped so that none can close the element around it. */
+/* JSON inside an HTML element: no text can close the element. */
 #ifndef TMERGE_REPORT_PAGE_JSON_H
 #define TMERGE_REPORT_PAGE_JSON_H
 
@@ -10,12 +10,12 @@
 /** Writes a quoted string. @param text  valid UTF-8 */
 void tm_report_json_string(tm_out *out, const char *text, size_t size);
 
-/** Writes a table as an array of columns, each an array of its cells: this deflates to four fifths
- * of the size of rows. Integers of more than 53 bits are strings.
- * @param begin_ns  subtracted from times since the epoch */
+/** Writes a table as an array of columns, each an array of cells: 20 % smaller than rows after
+ * deflate. Integers over 53 bits are strings.
+ * @param begin_ns subtracted from times since the epoch */
 void tm_report_json_columns(tm_out *out, const tm_table *table, int64_t begin_ns);
 
-/** Writes a table's definition, without its rows and without closing the object. */
+/** Writes a table's definition without rows. The caller closes the object. */
 void tm_report_json_def(tm_out *out, const tm_table *table);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* A step: its number, and total length [ns] and number of its pieces. */
+/* A step with the total length [ns] and the number of its pieces. */
 typedef struct path_step {
     int64_t number, ns;
     size_t n;

@@ -1,4 +1,4 @@
-/* The critical path in the page: the whole path, or for long jobs that of the longest steps. */
+/* The critical path in the page: all of it, or for long jobs that of the longest steps. */
 #ifndef TMERGE_REPORT_PAGE_PATH_H
 #define TMERGE_REPORT_PAGE_PATH_H
 
@@ -6,13 +6,13 @@
 
 #include "tmerge/table.h"
 
-/** Maximum number of pieces in a page, about 20 bytes each. */
+/** Maximum number of pieces in a page. A piece takes about 20 bytes. */
 enum { TM_REPORT_PIECES_MAX = 16384 };
 
-/** Keeps whole steps of criticalpath.piece, longest first, up to @p most rows in total, but always
- * the longest step.
- * @param left_out  number of rows removed; set only on TM_OK
- * @return          TM_OK; TM_ERR_FAULT when out of memory */
+/** Keeps whole steps of criticalpath.piece, longest first, at most @p most rows. The longest step
+ * is always kept.
+ * @param left_out number of rows removed; set only on TM_OK
+ * @return TM_OK; TM_ERR_FAULT when out of memory */
 tm_status tm_report_limit_path(tm_table *pieces, size_t most, size_t *left_out,
                                tm_error *err) TM_MUST_CHECK;
 

@@ -16,7 +16,7 @@ enum {
     VERSION = 3
 };
 
-/* Flags of ranks and of parts in the page's encoding. */
+/* Flags of ranks, then of parts, in the page's encoding. */
 enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
 
 typedef struct maker {
@@ -41,12 +41,12 @@ static bool counts_from_0(const maker *m, const tm_cell *begin) {
            m->frame.lanes.begin_ns >= TM_FIRST_DAY_NS;
 }
 
-/* State of reading timelines from a store, one rank at a time. */
+/* Reads timelines from a store, one rank at a time. */
 typedef struct shelf {
     const tm_store *store;
     const tm_page_frame *frame;
     tm_survey *survey;
-    tm_page_draft *draft; /* NULL during the first pass, which makes the survey */
+    tm_page_draft *draft; /* NULL during the first pass, which only surveys */
 } shelf;
 
 static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
@@ -150,7 +150,7 @@ static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
     return status;
 }
 
-/* Halves the resolution of coverage while it takes more than half of the room. */
+/* Halves the resolution of coverage until it takes at most half of the room. */
 static tm_status fit_coverage(maker *m) {
     tm_bytes *coverage = &m->survey.coverage;
     size_t room = m->budget->left_bytes + COVERAGE_BYTES, size = 0;
@@ -190,8 +190,7 @@ static tm_status choose(maker *m) {
     return status;
 }
 
-/* Returns whether a part is marked. Steps without events are marked, too, unless there are many
- * steps. */
+/* Returns whether a part gets a mark: it has chosen events, or the budget has room for its mark. */
 static bool is_marked(const maker *m, const tm_plan_part *part) {
     const tm_page_kept *steps = m->survey.plan.steps ? m->budget->steps : NULL;
     if (m->budget->few_marks)
@@ -218,8 +217,8 @@ static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     }
 }
 
-/* Returns where a rank's lanes end. The trace of a truncated file lacks later GPU events but may
- * hold the calls that launched them, so its lanes end with the last GPU event. */
+/* Returns where a rank's lanes end. A truncated trace may have calls after its last GPU event,
+ * because their GPU events were cut off. Its lanes end with that event. */
 static int64_t end_of(const tm_span *span) {
     if (!span->truncated)
         return span->end_ns;
@@ -276,8 +275,8 @@ static void put_job(maker *m) {
     tm_dictionary_put(&m->dictionary, out);
 }
 
-/* Computes the duration of the timeline. Ranks whose times count from 0 are drawn as if they
- * started with the job, and may end after it. */
+/* Computes the duration of the timeline. A rank whose times count from 0 is drawn as if it started
+ * with the job, and may end after it. */
 static tm_status find_duration(maker *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
@@ -329,8 +328,7 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
         }
 }
 
-/* Writes the names of all events before the texts that only panels show, because room for texts is
- * limited. */
+/* Writes the names of events first and the texts for panels last: the room for texts is limited. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;
@@ -366,7 +364,7 @@ static tm_status make(maker *m) {
                              &m->dictionary, &m->out->operations, m->err));
     tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
     put_job(m);
-    /* the coverage moves to the output; the survey, which frees its own, gets an empty one */
+    /* the output now owns the coverage; tm_survey_free must not free it */
     m->out->coverage = m->survey.coverage;
     m->survey.coverage = tm_bytes_make();
     return TM_OK;
@@ -450,8 +448,8 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     tm_status status = make_blocks(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
-    /* While the blocks take too much room, makes them again from the store with a smaller budget. A
-     * source of timelines may be read only once. */
+    /* Until the blocks fit, makes them again from the store with a smaller budget. A source of
+     * timelines may be read only once. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
         free_blocks(&made);

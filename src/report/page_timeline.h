@@ -1,4 +1,4 @@
-/* Blocks of a page that its timeline is drawn from. */
+/* The blocks of data from which a page draws its timeline. */
 #ifndef TMERGE_REPORT_PAGE_TIMELINE_H
 #define TMERGE_REPORT_PAGE_TIMELINE_H
 
@@ -16,15 +16,16 @@ typedef struct tm_timeline_blocks {
     tm_bytes details;    /* details of these events for their panels */
 } tm_timeline_blocks;
 
-/** Sources of a page. */
+/** Where a page's data comes from, and where the page goes. */
 typedef struct tm_page_origin {
     const tm_store *store;
-    const tm_page_source *source; /* of the store's timelines, if they are in memory; else NULL */
-    const tm_tables *at_hand;     /* the store's tables, if they are still in memory; else NULL */
-    const char *version;          /* of the tool */
-    const char *served;           /* name of the store if the page is served; NULL: it is a file */
-    tm_vec *memory;               /* of char: receives the page for a server; NULL: the page is a
-                                     file */
+    const tm_page_source
+        *source;              /* the timelines, if they are in memory; else NULL: read the store */
+    const tm_tables *at_hand; /* the tables, if they are in memory; else NULL: read the store */
+    const char *version;      /* of the tool */
+    const char *served;       /* name of the store if the page is served; NULL: it is a file */
+    tm_vec *memory;           /* of char: receives the page for a server; NULL: the page is a
+                                 file */
 } tm_page_origin;
 
 /**
@@ -42,7 +43,7 @@ tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
                                tm_error *err) TM_MUST_CHECK;
 
 /** Makes the blocks and writes them to the page as "timeline.job" and so on.
- * @param source  source of the timelines, NULL: the store
+ * @param source timelines; NULL: read them from the store
  * @param choice  the ranks that have lanes
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,

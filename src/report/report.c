@@ -29,7 +29,7 @@ enum {
 static const char *const timeline_needs[] = {"job.job", "overlap.step", "stragglers.job",
                                              "stragglers.step"};
 
-/* The part of the page that a table takes. */
+/* A table's part of the page. */
 typedef struct table_part {
     tm_vec packed; /* of unsigned char: rows of a large table, written after the program */
     size_t n_rows;
@@ -37,13 +37,11 @@ typedef struct table_part {
     size_t most; /* maximum number of rows that the page may have */
 } table_part;
 
-/* State while a page is written. */
 typedef struct writer {
     const tm_store *store;        /* NULL: the tables already have their rows */
-    const tm_page_source *source; /* source of the timelines; NULL: the store */
-    const tm_page_choice *choice; /* ranks and steps kept */
-    const tm_tables *at_hand;     /* the store's tables, if they are still in memory; NULL: read the
-                                     store */
+    const tm_page_source *source; /* timelines; NULL: read them from the store */
+    const tm_page_choice *choice;
+    const tm_tables *at_hand; /* tables; NULL: read them from the store */
     const tm_tables *tables;
     const tm_out *facts; /* members of a JSON object; NULL: none */
     tm_out json;         /* the document of tables */
@@ -73,8 +71,8 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
-/* Copies rows that are still in memory, adjusted to what reading the store would give: empty texts
- * become null. The texts themselves are not copied. */
+/* Copies rows that are in memory, but not their texts. Empty texts become null, as when the store
+ * is read. */
 static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err) {
     const size_t width = (size_t)from->def->n_columns;
     if (from->rests)
@@ -94,8 +92,8 @@ static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err)
     return TM_OK;
 }
 
-/* Reads a table's rows and shortens it. Does nothing for pages without a store, whose tables have
- * their rows. */
+/* Reads and shortens a table's rows. Does nothing for a page without a store: its tables have their
+ * rows. */
 static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all, size_t *left_out,
                             tm_error *err) {
     if (!w->store)
@@ -213,8 +211,8 @@ static size_t size_of(const writer *w) {
     return size;
 }
 
-/* Returns the maximum share of each table such that all tables fit in @p room; small tables need
- * less than their share. */
+/* Returns the largest size that each table may have so that all fit in @p room. Small tables take
+ * less. */
 static size_t share_of(const writer *w, size_t room) {
     size_t low = 0, high = room;
     while (low < high) {
@@ -227,7 +225,7 @@ static size_t share_of(const writer *w, size_t room) {
     return low;
 }
 
-/* Limits each table that exceeds its share to the number of rows that fit. */
+/* Limits the rows of each table that is larger than this size. */
 static void limit_rows(writer *w, size_t room) {
     size_t rows = 0, size = size_of(w);
     for (size_t t = 0; t < w->tables->n_tables; t++)
@@ -241,7 +239,7 @@ static void limit_rows(writer *w, size_t room) {
     }
 }
 
-/* Writes the document, shortening tables until it fits. */
+/* Writes the document. Shortens tables until it fits. */
 static tm_status fit_document(writer *w, size_t room, tm_error *err) {
     TM_TRY(put_document(w, err));
     for (int i = 0; w->store && size_of(w) > room && i < TRIES_MOST; i++) {
@@ -263,7 +261,7 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads job.rank again with all ranks, because the page may have kept only some. */
+/* Reads all rows of job.rank again, because the page may keep only some. */
 static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);
@@ -358,7 +356,7 @@ static int64_t earliest(const tm_tables *tables) {
     return found;
 }
 
-/* Makes the tables of an analysis that are shown, without rows. */
+/* Makes the shown tables of an analysis, without rows. */
 static tm_status make_tables(const char *analysis, tm_tables *out, tm_error *err) {
     size_t n;
     tm_vec defs = TM_VEC(const tm_table_def *);
@@ -373,7 +371,7 @@ static tm_status make_tables(const char *analysis, tm_tables *out, tm_error *err
     return status;
 }
 
-/* Writes the page of a store that has only the tables of a hang. */
+/* Writes the page of a store with only the tables of a hang. */
 static tm_status write_hang(const tm_store *store, const char *path, const char *version,
                             tm_error *err) {
     tm_tables tables;

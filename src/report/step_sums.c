@@ -7,7 +7,7 @@
 
 typedef struct tm_step_sum {
     int64_t number, longest_ns;
-    double sum_ns; /* sum of the step's lengths on the n ranks that recorded it completely */
+    double sum_ns; /* sum of the step's lengths on the n ranks that recorded all of it */
     int64_t n;
 } tm_step_sum;
 
@@ -36,7 +36,7 @@ static int64_t int_of(const tm_table *table, size_t row, const char *column, int
     return cell->null ? fallback : cell->value.i;
 }
 
-/* Appends an empty sum for the step of each row; duplicates are removed later. */
+/* Appends an empty sum for the step of each row; the caller removes duplicates. */
 static bool add_steps(tm_vec *steps, const tm_table *table) {
     for (size_t row = 0; row < table->n_rows; row++) {
         tm_step_sum next = {.number = int_of(table, row, "step", -1)};
@@ -80,7 +80,7 @@ static void add_times(const tm_vec *steps, const tm_table *overview, const tm_ve
     }
 }
 
-/* Takes the lengths of the job's steps from whatif.step, which the charts show, too. */
+/* Takes the lengths of the job's steps from whatif.step, as the charts do. */
 static void take_lengths(const tm_vec *steps, const tm_table *whatif) {
     for (size_t row = 0; row < whatif->n_rows; row++) {
         tm_step_sum *sum = sum_of(steps, int_of(whatif, row, "step", -1));

@@ -1,4 +1,4 @@
-/* Steps of a job, summed over its ranks. */
+/* The steps of a job, each summed over its ranks. */
 #ifndef TMERGE_REPORT_STEP_SUMS_H
 #define TMERGE_REPORT_STEP_SUMS_H
 
@@ -14,15 +14,15 @@ typedef struct tm_step_sums {
     tm_vec steps; /* of tm_step_sum, ascending by number */
 } tm_step_sums;
 
-/** Statistics over steps. The value of a step is its mean time over ranks; partly recorded steps do
+/** Statistics over steps, each with its mean time over ranks. Steps that were recorded in part do
  * not count. */
 typedef struct tm_step_time {
     bool known;
     double median_ns, least_ns, most_ns;
 } tm_step_time;
 
-/** Reads a result table. A table missing in a store of an older tmerge stays empty.
- * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+/** Reads a result table. If the store of an older tmerge lacks the table, it stays empty.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_page_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Reads overlap.step, overview.step and whatif.step.
@@ -33,10 +33,12 @@ tm_status tm_step_sums_make(const tm_store *store, const tm_tables *tables, tm_s
                             tm_error *err) TM_MUST_CHECK;
 void tm_step_sums_free(tm_step_sums *sums);
 
-/** Appends the step numbers, of int64_t. These functions return false when out of memory. */
+/** Appends the step numbers, of int64_t. This function and the next return false when out of
+ * memory. */
 bool tm_step_sums_numbers(const tm_step_sums *sums, tm_vec *out);
 
-/** Splits the steps into @p n runs of equal size and appends the longest step of each. */
+/** Splits the steps into @p n stretches of equal size and appends the number of the longest step of
+ * each. */
 bool tm_step_sums_longest(const tm_step_sums *sums, size_t n, tm_vec *out);
 
 bool tm_step_sums_time(const tm_step_sums *sums, tm_step_time *out);

@@ -31,7 +31,7 @@ static double real_of(const tm_column *column, const tm_cell *cell) {
 }
 
 /* Writes the totals of a column: [number of values, sum, minimum, median, maximum, number of
- * distinct values]; for booleans only the first two. */
+ * distinct values]; a boolean has only the first two. */
 static void put_column(const tm_table *table, int c, double *values, tm_out *out) {
     const tm_column *column = &table->def->columns[c];
     size_t n = 0, different = 0;
@@ -110,7 +110,7 @@ static bool same_kind(const groups *g, const tm_cell *a, const tm_cell *b) {
     return true;
 }
 
-/* Returns the group of a row; NULL if there are too many groups, or when out of memory. */
+/* Returns the group of a row; NULL if there are too many groups or no memory. */
 static group *group_of(groups *g, const tm_cell *row) {
     for (size_t i = 0; i < g->n; i++)
         if (same_kind(g, g->list[i].first, row))
@@ -123,8 +123,7 @@ static group *group_of(groups *g, const tm_cell *row) {
     return &g->list[g->n++];
 }
 
-/* Sums rows by group. Returns false if there are too many groups to be useful, or when out of
- * memory. */
+/* Sums rows by group. Returns false if there are too many groups to be useful, or no memory. */
 static bool sum_groups(groups *g) {
     const tm_table_def *def = g->table->def;
     for (size_t row = 0; row < g->table->n_rows; row++) {

@@ -10,8 +10,8 @@
 #include "base/vec.h"
 #include "tmerge/names.h"
 
-/** A growing block. Nothing is appended after an allocation failed, so checking `failed` at the end
- * is enough. */
+/** A growing block. After a failed allocation, appends do nothing: check `failed` once at the end.
+ */
 typedef struct tm_bytes {
     tm_vec bytes; /* of uint8_t */
     bool failed;
@@ -26,11 +26,11 @@ static inline tm_bytes tm_bytes_make(void) {
 
 void tm_bytes_free(tm_bytes *out);
 
-/** Reserves @p n more bytes; returns false if memory runs out or has run out before. */
+/** Reserves @p n more bytes. Returns false if this or an earlier allocation failed. */
 bool tm_bytes_room(tm_bytes *out, size_t n);
 
 /** Appends a varint: seven bits per byte, lowest first, the eighth bit set on all but the last
- * byte. Inline because it writes most of a page. */
+ * byte. Inline for speed: it writes most of a page. */
 static inline void tm_bytes_put(tm_bytes *out, uint64_t value) {
     tm_vec *bytes = &out->bytes;
     if ((out->failed || bytes->cap - bytes->n < TM_VARINT_MAX) &&
@@ -49,7 +49,7 @@ static inline void tm_bytes_put_signed(tm_bytes *out, int64_t value) {
  * ends in an ellipsis. */
 void tm_bytes_put_text(tm_bytes *out, tm_text text);
 
-/** Like tm_bytes_put_text, but with the maximum size @p most, at least 3 (the ellipsis). */
+/** Like tm_bytes_put_text, but cuts at @p most bytes, which is at least 3 (the ellipsis). */
 void tm_bytes_put_cut(tm_bytes *out, tm_text text, size_t most);
 
 /** Appends @p n bytes; zeros if @p from is NULL. Returns their address, NULL when out of memory. */

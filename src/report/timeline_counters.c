@@ -13,7 +13,7 @@ enum {
     SERIES_LEAST = 16
 };
 
-/* A series, identified by the name ids of its counter and of the series. */
+/* A series, identified by the name ids of counter and series. */
 typedef struct series {
     uint32_t counter, series;
 } series;
@@ -47,7 +47,8 @@ static bool gather(const tm_timeline *timeline, tm_keys *keys, tm_vec *points) {
     return true;
 }
 
-/* Keeps the minimum and maximum of each stretch, in order of time; returns the number kept. */
+/* Keeps the minimum and maximum of each stretch, in order of time. Returns the number of points
+ * kept. */
 static size_t thin(point *points, size_t n, size_t stretches) {
     size_t kept = 0;
     for (size_t s = 0, first = 0; s < stretches; s++) {

@@ -1,5 +1,5 @@
-/* GPU activity of each rank in equal parts of the job's time, the coarsest level of the
- * timeline. */
+/* GPU activity of each rank in equal parts of the job's time: the coarsest level of the timeline.
+ */
 #ifndef TMERGE_REPORT_TIMELINE_COVERAGE_H
 #define TMERGE_REPORT_TIMELINE_COVERAGE_H
 
@@ -21,7 +21,7 @@ int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Halves the number of shares per row, which must be even. Each pair is replaced by its mean,
+/** Halves the resolution. The number of shares per row must be even. Each pair becomes its mean,
  * rounded up, so that a lane that was busy does not get 0. */
 void tm_coverage_halve(tm_bytes *coverage);
 

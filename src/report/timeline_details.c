@@ -14,12 +14,12 @@ typedef struct shape {
     uint64_t numbers[N_SHAPE];
 } shape;
 
-/* Cursor over the attributes of one kind. Within a track, rows are requested in ascending order. */
+/* Cursor over the attributes of one kind. The caller asks for a track's rows in ascending order. */
 typedef struct attrs {
     const char *at;
-    size_t n, size, event; /* event: offset of the event row in an attribute */
+    size_t n, size, event; /* event: offset of the attribute's member `event` */
     size_t next;
-    uint32_t row; /* the row that was requested last */
+    uint32_t row; /* the last row asked for */
 } attrs;
 
 typedef struct teller {
@@ -40,7 +40,7 @@ static uint32_t row_at(const attrs *a, size_t i) {
     return row;
 }
 
-/* Returns a row's attribute; NULL if it has none. Searches again if rows go backward. */
+/* Returns a row's attribute; NULL if it has none. Starts a new search if rows go backward. */
 static const void *find(attrs *a, uint32_t row) {
     if (row < a->row) {
         size_t end = a->next;
@@ -62,7 +62,8 @@ static bool is_less(const void *row, const void *key) {
     return *(const uint32_t *)row < *(const uint32_t *)key;
 }
 
-/* Returns the index of the call that launched a row; -1 if none or not in the page. */
+/* Returns the index of the call that launched a row; -1 if there is none or the page does not have
+ * it. */
 static int64_t launch_of(const teller *t, uint32_t row) {
     const tm_event_writer *w = t->writer;
     uint32_t call = t->timeline->launch[row];
@@ -133,9 +134,9 @@ static bool is_name(tm_detail what) {
     return what == TM_DETAIL_INPUTS || what == TM_DETAIL_STACK;
 }
 
-/* Returns whether a detail applies to an event: a launch applies to all events, other details only
- * to GPU events or only to host events. In a page that holds only chosen parts, GPU events have
- * details only if their launch is included. */
+/* Returns whether an event can have this detail: all can have a launch, and each other detail is of
+ * GPU events or of host events. If the page holds only chosen parts, GPU events have details only
+ * if it has their launch. */
 static bool is_told(const teller *t, tm_detail what, size_t i) {
     const tm_event_writer *w = t->writer;
     if (what == TM_DETAIL_LAUNCH)
@@ -175,7 +176,7 @@ static bool put_detail(teller *t, tm_detail what, tm_event_draft *out) {
     return ok && !out->bytes.failed;
 }
 
-/* Collects and writes all shapes first, because the details refer to them. */
+/* Writes all shapes first, because the details refer to them by index. */
 static bool put_shapes(teller *t, tm_bytes *out) {
     for (size_t i = 0; i < t->writer->n_gpu; i++)
         if (is_told(t, TM_DETAIL_SHAPE, i))

@@ -4,7 +4,7 @@
 
 #include "timeline_events.h"
 
-/** Details of events, in the order of the encoding. Each exists for some events only. */
+/** Details of events, in the order of the encoding. An event may lack any of them. */
 typedef enum tm_detail {
     TM_DETAIL_LAUNCH,      /* index of the call that launched it */
     TM_DETAIL_CORRELATION, /* correlation id of a GPU event */
@@ -15,20 +15,18 @@ typedef enum tm_detail {
     TM_N_DETAILS
 } tm_detail;
 
-/**
- * Appends the details of the events that tm_events_put appended last:
+/** Appends the details of the events that tm_events_put appended last:
  * - place of the rank;
  * - number of launch shapes, and for each grid, block, registers, bytes of shared memory and
  * hundredths of a percent of occupancy, each + 1;
  * - for each tm_detail the number of events that have it, their indices among the rank's events
  * (relative to the previous one), and the values (relative to the previous one unless they are
  * names);
- * - the rank's counters (timeline_counters.h).
- * In a page that holds only chosen parts, GPU events whose launch is not included have no details.
+ * - the rank's counters (timeline_counters.h). If the page holds only chosen parts, GPU events have
+ * details only if it has their launch.
  *
  * @param at  the rank's index among all ranks
- * @return    TM_OK; TM_ERR_FAULT
- */
+ * @return    TM_OK; TM_ERR_FAULT */
 tm_status tm_details_put(const tm_event_writer *writer, const tm_timeline *timeline, size_t at,
                          tm_event_draft *out, tm_error *err) TM_MUST_CHECK;
 

@@ -109,7 +109,7 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
                                                           : NULL);
 }
 
-/* Collects the rows of a track that are chosen and that are drawn on tracks of kind @p shown. */
+/* Collects the chosen rows of a track that tracks of kind @p shown draw. */
 static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_card *card,
                    const tm_track *track, tm_shown_track shown) {
     tm_plan_walk walk = {w->plan, card, 0};
@@ -133,8 +133,7 @@ static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_car
     return true;
 }
 
-/* Writes each event's depth: the number of earlier events that are still open at its start, even if
- * it ends after them. */
+/* Writes each event's depth: the number of earlier events that are open at its start. */
 static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     int64_t ends[MAX_DEPTH + 1];
     const uint32_t *rows = w->rows.data;

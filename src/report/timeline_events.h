@@ -4,9 +4,9 @@
 
 #include "timeline_operations.h"
 
-/** Kinds of events in the page. They follow the kinds of lanes: compute, transfer (communication
- * with a wait, which may be 0), unmatched (other communication) and copies. Values are part of the
- * encoding. */
+/** Kinds of events in the page, numbered after the kinds of lanes: compute, transfer (communication
+ * with a known wait, maybe 0), unmatched (other communication) and copies. The page decodes the
+ * values. */
 typedef enum tm_shown_kind {
     TM_SHOWN_GPU_ANNOTATION = TM_N_LANE_KINDS,
     TM_SHOWN_OPERATOR,
@@ -17,8 +17,8 @@ typedef enum tm_shown_kind {
     TM_N_SHOWN_KINDS
 } tm_shown_kind;
 
-/** Returns an event's kind: tm_shown_kind or tm_lane_kind. @param attr  its attributes if it
- * communicates; NULL: none */
+/** Returns an event's kind: tm_shown_kind or tm_lane_kind. @param attr its attributes as
+ * communication, or NULL */
 uint8_t tm_shown_kind_of(uint8_t role, uint8_t category, bool host, const tm_collective_attr *attr);
 
 /** Kinds of tracks in the page. */
@@ -28,21 +28,21 @@ typedef enum tm_shown_track {
     TM_TRACK_THREAD
 } tm_shown_track;
 
-/** A place in the encoding where the numbers of n names are inserted later. */
+/** A place in the encoding into which the numbers of n names are inserted later. */
 typedef struct tm_event_gap {
     size_t at; /* byte offset */
     size_t n;
 } tm_event_gap;
 
-/** Where a rank's part of a draft ends. */
+/** End of a rank's part of a draft. */
 typedef struct tm_event_end {
     int64_t rank;
-    size_t n_bytes, n_gaps, n_names; /* numbers in the draft up to the end of this part */
+    size_t n_bytes, n_gaps, n_names; /* bytes, gaps and names in the draft up to here */
     size_t n_events;                 /* number of events in this part */
 } tm_event_end;
 
-/** Encoded columns of some ranks, in which the numbers of names are missing. The numbers are known
- * only when the drafts of all ranks, which different processes may make, are put in order. */
+/** Encoded columns of some ranks, with gaps for the numbers of names. Several processes make
+ * drafts; names get numbers when the drafts of all ranks are put in order. */
 typedef struct tm_event_draft {
     tm_bytes bytes;
     tm_vec gaps;  /* of tm_event_gap */
@@ -50,7 +50,7 @@ typedef struct tm_event_draft {
     tm_vec ends;  /* of tm_event_end: for each rank, ascending */
 } tm_event_draft;
 
-/** Reserves a gap for @p n names, whose ids the caller fills in; NULL when out of memory. */
+/** Adds a gap for @p n names. The caller fills in their ids. NULL when out of memory. */
 uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n);
 
 /** Ends a rank's part. Returns false when out of memory. */
@@ -60,7 +60,6 @@ bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events);
 void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
                         tm_bytes *out);
 
-/** Encoded events of ranks and their details. */
 typedef struct tm_page_draft {
     tm_event_draft events, details;
 } tm_page_draft;
@@ -83,15 +82,13 @@ typedef struct tm_event_writer {
 tm_event_writer tm_event_writer_make(void);
 void tm_event_writer_free(tm_event_writer *writer);
 
-/**
- * Appends those tracks of the next rank that have a chosen event. For each track: place of the
+/** Appends the tracks of the next rank on which an event is chosen. For each track: place of the
  * rank, tm_shown_track, device and stream + 1, thread id, name, number of events; then the columns
  * begin (relative to the previous event, the first to the job's start), duration, name, kind, depth
  * (not for streams), and for communication wait + 1 and operation + 1.
  *
  * @param at  the rank's index among all ranks
- * @return    TM_OK; TM_ERR_FAULT
- */
+ * @return    TM_OK; TM_ERR_FAULT */
 tm_status tm_events_put(tm_event_writer *writer, const tm_timeline *timeline, size_t at,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -7,7 +7,7 @@
 #include "match/records.h"
 #include "waits/blame.h"
 
-/* How a rank arrived at an operation. Values are part of the encoding. */
+/* How a rank arrived at an operation. The page decodes the values. */
 enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };
 
 typedef struct tm_operation_member {
@@ -181,8 +181,8 @@ static tm_comm_record record_of(const tm_card *card, const tm_operation_member *
     };
 }
 
-/* Finds the last arrival by the rule of the analyses: arrivals that differ by less than the
- * uncertainty of their clocks are tied. */
+/* Finds the last arrival as the analyses do: arrivals are tied if they differ by less than the
+ * uncertainty of their clocks. */
 static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *members,
                               const tm_plan *plan, tm_bytes *out, tm_error *err) {
     const tm_card *cards = plan->cards.data;
@@ -214,8 +214,8 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     return status;
 }
 
-/* Writes totals over all participations if some are on ranks without lanes, because these are not
- * written one by one. */
+/* If some participations are on ranks without lanes, writes totals over all participations, because
+ * those are not written one by one. */
 static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
     int64_t end = 0, last = 0;
     for (size_t i = 0; i < o->n; i++) {

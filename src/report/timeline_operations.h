@@ -1,4 +1,4 @@
-/* Matched operations of a job and the arrivals of their participations. */
+/* The matched operations of a job, with the arrival of each participating rank. */
 #ifndef TMERGE_REPORT_TIMELINE_OPERATIONS_H
 #define TMERGE_REPORT_TIMELINE_OPERATIONS_H
 
@@ -10,16 +10,15 @@
 typedef struct tm_operation {
     int64_t begin_ns; /* earliest start, on the job's clock, since the epoch */
     int64_t wait_ns;  /* sum over participations */
-    int64_t bytes;    /* size on its lowest rank; -1 without metadata */
+    int64_t bytes;    /* size on the lowest rank; -1 without metadata */
     int64_t step;     /* -1: none */
-    int64_t seen;     /* lowest of the ranks added so far; bytes, step and names are those of its
-                         kernel */
+    int64_t seen;     /* lowest rank added so far; bytes, step and names are those of its kernel */
     int32_t first_rank;
-    uint32_t first_event;        /* kernel of first_rank, the lowest rank; both identify the
-                                    operation in the store */
+    uint32_t first_event; /* kernel of first_rank, the lowest rank; these two identify the operation
+                             in the store */
     uint32_t group, description; /* name ids */
     uint32_t n;                  /* number of participations */
-    uint32_t n_lanes;            /* number of participations on ranks with lanes */
+    uint32_t n_lanes;            /* number of participations of ranks with lanes */
     uint32_t number;             /* number of the operation in the page; TM_NO_EVENT if it is left
                                     out */
     uint8_t kind;                /* tm_collective_kind */
@@ -29,7 +28,7 @@ typedef struct tm_operation {
 typedef struct tm_operations {
     tm_keys firsts;  /* keys of all operations: tm_operation_name */
     tm_vec all;      /* of tm_operation, by number of the key */
-    uint32_t *shown; /* owned; [n_shown] index into `all` of the operation with each number */
+    uint32_t *shown; /* owned; [n_shown] index into `all`, by number of the operation */
     size_t n_shown;
     tm_vec members;            /* of tm_operation_member: participations in the chosen operations,
                                   rank by rank */
@@ -58,8 +57,8 @@ typedef struct tm_operation_name {
     uint32_t event;
 } tm_operation_name;
 
-/** Sets the numbers of operations that another process has chosen. Ignores those without a
- * participation here. @param names [n] the operation with each number */
+/** Sets the numbers of the operations that another process chose. Ignores operations without a
+ * participation here. @param names [n] by number of the operation */
 void tm_operations_set_numbers(tm_operations *operations, const tm_operation_name *names, size_t n);
 
 /** Returns the number of participations in the chosen operations. */
@@ -69,12 +68,12 @@ size_t tm_operations_members(const tm_operations *operations);
 uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr);
 
 /** Adds the next rank's participations in the chosen operations. TM_OK; TM_ERR_FAULT.
- * @param at  the rank's index among all ranks */
+ * @param at the rank's index among all ranks */
 tm_status tm_operations_gather(tm_operations *operations, const tm_timeline *timeline, size_t at,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Appends the chosen operations, with the last arrival and those tied with it.
- * @param plan  has the clocks of the ranks */
+/** Appends the chosen operations, each with its last arrival and the arrivals tied with it.
+ * @param plan has the clocks of the ranks */
 tm_status tm_operations_put(const tm_operations *operations, const tm_plan *plan,
                             int64_t job_begin_ns, tm_dictionary *dictionary, tm_bytes *out,
                             tm_error *err) TM_MUST_CHECK;

@@ -6,17 +6,15 @@
 
 enum {
     N_SLICES = 32,     /* number of slices of a job without steps */
-    EVENT_BYTES = 8,   /* assumed bytes that an event takes in the page, as base64; 2.7 to 7.9 were
-                          measured */
-    MEMBER_BYTES = 12, /* assumed bytes that a participation in an operation takes; 11.4 were
-                          measured */
+    EVENT_BYTES = 8,   /* assumed bytes of an event in the page, in base64; measured: 2.7 to 7.9 */
+    MEMBER_BYTES = 12, /* assumed bytes of a participation; measured: 11.4 */
     EVENTS_LEAST = 20000,
     TEXT_LEAST = 32,
     TEXTS_SHRINK = 8
 };
 
-static const double EVENTS_SHRINK = 0.8; /* when the budget is reduced, it is multiplied by this as
-                                            a safety margin, because sizes of events differ */
+static const double EVENTS_SHRINK =
+    0.8; /* safety margin: a reduced budget is multiplied by this, because events differ in size */
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
     tm_timeline_budget budget = {.n_buckets = 8192, .n_events = 600000, .n_members = 200000};
@@ -71,13 +69,14 @@ static bool ends_by(const void *part, const void *ns) {
     return ((const tm_plan_part *)part)->end_ns <= *(const int64_t *)ns;
 }
 
-/* Returns the first part that ends after a time; n if there is none. */
-static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns) {
+/* Returns the index of the first part that ends after a time; n if there is none. */
+static size_t part_ending_after(const tm_plan_part *parts, size_t n, int64_t begin_ns) {
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
-/* Does the same for the next event. @p i is the result for an event that starts no later. */
-static size_t part_behind_next(const tm_plan_part *parts, size_t n, size_t i, int64_t begin_ns) {
+/* The same, searched from part @p i, the result for an earlier or equal time. */
+static size_t next_part_ending_after(const tm_plan_part *parts, size_t n, size_t i,
+                                     int64_t begin_ns) {
     while (i < n && parts[i].end_ns <= begin_ns)
         i++;
     return i;
@@ -85,7 +84,7 @@ static size_t part_behind_next(const tm_plan_part *parts, size_t n, size_t i, in
 
 static tm_plan_part *part_at(const tm_plan *plan, const tm_card *card, int64_t begin_ns) {
     tm_plan_part *parts = parts_of(plan, card);
-    size_t i = part_behind(parts, card->n_parts, begin_ns);
+    size_t i = part_ending_after(parts, card->n_parts, begin_ns);
     return i < card->n_parts && parts[i].begin_ns <= begin_ns ? &parts[i] : NULL;
 }
 
@@ -136,7 +135,7 @@ static void count_events(const tm_plan *plan, const tm_timeline *timeline, tm_ca
             bool gpu = shown == TM_SHOWN_GPU;
             card->n_gpu += gpu;
             card->n_host += !gpu;
-            at = part_behind_next(parts, card->n_parts, at, begin);
+            at = next_part_ending_after(parts, card->n_parts, at, begin);
             if (at < card->n_parts && parts[at].begin_ns <= begin) {
                 parts[at].n_gpu += gpu;
                 parts[at].n_host += !gpu;
@@ -241,7 +240,7 @@ static bool is_near(const tm_plan_wishes *wishes, int64_t rank) {
     return false;
 }
 
-/* Returns the priority of a rank: 0 blamed, 1 on the blamed rank's host, 2 other. */
+/* Returns a rank's place in the order of choice: 0 the blamed rank, 1 its host, 2 others. */
 static int turn_of(const tm_plan_wishes *wishes, int64_t rank) {
     return rank == wishes->rank ? 0 : is_near(wishes, rank) ? 1 : 2;
 }
@@ -258,7 +257,7 @@ static void take(chooser *c, const tm_card *card, int64_t number, tm_shown shown
     }
 }
 
-/* Takes a step on all ranks. Ranks of high priority come first, because the budget may not suffice
+/* Takes a step on all ranks, the most informative ranks first, because the budget may not suffice
  * for all. */
 static void take_step(chooser *c, int64_t number, tm_shown shown) {
     const tm_card *cards = c->plan->cards.data;
@@ -284,7 +283,7 @@ static void choose_parts(chooser *c) {
     take_host(c, worst);
     take_host(c, median);
     qsort(c->steps, c->n_steps, sizeof *c->steps, by_wait);
-    /* Takes further steps only if they fit on all ranks. */
+    /* Takes a further step only if it fits on all ranks. */
     for (size_t i = 0; i < c->n_steps; i++)
         if (c->steps[i].n_gpu <= c->left)
             take_step(c, c->steps[i].number, TM_SHOWN_GPU);
@@ -318,7 +317,7 @@ bool tm_plan_has(tm_plan_walk *walk, tm_shown shown, int64_t begin_ns, int64_t d
     const tm_plan_part *parts = parts_of(walk->plan, walk->card);
     size_t n = walk->card->n_parts;
     int64_t end = begin_ns + (duration_ns > 0 ? duration_ns : 1);
-    walk->part = part_behind_next(parts, n, walk->part, begin_ns);
+    walk->part = next_part_ending_after(parts, n, walk->part, begin_ns);
     for (size_t i = walk->part; i < n && parts[i].begin_ns < end; i++)
         if (shown == TM_SHOWN_GPU ? parts[i].gpu : parts[i].host)
             return true;

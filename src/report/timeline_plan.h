@@ -14,10 +14,9 @@ typedef struct tm_timeline_budget {
     size_t n_members;          /* number of participations in matched operations */
     size_t left_bytes;         /* room in the page for events and participations [B]; 0: no limit */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
-    const tm_page_kept *steps; /* borrowed; steps that are marked even if their events are not
-                                  chosen; NULL: all */
+    const tm_page_kept *steps; /* borrowed; steps that get a mark in any case; NULL: all */
     size_t text_bytes;         /* maximum size of a name */
-    bool few_marks;            /* only chosen steps are marked */
+    bool few_marks;            /* `steps` is ignored: only steps with chosen events get a mark */
 } tm_timeline_budget;
 
 /** Returns the budget for @p n_ranks ranks with lanes, if the page has @p left_bytes bytes left. */
@@ -26,11 +25,11 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 /** Limits the budget to the bytes left. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
 
-/** Reduces the budget for texts, events and step marks, because the blocks took @p size bytes but
- * the page has room for only @p room. */
+/** Reduces the budget for texts, events and marks of steps, because blocks of @p size bytes did not
+ * fit in @p room. */
 void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
-/** Returns the number of events that fit in addition to @p n_members participations. */
+/** Returns the number of events that fit besides @p n_members participations. */
 size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members);
 
 /** How the timeline draws an event. Instants, counters and profiler events are not drawn. */
@@ -59,10 +58,9 @@ typedef struct tm_card {
     int64_t world_size;
     size_t first_part, n_parts; /* the rank's parts in tm_plan.parts, ascending by time */
     size_t first_span, n_spans;
-    size_t n_gpu, n_host; /* number of events that can be shown, including those outside of all
-                             parts */
+    size_t n_gpu, n_host; /* number of drawn events, including those outside of all parts */
     bool truncated;
-    bool shown;     /* the rank has lanes in the page; for other ranks only the clock is set */
+    bool shown;     /* the rank has lanes in the page; without lanes, only the clock is set */
     uint32_t place; /* index among ranks with lanes */
 } tm_card;
 
@@ -79,13 +77,13 @@ typedef struct tm_plan {
 void tm_plan_init(tm_plan *plan, bool steps);
 void tm_plan_free(tm_plan *plan);
 
-/** Adds the next rank. @p job is divided into slices if there are no steps. */
+/** Adds the next rank. If it has no steps, divides the time of @p job into slices. */
 tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_buckets *job,
                       tm_error *err) TM_MUST_CHECK;
 
-/** The ranks and the step whose events are chosen first. */
+/** The rank and the step whose events are chosen first. */
 typedef struct tm_plan_wishes {
-    int64_t rank;        /* the blamed rank; -1: none */
+    int64_t rank;        /* rank to which most wait is attributed, "the blamed rank"; -1: none */
     const int64_t *near; /* [n_near] other ranks of its host, ascending */
     size_t n_near;
     int64_t step; /* the worst step; -1: the step with the most wait */
@@ -102,11 +100,12 @@ tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *
 typedef struct tm_plan_walk {
     const tm_plan *plan;
     const tm_card *card;
-    size_t part; /* first part that may end after the begin of the next event */
+    size_t part; /* first part that may end after the start of the next event */
 } tm_plan_walk;
 
-/** Returns whether the next event overlaps a chosen part. Events must come in order of begin.
- * @param begin_ns  on the job's clock, since the epoch */
+/** Returns whether the next event of the track overlaps a chosen part. Call it for events in the
+ * order of their starts.
+ * @param begin_ns on the job's clock, since the epoch */
 bool tm_plan_has(tm_plan_walk *walk, tm_shown shown, int64_t begin_ns, int64_t duration_ns);
 
 #endif

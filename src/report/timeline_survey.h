@@ -1,5 +1,5 @@
-/* The first pass over ranks for a page's timeline. It is made over all ranks in one process, or
- * over the ranks of each process; the results are then joined. */
+/* The first pass over the ranks for a page's timeline. One process surveys all ranks, or each
+ * process surveys its own and the results are joined. */
 #ifndef TMERGE_REPORT_TIMELINE_SURVEY_H
 #define TMERGE_REPORT_TIMELINE_SURVEY_H
 
@@ -10,8 +10,8 @@
 typedef struct tm_page_frame {
     const tm_names *names;     /* borrowed */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
-    const int64_t *from_0; /* borrowed; [n_from_0] ascending: ranks whose times count from 0 in a
-                              job with absolute times */
+    const int64_t *from_0;     /* borrowed; [n_from_0] ascending: ranks whose times count from 0
+                                  although the job has absolute times */
     size_t n_from_0;
     tm_buckets lanes, strip;
     bool steps; /* parts are steps */
@@ -34,7 +34,7 @@ void tm_survey_free(tm_survey *survey);
 tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_timeline *timeline,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Joins surveys of different ranks; the result is that of a survey of all of them.
+/** Joins surveys of different ranks into the survey of all of them.
  * @param parts  [n] each ascending by rank
  * @param out    just started
  * @return       TM_OK; TM_ERR_FAULT */
@@ -49,14 +49,13 @@ tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
                             const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Source of a job's timelines. Its functions return the same statuses as the functions above, or
- * TM_ERR_INPUT. */
+/** Where a page's timelines come from. Its functions return the statuses above, or TM_ERR_INPUT. */
 typedef struct tm_page_source {
     void *context;
     /* Surveys all ranks. */
     tm_status (*survey)(void *context, const tm_page_frame *frame, tm_survey *out, tm_error *err);
     /* Collects the chosen parts of all ranks: adds participations to the operations, and appends
-     * drafts (tm_page_draft, owned by the caller) that together hold each rank once. */
+     * drafts (of tm_page_draft, owned by the caller). Each rank is in one of them. */
     tm_status (*collect)(void *context, const tm_page_frame *frame, tm_survey *chosen,
                          tm_vec *drafts, tm_error *err);
 } tm_page_source;

@@ -13,11 +13,11 @@ enum {
     RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of tables by rank and another key */
 };
 
-/* Arrivals that are kept of an operation: all if there are at most 16, else the first 4, the last 8
- * and the one that ends last. */
+/* Arrivals kept of an operation: all if there are at most 16, else the first 4, the last 8 and the
+ * one that ends last. */
 enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
 
-/* The rows of a table, and which of them are kept. */
+/* The rows of a table; kept: which of them stay. */
 typedef struct rows {
     const tm_table *table;
     bool *kept; /* [n_rows] */
@@ -28,8 +28,8 @@ static bool is_table(const tm_table *table, const char *name) {
     return strcmp(table->def->name, name) == 0;
 }
 
-/* Returns the position of a column if it is a key, else -1. Ranks in other columns do not decide
- * whether a row is kept. */
+/* Returns the index of a column if it is a key, else -1. Ranks in other columns do not decide which
+ * rows stay. */
 static int key_of(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     return at < def->n_keys ? at : -1;
@@ -65,8 +65,8 @@ static double measure_of(const tm_table *table, size_t row, int column) {
     return cell->null ? -1e300 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* Returns the column that rows are ordered by. For trees it is the total time including
- * children, so that the parents of a kept node are kept, too. */
+/* Returns the column that decides which rows stay. For trees it is the total time with children, so
+ * that the parents of a kept node stay, too. */
 static int measured_by(const tm_table_def *def) {
     int total = tm_table_column(def, "host_total_ns");
     return tm_table_column(def, "parent") >= 0 && total >= 0 ? total : def->top;
@@ -77,8 +77,8 @@ static bool begins_level(const tm_table *table, size_t row) {
            !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
 }
 
-/* Keeps the rows with the largest values of the table's own measure. If it has levels, keeps the
- * first rows of each level, equally many; if it has no measure, its first rows. */
+/* Keeps the rows with the largest values of the table's own measure. A table with levels keeps
+ * equally many rows of each level, a table without a measure its first rows. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
     const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;
@@ -107,7 +107,7 @@ static void keep(rows *r, size_t row) {
     r->kept[row] = true;
 }
 
-/* Keeps the arrivals of one operation, rows [first, end). */
+/* Keeps the arrivals of one operation, which are rows [first, end). */
 static bool keep_arrivals_of(rows *r, size_t first, size_t end) {
     int begins = tm_table_column(r->table->def, "begin_ns");
     int ends = tm_table_column(r->table->def, "end_ns");
@@ -169,7 +169,7 @@ static bool is_none(const tm_table *table, const tm_cell *row, void *context) {
     return false;
 }
 
-/* Keeps whole steps of the critical path, or nothing if no step fits. */
+/* Keeps whole steps of the critical path. Keeps nothing if no step fits. */
 static tm_status keep_path(tm_table *table, size_t most, size_t *left_out, tm_error *err) {
     size_t before = table->n_rows;
     TM_TRY(tm_report_limit_path(table, most < TM_REPORT_PIECES_MAX ? most : TM_REPORT_PIECES_MAX,
@@ -191,8 +191,8 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        memset(r.kept, false, before); /* a row applies up to the next one, so a part of the rows
-                                          would be wrong, and none is kept */
+        memset(r.kept, false, before); /* a row applies until the next one, so some rows without the
+                                          others would be wrong: none stays */
         r.n = 0;
     } else if (chosen && r.n > most)
         chosen = keep_top(&r, most);

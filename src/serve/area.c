@@ -8,7 +8,7 @@ typedef struct key {
     uint32_t name, kind;
 } key;
 
-/* An operator that has not ended, in which later events may be nested. */
+/* An open operator, in which later ones may be nested. */
 typedef struct opened {
     uint32_t sum; /* index of its sum among the rank's sums */
     int64_t end_ns;
@@ -30,8 +30,8 @@ static int64_t part_of(const tm_area_wish *wish, const tm_serve_event *e) {
     return to - from;
 }
 
-/* Finds the operator in which an operator is nested, and subtracts the inner one's time from the
- * outer one's self time. */
+/* Finds the operator that contains an operator, and subtracts the inner one's time from the self
+ * time of the outer one. */
 static bool nest(adder *a, const tm_serve_event *e, uint32_t own, int64_t ns) {
     opened *open = a->open.data;
     if (a->track != a->walk.track)

@@ -1,4 +1,4 @@
-/* Sums of what ran on some ranks in a time range, computed a few ranks per call. */
+/* Sums of what ran on some ranks in a time range. Each call sums a few ranks. */
 #ifndef TMERGE_SERVE_AREA_H
 #define TMERGE_SERVE_AREA_H
 
@@ -12,26 +12,23 @@ typedef struct tm_area_wish {
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* after this time no further rank is started; at least one is summed */
+    int64_t budget_ns; /* no rank is started after this time, except the first */
 } tm_area_wish;
 
 /** Sum of a rank's events of one name and kind, counting only their parts within the time range. */
 typedef struct tm_area_sum {
     int64_t rank, count, sum_ns;
-    int64_t self_ns; /* sum_ns without the time of operators nested in these events; on GPUs equal
-                        to sum_ns */
+    int64_t self_ns; /* sum_ns without the time of nested operators; on GPUs equal to sum_ns */
     int64_t longest_ns;
     uint32_t name;
     uint8_t kind; /* as in tm_serve_event */
 } tm_area_sum;
 
-/**
- * Sums the events of the requested ranks.
+/** Sums the events of the requested ranks.
  * @param sums  empty, of tm_area_sum; appended rank by rank, each in the order of its events
- * @param next  index of the rank to continue with; the number of ranks once all were seen
+ * @param next  index of the rank to continue with; the number of ranks at the end
  * @param seen  number of requested ranks summed by this call
- * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_area(tm_serve_reader *reader, const tm_area_wish *wish, tm_vec *sums,
                         int64_t *next, int64_t *seen, tm_error *err) TM_MUST_CHECK;
 

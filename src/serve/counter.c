@@ -8,13 +8,13 @@
 #include "match/records.h"
 #include "report/timeline_events.h"
 
-/* A change of the counter's value, by `by`, at a time. */
+/* A change of the counter: `by` is added to its value. */
 typedef struct change {
     int64_t time_ns;
     double by;
 } change;
 
-/* A launched GPU event: its start and the row of its launching call. */
+/* A launched GPU event: its start, and the row of the call. */
 typedef struct launched {
     int64_t begin_ns;
     uint32_t call;
@@ -23,7 +23,7 @@ typedef struct launched {
 struct tm_counters {
     const tm_tiler *tiler;
     const tm_serve_reader *reader;
-    tm_store_pieces *attrs;   /* the attributes that have bytes; NULL until first needed */
+    tm_store_pieces *attrs;   /* reads the attributes that have bytes; NULL until first needed */
     const tm_timeline *ranks; /* [n] */
     size_t n;
     tm_vec changes, launched;            /* scratch */
@@ -36,7 +36,7 @@ typedef struct counting {
     const tm_counter_wish *wish;
     size_t at;
     const tm_timeline *rank;
-    int64_t base_ns; /* time on the job's clock at which the drawn timeline starts */
+    int64_t base_ns; /* start of the drawn timeline on the job's clock */
 } counting;
 
 tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
@@ -96,8 +96,8 @@ static int by_call(const void *a, const void *b) {
     return tm_order_u64(((const launched *)a)->call, ((const launched *)b)->call);
 }
 
-/* Counts each launched event from its launch to its start. Sets @p any if one of the launches
- * was before the window's end. */
+/* Counts each launched event from its launch to its start. Sets @p any if a launch was before the
+ * end of the window. */
 static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     tm_vec *all = &s->c->launched;
     const launched *v = all->data;
@@ -118,8 +118,8 @@ static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     return TM_OK;
 }
 
-/* Collects the events in a block of a stream that start after the window's start. Sets @p behind
- * if all events in the block start after the window. */
+/* Collects the events in a block of a stream that start after the start of the window. Sets @p
+ * behind if all of the block's events start after the end of the window. */
 static tm_status find_launched(counting *s, const tm_track *track, size_t first, bool *behind,
                                tm_error *err) {
     const tm_timeline *piece;
@@ -140,8 +140,8 @@ static tm_status find_launched(counting *s, const tm_track *track, size_t first,
     return TM_OK;
 }
 
-/* Counts the events queued on each GPU track. A stream runs events in launch order, so the
- * search stops at the first block whose starts and launches are all after the window. */
+/* Counts the queued events of each GPU track. A stream runs events in the order of their launches.
+ * So the search stops at the first block in which all starts and launches are after the window. */
 static tm_status count_queue(counting *s, tm_error *err) {
     for (size_t t = 0; t < s->rank->n_tracks; t++) {
         const tm_track *track = &s->rank->tracks[t];
@@ -211,8 +211,8 @@ static int by_time_of(const void *a, const void *b) {
     return tm_order_i64(((const change *)a)->time_ns, ((const change *)b)->time_ns);
 }
 
-/* Returns the column that contains a time. If @p end is set, the time is the end of a range, and a
- * time at the border of two columns belongs to the earlier one. */
+/* Returns the column that contains a time. With @p end, the time is the end of a range: at the
+ * border of two columns it belongs to the first. */
 static size_t column_of(const tm_counter_wish *wish, int64_t time_ns, bool end) {
     const double at = (double)(time_ns - wish->from) / (double)(wish->to - wish->from);
     const double column = at * (double)wish->n;
@@ -220,8 +220,8 @@ static size_t column_of(const tm_counter_wish *wish, int64_t time_ns, bool end) 
     return place <= 0 ? 0 : place >= (double)wish->n ? wish->n - 1 : (size_t)place;
 }
 
-/* Computes the maximum of each column. The value is reset to exactly 0 when nothing is open, so
- * rounding errors do not add up. */
+/* Computes the maximum of each column. Sets the value to exactly 0 whenever nothing is open, so
+ * that rounding errors do not add up. */
 static void sweep(counting *s) {
     const change *v = s->c->changes.data;
     const size_t n = s->c->changes.n;

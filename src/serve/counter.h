@@ -18,7 +18,7 @@ typedef enum tm_counter_what {
 typedef struct tm_counters tm_counters;
 
 /** Opens the counters of a store.
- * @param tiler  must outlive them, as must @p reader
+ * @param tiler  and @p reader must outlive the counters
  * @param out    closed by the caller, before the events; set only on TM_OK
  * @return       TM_OK; TM_ERR_FAULT */
 tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
@@ -35,11 +35,11 @@ typedef struct tm_counter_wish {
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* after this time no further rank is started; at least one is done */
+    int64_t budget_ns; /* no rank is started after this time, except the first */
 } tm_counter_wish;
 
-/** The counter's maximum in each column from this one up to the rank's next entry. The first
- * entry of a rank is for column 0. */
+/** The counter's maximum in each column from this one up to the rank's next entry. A rank's first
+ * entry is for column 0. */
 typedef struct tm_counter_step {
     int64_t rank;
     uint32_t column;
@@ -48,7 +48,7 @@ typedef struct tm_counter_step {
 
 /** Computes the counter of the requested ranks.
  * @param steps  of tm_counter_step; appended rank by rank
- * @param next   index of the rank to continue with; the number of ranks once all were seen
+ * @param next   index of the rank to continue with; the number of ranks at the end
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_counter_find(tm_counters *counters, const tm_counter_wish *wish, tm_vec *steps,
                           int64_t *next, tm_error *err) TM_MUST_CHECK;

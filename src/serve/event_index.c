@@ -20,13 +20,13 @@ struct tm_serve_events {
     const tm_store *store;
     const tm_names *names;
     tm_timeline *ranks;  /* owned; [n] */
-    tm_timeline *counts; /* owned; [n]; the ranks with their full numbers of rows; arrays are
-                            borrowed from `ranks` */
+    tm_timeline *counts; /* owned; [n] the ranks with their numbers of rows; arrays are borrowed
+                            from `ranks` */
     size_t n;
-    tm_store_pieces *pieces, *more; /* more: reads other attributes, see tm_serve_events_want; NULL:
-                                       none */
-    tm_vec blocks;                  /* of block, rank by rank */
-    size_t *first_block;            /* owned; [n + 1] */
+    tm_store_pieces *pieces,
+        *more; /* more: reads the attributes chosen by tm_serve_events_want; NULL: none chosen */
+    tm_vec blocks;       /* of block, rank by rank */
+    size_t *first_block; /* owned; [n + 1] */
 };
 
 static bool add_block(tm_serve_events *e, const tm_timeline *rank, const tm_timeline *piece) {
@@ -91,9 +91,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Copies the arrays that were added when the timelines were read. Keeps the numbers of rows from
- * before: reading set those in `ranks` to 0, but they are needed to find where a rank's rows
- * start. */
+/* Copies the arrays of the timelines that were read, and the numbers of rows. Reading set the
+ * numbers in `ranks` to 0, but they show where a rank's rows start. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -156,7 +155,7 @@ void tm_serve_events_close(tm_serve_events *e) {
     free(e);
 }
 
-/* An event of zero duration overlaps the window that contains its start. */
+/* An event without duration overlaps the window that contains its start. */
 static bool overlaps(const block *own, int64_t from_ns, int64_t to_ns) {
     return own->begin_ns < to_ns && (own->end_ns > from_ns || own->begin_ns >= from_ns);
 }
@@ -182,20 +181,18 @@ tm_status tm_serve_find_rank(const tm_serve_events *e, int64_t rank, size_t *at,
                                 (long long)rank);
 }
 
-/* State of reading one window. */
+/* Reads one window. */
 typedef struct reader {
     tm_serve_events *events;
     const tm_serve_wish *wish;
     const tm_timeline *rank;
     tm_timeline *out;
-    int64_t from_ns;          /* start of the window; for host events it may be earlier, to include
-                                 launches */
-    size_t gpu_rows;          /* number of leading rows on GPU tracks */
-    size_t room;              /* number of events for which the arrays of `out` have room */
-    size_t next;              /* row after the rows that were read last; 0: none read */
-    tm_vec rows;              /* of uint32_t: the rank's rows that were taken, ascending */
-    tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows; event rows in them are rows of the
-                                 rank */
+    int64_t from_ns; /* start of the window; earlier for host events if they include launches */
+    size_t gpu_rows; /* number of leading rows on GPU tracks */
+    size_t room;     /* number of events that fit into the arrays of `out` */
+    size_t next;     /* end of the rows read last; 0: none read */
+    tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
+    tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows; they refer to rows of the rank */
     tm_vec shapes;            /* of tm_launch_shape: those of the kernels taken */
 } reader;
 
@@ -210,8 +207,7 @@ static bool reaches(const reader *r, int64_t begin_ns, int64_t end_ns) {
     return overlaps(&(block){begin_ns, end_ns}, r->from_ns, r->wish->to_ns);
 }
 
-/* Counts rows of [from, to) that are certainly within the window: those of blocks fully inside
- * it. */
+/* Counts the rows of [from, to) in blocks that are fully inside the window. */
 static size_t count_within(const reader *r, size_t from, size_t to) {
     const size_t *first = r->events->first_block + r->wish->at;
     const block *blocks = r->events->blocks.data;
@@ -224,7 +220,7 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     return n;
 }
 
-/* Returns the enlarged array. When out of memory, returns the old one and sets *ok to false. */
+/* Returns the array, enlarged. When out of memory, returns the old array and sets *ok to false. */
 static void *more(void *old, size_t n, size_t size, bool *ok) {
     void *grown = realloc(old, n * size);
     if (grown)
@@ -264,8 +260,8 @@ static void take(reader *r, const tm_timeline *piece, size_t i) {
     out->role[n] = piece->role[i];
 }
 
-/* Adds a launch shape for each kernel. Equal shapes are not merged, because windows have few
- * kernels. */
+/* Adds the launch shape of each kernel. A window has few kernels, so equal shapes are not merged.
+ */
 static bool take_shape(reader *r, const tm_timeline *piece) {
     tm_kernel_attr *kernel =
         (tm_kernel_attr *)r->attrs[TM_ATTR_KERNEL].data + r->attrs[TM_ATTR_KERNEL].n - 1;
@@ -274,7 +270,7 @@ static bool take_shape(reader *r, const tm_timeline *piece) {
     return tm_vec_append(&r->shapes, shape, 1) != NULL;
 }
 
-/* Copies the attributes of the rows taken from a piece; row numbers are still the rank's. */
+/* Copies the attributes of the rows taken from a piece. They still refer to rows of the rank. */
 static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_taken,
                             tm_error *err) {
     const uint32_t *rows = r->rows.data;
@@ -340,7 +336,7 @@ static size_t place_of(const reader *r, uint32_t row) {
     return low;
 }
 
-/* Maps a row of the rank to a row of the window; TM_NO_EVENT if it was not taken. */
+/* Returns the row in the window of a row of the rank; TM_NO_EVENT if it was not taken. */
 static uint32_t row_of(const reader *r, uint32_t row) {
     size_t place = row == TM_NO_EVENT ? r->rows.n : place_of(r, row);
     bool here = place < r->rows.n && ((const uint32_t *)r->rows.data)[place] == row;
@@ -362,8 +358,7 @@ static void renumber_attrs(reader *r) {
     }
 }
 
-/* Copies the tracks and steps, and changes references from rows of the rank to rows of the
- * window. */
+/* Copies the tracks and steps, and makes all references refer to rows of the window. */
 static tm_status renumber(reader *r, tm_error *err) {
     tm_timeline *out = r->out;
     out->tracks = malloc((r->rank->n_tracks + 1) * sizeof *out->tracks);
@@ -409,8 +404,7 @@ static tm_status find_begin(reader *r, uint32_t row, int64_t *begin_ns, tm_error
 }
 
 /* Moves the start of the host's window back to the first call that launched a GPU event of the
- * window, because calls come before their kernels. Does nothing if the window would then have too
- * many events. */
+ * window. Does nothing if the window then has too many events. */
 static tm_status reach_back(reader *r, tm_error *err) {
     for (size_t t = 0; t < r->rank->n_tracks; t++) {
         const tm_track *track = &r->rank->tracks[t];

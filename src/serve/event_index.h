@@ -1,4 +1,4 @@
-/* Events of a store indexed by time, so that a window of a rank is read without the rest. */
+/* Events of a store by time: reads a window of a rank without the rest. */
 #ifndef TMERGE_SERVE_EVENT_INDEX_H
 #define TMERGE_SERVE_EVENT_INDEX_H
 
@@ -12,19 +12,16 @@ typedef struct tm_serve_events tm_serve_events;
 /** Number of rows per indexed block of a rank. */
 enum { TM_SERVE_BLOCK_ROWS = 1024 };
 
-/**
- * Indexes a store: reads the times of all events once and keeps the time range of each block.
- *
- * @param store  must outlive the index, as must @p names
+/** Indexes a store: reads the times of all events once, and keeps the time range of each block.
+ * @param store and @p names must outlive the index
  * @param out    closed by the caller; set only on TM_OK
- * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_serve_events **out,
                                tm_error *err) TM_MUST_CHECK;
 void tm_serve_events_close(tm_serve_events *events);
 
-/** Opens the store's rows for reading by the caller.
- * @param plan  its records and takes are used; the rest is filled in
+/** Opens the store's rows for the caller to read.
+ * @param plan the caller sets records and takes; the function ignores and sets the rest
  * @param most  maximum number of rows of a piece
  * @param out   closed by the caller, before the events */
 tm_status tm_serve_events_pieces(const tm_serve_events *events, const tm_store_visit_plan *plan,
@@ -47,30 +44,29 @@ size_t tm_serve_gpu_rows(const tm_timeline *rank);
 tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Selects the attributes that later reads return, in place of those that a timeline shows. Use it
- * for a single answer and reset it, because the attributes take memory.
- * @param attrs  bits 1 << tm_attr; 0 restores those of a timeline */
+/** Chooses the attributes that later reads return instead of those of a timeline. They take memory:
+ * pass 0 after the answer that needs them.
+ * @param attrs bits 1 << tm_attr; 0: those of a timeline */
 tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
                                tm_error *err) TM_MUST_CHECK;
 
-/** A window of a rank to read: the GPU's events and, on request, the host's, each up to a
- * maximum. */
+/** A window of a rank to read: events of the GPU and, on request, of the host, each up to a maximum
+ * number. */
 typedef struct tm_serve_wish {
     size_t at;              /* the rank's index */
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
     size_t gpu_most, host_most;
     bool host;
-    bool launches; /* host events start at the first call that launched one of the GPU events */
+    bool launches; /* start the host's events at the first call that launched one of the GPU events
+                    */
 } tm_serve_wish;
 
-/**
- * Reads the events that overlap a window, with the selected attributes.
+/** Reads the events that overlap a window, with the selected attributes.
  *
  * @param out   a timeline of only these events: rows are renumbered, and references to rows outside
- *              the window become none; destroyed by the caller, also after a failure
+ * the window become TM_NO_EVENT; destroyed by the caller, also after a failure
  * @param gpu   whether it holds the GPU's events; false if there were too many
- * @param host  whether it holds the host's events; false if too many or not requested
- */
+ * @param host  whether it holds the host's events; false if too many or not requested */
 tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish, tm_timeline *out,
                                bool *gpu, bool *host, tm_error *err) TM_MUST_CHECK;
 

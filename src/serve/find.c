@@ -11,7 +11,7 @@ struct tm_finder {
     tm_store_pieces *pieces;
     const tm_timeline *ranks; /* [n] */
     size_t n;
-    size_t *first_block; /* owned; [n + 1] */
+    size_t *first_block; /* owned; [n + 1] number of each rank's first block */
     uint32_t *counts;    /* owned; [n_names] */
     bool *wanted;        /* owned; [n_names]: names of the current search */
     size_t n_names;
@@ -83,17 +83,15 @@ typedef struct search {
     tm_finder *f;
     const tm_find_wish *wish;
     tm_found *out;
-    int64_t longer;           /* only events longer than this are listed [ns]; rises when the list
-                                 is full */
-    const tm_track *track;    /* the track to which from.reach applies */
-    size_t at, first;         /* the current block: index of its rank, its first row */
-    int64_t clock_ns;         /* offset that is added to times on the job's clock to get the times
-                                 drawn */
+    int64_t longer;        /* list only events longer than this [ns]; rises when the list is full */
+    const tm_track *track; /* the track for which from.reach holds */
+    size_t at, first;      /* the current block: index of its rank, its first row */
+    int64_t clock_ns;      /* added to a time on the job's clock gives the time drawn */
     const tm_timeline *piece; /* rows of the block */
     size_t attr;              /* index of the next collective attribute */
 } search;
 
-/* Events of equal duration keep their order in the store, because the sort is stable. */
+/* Events of equal duration keep the store's order: the sort is stable. */
 static int by_length(const void *a, const void *b) {
     return tm_order_i64(((const tm_found_event *)b)->duration_ns,
                         ((const tm_found_event *)a)->duration_ns);
@@ -118,8 +116,8 @@ static bool list(search *s, const tm_found_event *event) {
     return event->duration_ns <= s->longer || tm_vec_append(events, event, 1);
 }
 
-/* Returns the length [ns] of an event's part after @p reach, the latest end of earlier events, and
- * advances @p reach to the event's end. */
+/* Returns the length [ns] of an event's part after @p reach, the latest end of earlier events.
+ * Moves @p reach to the event's end. */
 static int64_t once(int64_t *reach, const tm_found_event *event) {
     int64_t end = event->begin_ns + event->duration_ns;
     int64_t from = event->begin_ns > *reach ? event->begin_ns : *reach;
@@ -219,7 +217,7 @@ static tm_status look_on(search *s, tm_error *err) {
             s->out->next.block = (int64_t)block;
             s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
-            bool begins = !s->track; /* the search continues in this block */
+            bool begins = !s->track; /* the search goes on from the previous call in this block */
             if (begins)
                 s->track = track;
             enter_track(s, track);

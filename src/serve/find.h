@@ -1,4 +1,4 @@
-/* Search over all events of a store, split into calls of limited duration. */
+/* Search over all events of a store. Each call takes a limited time. */
 #ifndef TMERGE_SERVE_FIND_H
 #define TMERGE_SERVE_FIND_H
 
@@ -21,11 +21,11 @@ void tm_finder_close(tm_finder *finder);
 /** Returns the number of events of each name, by the tiler's name ids. */
 const uint32_t *tm_finder_counts(const tm_finder *finder);
 
-/** Position at which a search continues, always at the start of a block. */
+/** Where a search goes on: always at the start of a block. */
 typedef struct tm_find_place {
     int64_t block; /* number of the block (of 1024 rows), counted over all ranks */
-    /* latest end of the events so far on the track that continues here [ns from the job's start]:
-     * [0] of GPU annotations, [1] of host events */
+    /* latest end of the earlier events on the track that goes on in this block [ns from the job's
+     * start]: [0] of GPU annotations, [1] of host events */
     int64_t reach[2];
 } tm_find_place;
 
@@ -37,7 +37,7 @@ typedef struct tm_find_wish {
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* after this time the search pauses at the next block */
+    int64_t budget_ns; /* the search pauses at the first block after this time */
 } tm_find_wish;
 
 typedef struct tm_found_event {
@@ -52,12 +52,12 @@ typedef struct tm_found_sum {
 
 typedef struct tm_found {
     tm_found_sum kinds[TM_N_SHOWN_KINDS];
-    int64_t once_ns[2]; /* time that the events cover, where nested events count once; [0], [1] as
-                           in reach */
-    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
-                      equal ones in store order */
+    int64_t
+        once_ns[2]; /* time covered by the events; nested events count once; [0], [1] as in reach */
+    tm_vec events;  /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
+                       equal ones in the store's order */
     tm_find_place next;
-    int64_t blocks; /* number of blocks in the store; the search is complete when next.block equals
+    int64_t blocks; /* number of blocks in the store; the search is complete when next.block reaches
                        it */
 } tm_found;
 

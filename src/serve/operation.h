@@ -1,4 +1,4 @@
-/* One matched operation of a store with all its participations. */
+/* One matched operation of a store, with all participations. */
 #ifndef TMERGE_SERVE_OPERATION_H
 #define TMERGE_SERVE_OPERATION_H
 
@@ -13,18 +13,16 @@ typedef struct tm_meetings tm_meetings;
 tm_status tm_meetings_open(const tm_tiler *tiler, tm_meetings **out, tm_error *err) TM_MUST_CHECK;
 void tm_meetings_close(tm_meetings *meetings);
 
-/**
- * Writes the operation of a kernel (tools/web/src/timeline/decode.ts reads it): the number of
+/** Writes the operation of a kernel (tools/web/src/timeline/decode.ts reads it): the number of
  * participating ranks and their numbers; names; operations in the page's encoding
- * (report/timeline_operations.h), one, or none if the kernel was not matched. A rank's place is its
+ * (report/timeline_operations.h): one, or none if the kernel was not matched. A rank's place is its
  * index among the participating ranks.
  *
  * @param rank      rank of the kernel
  * @param begin_ns  the kernel's start, from the job's start
  * @param out       empty; freed by the caller, also after a failure
  * @return          TM_OK; TM_ERR_USAGE: the store does not have the rank; TM_ERR_INPUT;
- *                  TM_ERR_FAULT
- */
+ * TM_ERR_FAULT */
 tm_status tm_meeting_put(tm_meetings *meetings, int64_t rank, int64_t begin_ns, tm_bytes *out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -50,8 +50,7 @@ static bool is_own_host(const tm_serve_door *door, const char *host) {
     return is_host(host, door->address);
 }
 
-/* Returns whether the origin is the server's own page: it then has the host that the request's Host
- * header has. */
+/* Returns whether the origin is the server's own page: its host is the one in the Host header. */
 static bool is_own_origin(const char *origin, const char *host) {
     static const char scheme[] = "http://";
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
@@ -106,7 +105,8 @@ bool tm_serve_number(const char *text, int64_t *out) {
     return text && number_of(text, strnlen(text, 32), out);
 }
 
-/* Parses item i of a list; returns false if it is invalid or not greater than the one before. */
+/* Parses item i of a list. Returns false if the item is invalid or not greater than the one before.
+ */
 typedef bool read_place(void *out, size_t i, const char *text, size_t size);
 
 /* Parses a comma-separated list. */

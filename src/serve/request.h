@@ -1,4 +1,4 @@
-/* Checks and parses requests; has no network code, so that tests need none. */
+/* Checks and parses requests. Has no network code, so that tests need no network. */
 #ifndef TMERGE_SERVE_REQUEST_H
 #define TMERGE_SERVE_REQUEST_H
 
@@ -13,11 +13,11 @@ enum {
     TM_SERVE_RANGES_MAX = 2048
 };
 
-/** Token and address that a request must have to be accepted. */
+/** The token and address that requests must have. */
 typedef struct tm_serve_door {
     char token[TM_SERVE_TOKEN + 1];     /* first part of every path */
-    char address[TM_SERVE_ADDRESS_MAX]; /* numeric address of the server. A Host header with another
-                                           name is refused, except names of loopback */
+    char address[TM_SERVE_ADDRESS_MAX]; /* numeric address of the server. A request's Host header
+                                           must name it or this computer ("localhost") */
 } tm_serve_door;
 
 typedef enum tm_serve_route {
@@ -45,19 +45,17 @@ typedef struct tm_serve_request {
     const char *origin; /* header Origin */
 } tm_serve_request;
 
-/**
- * Returns whether a request is answered. A Host header with a foreign name is refused, because it
- * may come from another site's page by DNS rebinding. A request without the token comes from
- * someone who was not given the address. Any port of an own name is accepted, because tunnels use
- * their own.
+/** Checks whether a request may be answered. A Host header with another name is refused, because it
+ * may come from another site's page by DNS rebinding. The token shows that the user was given the
+ * address. Any port is accepted, because tunnels have their own.
  *
  * @param out  the route; set only if 200 is returned
  * @return     200, or the status of the refusal: 400, 403 (another origin), 404 (unknown path or no
- *             token), 405, 421 (another host)
- */
+ * token), 405, 421 (another host) */
 int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request, tm_serve_route *out);
 
-/** Parses a whole number of a query: only decimal digits, below 2^53. Returns false if invalid. */
+/** Parses a whole number of a query: only decimal digits, below 2^53. Returns false if it is
+ * invalid. */
 bool tm_serve_number(const char *text, int64_t *out);
 
 /** Parses the ranks of a query: comma-separated numbers, strictly ascending.
@@ -70,9 +68,9 @@ typedef struct tm_serve_range {
     int64_t first, last;
 } tm_serve_range;
 
-/** Parses numbers and ranges "A-B" of a query, comma-separated, ascending, not overlapping.
- * @param out  [TM_SERVE_RANGES_MAX]
- * @param n    number parsed; 0 if the text is empty */
+/** Parses numbers and ranges "A-B" of a query: comma-separated, ascending, not overlapping.
+ * @param out [TM_SERVE_RANGES_MAX]
+ * @param n number parsed; 0 if the text is empty */
 bool tm_serve_ranges(const char *text, tm_serve_range *out, size_t *n);
 
 /** Returns whether a number is in one of the ranges, which are ascending. */

@@ -1,4 +1,4 @@
-/* Iterates over the names, times and kinds of a rank's events on its GPUs or its host. */
+/* Goes through the names, times and kinds of a rank's events on its GPUs or its host. */
 #ifndef TMERGE_SERVE_ROW_READER_H
 #define TMERGE_SERVE_ROW_READER_H
 
@@ -31,27 +31,26 @@ tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t 
 /** Converts a recorded time of a rank to the time drawn [ns], from the job's start. */
 int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
 
-/** A time range [from, to) [ns] from the job's start, as drawn. */
+/** A time range [from, to) [ns] of the drawn timeline, from the job's start. */
 typedef struct tm_serve_stretch {
     int64_t from_ns, to_ns;
 } tm_serve_stretch;
 
-/** Used in place of a step's number for the whole rank. */
+/** Instead of a step's number: the whole rank. */
 #define TM_SERVE_NO_STEP INT64_MIN
 
 /** Finds the time range of a step on a rank. Returns false if the rank does not have the step. */
 bool tm_serve_reader_step(const tm_serve_reader *reader, size_t at, int64_t step,
                           tm_serve_stretch *out);
 
-/** Iterator over a rank's events, on its GPUs or its host, that overlap a time range. */
+/** Goes through the events of a rank, on its GPUs or its host, that overlap a time range. */
 typedef struct tm_serve_walk {
     tm_serve_reader *reader;
     size_t at;                /* index of the rank */
     bool host;                /* true: threads; false: streams */
     int64_t from_ns, to_ns;   /* [from, to) from the job's start */
     size_t next;              /* next row to read; 0 at first */
-    const tm_timeline *piece; /* the rows that were read last; first: number of the first of these
-                                 rows */
+    const tm_timeline *piece; /* the rows read last; first: row of the rank of the first of them */
     size_t first;
     size_t i;              /* index in the piece */
     const tm_track *track; /* track of the current event */

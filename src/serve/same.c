@@ -19,8 +19,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Finds a rank's events of the name that start in a stretch. If `first` is set, the name is not
- * known yet: it is that of the requested event, found by start and duration. */
+/* Finds a rank's events of the name that start in a time range. If `first` is set, takes the name
+ * from the requested event, which is found by its start and duration. */
 static tm_status find(search *s, size_t at, tm_serve_stretch in, bool first, tm_error *err) {
     tm_serve_walk walk = {.reader = s->reader,
                           .at = at,
@@ -51,7 +51,7 @@ static void find_step(search *s, size_t at) {
             s->out->step = rank->steps[k].number;
 }
 
-/* Returns the index of the requested event among those found; -1 if it is not one of them. */
+/* Returns the requested event's index in the events found; -1 if it is not there. */
 static int64_t place_of(const search *s) {
     const tm_serve_event *v = s->events.data;
     for (size_t i = 0; v && i < s->events.n; i++)

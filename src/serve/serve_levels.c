@@ -9,7 +9,7 @@
 
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, MARK_ROWS = 1024, EXPONENT_MAX = 62 };
 
-/* Rows of one lane in one level of a rank, ascending by begin. */
+/* The rows of one lane in one level of a rank, ascending by start. */
 typedef struct run {
     size_t first, n; /* rows of /levels */
     uint8_t exponent, lane;
@@ -19,7 +19,7 @@ struct tm_serve_levels {
     tm_store_column *begin, *busy;
     tm_vec runs;           /* of run, rank by rank */
     size_t *first_run;     /* owned; [n_ranks + 1] */
-    tm_vec marks;          /* of int64_t: begin of every MARK_ROWS-th row */
+    tm_vec marks;          /* of int64_t: start of every MARK_ROWS-th row */
     tm_vec begins, busies; /* of int64_t: scratch */
 };
 
@@ -167,8 +167,8 @@ static void choose(const tm_serve_levels *l, tm_serve_shares *s) {
     s->n = count_buckets(s, s->exponent);
 }
 
-/* Narrows a run to the rows that may start in the buckets. It uses only the marks, so up to
- * MARK_ROWS rows too many may stay on each side. */
+/* Narrows a run to the rows that may start in the buckets. Uses only the marks, so up to MARK_ROWS
+ * rows too many stay on each side. */
 static void narrow(const tm_serve_levels *l, const run *r, const tm_serve_shares *s, size_t *first,
                    size_t *end) {
     const int64_t *marks = l->marks.data;

@@ -1,4 +1,4 @@
-/* Levels of a store: how busy each lane was in a window, without reading events. */
+/* Levels of a store: how busy each lane was in a window. No events are read. */
 #ifndef TMERGE_SERVE_SERVE_LEVELS_H
 #define TMERGE_SERVE_SERVE_LEVELS_H
 
@@ -7,25 +7,22 @@
 #include "base/vec.h"
 #include "tmerge/store.h"
 
-/** Number of lanes that have shares: all except the host's, which the page draws only from
- * events. */
+/** Number of lanes with shares: all but the host's, which the page draws from events. */
 enum { TM_SERVE_LANES = TM_LEVEL_HOST };
 
 typedef struct tm_serve_levels tm_serve_levels;
 
-/**
- * Opens the levels and indexes them.
+/** Opens the levels and indexes them.
  *
- * @param store  must outlive them
- * @param out    closed by the caller; set only on TM_OK; NULL if the store, written by an older
- *               tmerge, has none
- * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * @param store  must outlive the levels
+ * @param out closed by the caller; set only on TM_OK; NULL if the store of an older tmerge has no
+ * levels
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_levels_open(const tm_store *store, tm_serve_levels **out,
                                tm_error *err) TM_MUST_CHECK;
 void tm_serve_levels_close(tm_serve_levels *levels);
 
-/** Busy shares of a rank in buckets whose width is a power of two. */
+/** How busy a rank was in buckets whose width is a power of two. */
 typedef struct tm_serve_shares {
     size_t at;              /* input: the rank's index */
     int64_t from_ns, to_ns; /* input: window on the job's clock, since the epoch, half open */

@@ -1,4 +1,4 @@
-/* Compares kernels and copies with their counterparts on the other ranks. */
+/* Compares kernels and copies with the same ones on other ranks. */
 #ifndef TMERGE_SERVE_SLOW_H
 #define TMERGE_SERVE_SLOW_H
 
@@ -9,47 +9,42 @@
 /** A cache of the steps compared most recently. */
 typedef struct tm_slow tm_slow;
 
-/**
- * Opens an empty cache.
- * @param reader  must outlive it
- * @param most    maximum number of kernels and copies held over all steps, 4 bytes each
+/** Opens an empty cache.
+ * @param reader  must outlive the cache
+ * @param most maximum number of kernels and copies in the cache, 4 bytes each
  * @param out     closed by the caller; set only on TM_OK
- * @return        TM_OK; TM_ERR_FAULT
- */
+ * @return        TM_OK; TM_ERR_FAULT */
 tm_status tm_slow_open(tm_serve_reader *reader, size_t most, tm_slow **out,
                        tm_error *err) TM_MUST_CHECK;
 void tm_slow_close(tm_slow *slow);
 
 typedef struct tm_slow_wish {
-    int64_t from, to; /* [ns] from the job's start */
+    int64_t from, to; /* [from, to) [ns] from the job's start */
     const tm_serve_range *ranks;
-    size_t n_ranks; /* 0: all ranks */
-    int64_t at;     /* position to continue at; 0 at first */
-    int64_t
-        budget_ns; /* after this time no further piece of work is started; at least one is done */
+    size_t n_ranks;    /* 0: all ranks */
+    int64_t at;        /* tm_slow_answer.next of the previous call; 0 at first */
+    int64_t budget_ns; /* no piece of work is started after this time, except the first */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {
     int64_t rank, begin_ns, duration_ns;
-    double ratio; /* duration of the event / the median duration on the other ranks */
+    double ratio; /* duration / median duration on the other ranks */
 } tm_slow_event;
 
 typedef struct tm_slow_answer {
     tm_vec events; /* of tm_slow_event: events with a ratio, by step, rank, name and begin */
-    int64_t next;  /* position to continue at; -1: complete */
-    int64_t step, seen, of; /* the current step; seen: number of its ranks that were read; of:
-                               number of ranks */
+    int64_t next;  /* where the next call goes on; -1: complete */
+    int64_t step, seen, of; /* the current step; of its `of` ranks, `seen` were read */
 } tm_slow_answer;
 
-/**
- * Finds the kernels and copies of a window and their ratios. Compares events of the same step and
- * name between ranks that ran the name equally often, each with those of the same occurrence index
- * (by begin). Events that start outside of steps are not compared.
+/** Finds the kernels and copies of a window, and the ratio of each to the other ranks. Compares the
+ * k-th event of a name in a step, by start, with the k-th on the other ranks. Only ranks that ran
+ * the name equally often in the step are compared. Events that start outside of steps are not
+ * compared.
  *
  * @param out  its events are owned by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than can be held;
- *             TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_slow_find(tm_slow *slow, const tm_slow_wish *wish, tm_slow_answer *out,
                        tm_error *err) TM_MUST_CHECK;
 

@@ -7,8 +7,8 @@ enum {
     BUCKETS_MOST = 8192,
     SHARES_MOST = 1 << 23, /* maximum number of bytes of a tile with only shares */
     SHARES_OF_RANK = 4096,
-    /* maximum number of events of a tile; the page draws lanes with more than 2 events per pixel
-       from shares anyway */
+    /* maximum number of events of a tile. If a lane has more than 2 events per pixel, the page
+       draws its shares instead */
     GPU_MOST = 262144,
     HOST_MOST = 131072,
     RANK_GPU_MOST = 32768,
@@ -23,7 +23,7 @@ typedef struct maker {
     tm_bytes *out;
     tm_page_draft draft;
     tm_event_writer writer;
-    tm_operations operations; /* always empty: operations are in the page, not in tiles */
+    tm_operations operations; /* always empty: the page has the operations */
     tm_plan plan;
     tm_vec shares; /* of uint8_t: scratch */
 } maker;
@@ -61,7 +61,7 @@ static tm_status find_shares(maker *m, tm_serve_shares *s, tm_error *err) {
     return m->tiler->levels ? tm_serve_levels_read(m->tiler->levels, s, &m->shares, err) : TM_OK;
 }
 
-/* Writes only the shares of a rank; computes them from events if the levels are too coarse and
+/* Writes only the shares of a rank. Computes them from events if the levels are too coarse and
  * there are few events. */
 static tm_status put_alone(maker *m, const tm_serve_wish *own, int64_t base_ns, tm_error *err) {
     tm_serve_shares s = {

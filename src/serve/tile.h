@@ -1,4 +1,4 @@
-/* A window of the timeline in bytes, in more detail than the page holds. */
+/* A window of the timeline, encoded, in more detail than the page has. */
 #ifndef TMERGE_SERVE_TILE_H
 #define TMERGE_SERVE_TILE_H
 
@@ -6,7 +6,7 @@
 #include "serve/event_index.h"
 #include "serve/serve_levels.h"
 
-/** Sources of tiles; all borrowed. */
+/** What tiles are made from; all borrowed. */
 typedef struct tm_tiler {
     tm_serve_events *events;
     tm_serve_levels *levels; /* NULL: the store has none */
@@ -14,8 +14,8 @@ typedef struct tm_tiler {
     int64_t begin_ns; /* start of the job, since the epoch */
 } tm_tiler;
 
-/** Returns the offset [ns] at which a rank's times are drawn. A rank whose times count from 0 in
- * a job with absolute times is drawn as if it started with the job, as in the page. */
+/** Returns the offset [ns] at which a rank's times are drawn. If the rank's times count from 0 and
+ * the job has absolute times, the rank is drawn from the start of the job, as in the page. */
 int64_t tm_tiler_shift(const tm_tiler *tiler, const tm_timeline *rank);
 
 typedef struct tm_tile_wish {
@@ -24,21 +24,19 @@ typedef struct tm_tile_wish {
     size_t n_ranks;
     const int64_t *hosts; /* [n_hosts] ascending: ranks whose host events are requested, too */
     size_t n_hosts;
-    bool shares; /* only shares are wanted, no events, as for maps and folded hosts */
+    bool shares; /* write only shares, no events, as for maps and folded hosts */
 } tm_tile_wish;
 
-/**
- * Makes a tile (tools/web/src/timeline/tile.ts reads it): version, number of ranks; for each rank
+/** Makes a tile (tools/web/src/timeline/tile.ts reads it): version, number of ranks; for each rank
  * whether its GPU and host events are included, number of buckets and, if not 0, exponent of their
  * width, start of the first, and shares (serve_levels.h); names; number of events; number of bytes
  * and events in the page's encoding (report/timeline_events.h), where a rank's place is its index
  * in the tile, and no operation has a number; number of bytes and details of the events
- * (report/timeline_details.h). Host events start with the calls that launched the window's GPU
+ * (report/timeline_details.h). Host events include the earlier calls that launched the window's GPU
  * events, unless there are too many.
  *
  * @param out  empty; freed by the caller, also after a failure
- * @return     TM_OK; TM_ERR_USAGE: the store does not have a rank; TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * @return     TM_OK; TM_ERR_USAGE: the store does not have a rank; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_tile_make(const tm_tiler *tiler, const tm_tile_wish *wish, tm_bytes *out,
                        tm_error *err) TM_MUST_CHECK;
 

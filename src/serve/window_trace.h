@@ -9,7 +9,7 @@
 typedef struct tm_trace_job {
     const char *const *hosts; /* [ranks of the store] "" if unknown */
     const char *version;      /* of the tool */
-    int64_t budget_ns;        /* after this time no further rank is started */
+    int64_t budget_ns;        /* no rank is started after this time */
 } tm_trace_job;
 
 /**

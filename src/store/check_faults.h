@@ -9,13 +9,12 @@ typedef struct tm_check {
     const tm_store *store;
     const tm_fault_sink *sink;
     size_t n_faults;
-    tm_status status; /* TM_OK; TM_ERR_FAULT if the check itself failed, for lack of memory */
+    tm_status status; /* TM_OK; TM_ERR_FAULT if the check had to end for lack of memory */
     tm_error *err;    /* the error, if status is not TM_OK */
     size_t n_rows[TM_N_RECORDS];
     size_t n_names;
     int64_t n_datasets;
-    size_t *track_ends; /* owned; [n_tracks] row of /events after each track's last; NULL if
-                           unknown */
+    size_t *track_ends; /* owned; [n_tracks] end of each track's rows in /events; NULL: unknown */
     size_t n_tracks;
     char *rows; /* owned; buffer of TM_CHECK_ROWS rows of up to TM_CHECK_ELEMENT_MAX bytes */
 } tm_check;
@@ -23,8 +22,8 @@ typedef struct tm_check {
 /** Reports a fault. */
 void tm_check_fault(tm_check *check, const char *format, ...) TM_PRINTF(2, 3);
 
-/** Handles the status of a call: reports a fault of the store. Returns whether the status was
- * TM_OK. */
+/** Returns whether a call's status is TM_OK. Reports a fault of the store; ends the check after any
+ * other failure. */
 bool tm_check_call(tm_check *check, tm_status status, const tm_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "check_faults.h"
 
 /** Recomputes each rank's levels from its events and compares them with the stored ones. Does
- * nothing for older stores without levels. Called only if the rows were found valid. */
+ * nothing if the store has no levels (older stores) or any fault so far. */
 void tm_check_levels(tm_check *check);
 
 #endif

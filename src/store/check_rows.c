@@ -7,7 +7,7 @@
 
 #include "h5.h"
 
-/* Inlined into loops with a constant element, so that these contain no switch. */
+/* Inlined with a constant element, so that loops contain no switch. */
 static inline int64_t number_at(const void *rows, tm_element element, size_t i) {
     switch (element) {
     case TM_U8:
@@ -44,16 +44,16 @@ static size_t first_outside(const void *rows, tm_element element, size_t n, int6
     }
 }
 
-/* The rules for the rows of a column, and the progress of the check. */
+/* What must hold for the rows of a column, and how far they are checked. */
 typedef struct rule {
     const tm_record_column *column;
     /* bounded: numbers are in [low, end); ascends: numbers never decrease */
     bool bounded, ascends;
     bool by_track; /* numbers never decrease within a track */
     int64_t low, end;
-    const char *what; /* the kind of object to which numbers refer, for messages */
+    const char *what; /* what the numbers refer to, for messages */
     int64_t last;     /* value of the previous row */
-    size_t track;     /* track to which the next row belongs */
+    size_t track;     /* track of the next row */
 } rule;
 
 static rule make_rule(const tm_check *check, tm_record table, const tm_record_column *column) {
@@ -82,7 +82,7 @@ static rule make_rule(const tm_check *check, tm_record table, const tm_record_co
         made.bounded = column->words != NULL;
         made.end = column->words ? column->words->n : 0;
         made.what = "word";
-        /* The only column that is sorted within parts (tracks) that another table defines. */
+        /* The only column that ascends within each track and not over the whole table. */
         made.by_track = table == TM_RECORD_EVENTS && strcmp(column->name, "begin_ns") == 0;
     }
     return made;
@@ -104,7 +104,7 @@ static size_t first_descent_in_track(const tm_check *check, rule *r, size_t firs
                                      const int64_t *rows, size_t n) {
     size_t done = 0;
     while (done < n) {
-        /* Tracks that end before `first` were skipped in the previous round. */
+        /* Earlier tracks are done, so r->track ends at row `first` or later. */
         size_t end = check->track_ends[r->track] - first;
         size_t until = end < n ? end : n;
         size_t descent = done + first_descent(r, rows + done, until - done);
@@ -171,7 +171,7 @@ static bool read_column(tm_check *check, tm_record table, const char *name, tm_e
     tm_error err = {0};
     snprintf(path, sizeof path, "%s/%s", tm_record_tables[table].path, name);
     tm_status status = tm_store_read_all(check->store, path, element, out, &n, &err);
-    if (status != TM_ERR_INPUT) /* a fault of the store is reported when that column is checked */
+    if (status != TM_ERR_INPUT) /* when that column is checked, the fault is reported */
         return tm_check_call(check, status, &err);
     return false;
 }
@@ -197,7 +197,8 @@ static void free_owners(owners *o) {
     free(o->count);
 }
 
-/* Checks the tracks of one rank, from *track on, which start at event *row. */
+/* Checks one rank's tracks, which start at track *track and event *row. Moves both to the next
+ * rank. */
 static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *track, size_t *row) {
     size_t begin = *row, n_events = check->n_rows[TM_RECORD_EVENTS];
     for (; *track < check->n_tracks && o->track_rank[*track] == o->rank[rank]; ++*track) {
@@ -218,8 +219,8 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
     return true;
 }
 
-/* Checks that ranks, tracks and events are in the same order and that each starts where the
- * previous one ends. Then every event is on one track, and every track belongs to one rank. */
+/* Checks that each rank's tracks, and each track's events, start where those before end. So every
+ * event is on one track, and every track belongs to one rank. */
 static bool check_cover(tm_check *check, const owners *o) {
     size_t track = 0, row = 0, n_ranks = check->n_rows[TM_RECORD_RANKS];
     for (size_t rank = 1; rank < n_ranks; rank++) {

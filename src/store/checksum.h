@@ -1,10 +1,10 @@
-/* Checksum trailer of a store. It follows the HDF5 file proper, where no HDF5 program reads, and
- * covers every byte. A reader verifies all bytes before HDF5 sees them, because HDF5 1.10 does not
- * survive every kind of damage.
+/* The checksums of a store. They are at the end of the file, where no HDF5 program reads, and cover
+ * every byte. A reader verifies all bytes before HDF5 reads them, because some damage makes
+ * HDF5 1.10 crash.
  *
- *   content     the HDF5 file; each byte is data (of datasets) or structure (the rest, with gaps)
- *   extents     [n] {offset, size, sum} of the data, ascending, in pieces of at most TM_EXTENT_MAX
- *   footer      magic, size of the content, n, sum of the structure, sum of extents and footer
+ * content     the HDF5 file; each byte is data (of datasets) or structure (the rest, with gaps)
+ * extents     [n] {offset, size, sum} of the data, ascending, in pieces of at most TM_EXTENT_MAX
+ * footer      magic, size of the content, n, sum of the structure, sum of extents and footer
  *
  * All numbers are little-endian, 8 bytes; a sum is CRC-64/XZ (ECMA-182, reflected). */
 #ifndef TMERGE_STORE_CHECKSUM_H
@@ -17,8 +17,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/* Maximum size of an extent. To read a few bytes, a reader has to read the whole extent, so extents
- * must not be large; but the list of extents should be short. */
+/* Maximum size of an extent. A reader has to read a whole extent to verify a few bytes, so extents
+ * must be small, but not so small that their list is long. */
 enum { TM_EXTENT_MAX = 1 << 20 };
 
 typedef struct tm_extent {
@@ -27,37 +27,32 @@ typedef struct tm_extent {
 
 typedef struct tm_checksum {
     uint64_t content_bytes;
-    tm_vec extents;           /* of tm_extent */
-    uint64_t *data_before;    /* owned; [extents.n + 1] number of bytes of data before each extent,
-                                 and in all */
+    tm_vec extents;        /* of tm_extent */
+    uint64_t *data_before; /* owned; [extents.n + 1] size of all data before each extent; last: of
+                              all data */
     unsigned char *structure; /* owned; the bytes that are not data, concatenated */
 } tm_checksum;
 
-/** Reads [offset, offset + size); returns false on failure, with errno 0 if the file ends too
+/** Reads [offset, offset + size). Returns false on failure; errno is then 0 if the file ends too
  * early. */
 bool tm_checksum_read_at(int fd, uint64_t offset, void *out, size_t size);
 
 uint64_t tm_checksum_of(const void *bytes, size_t size);
 
-/** Adds data written at @p offset; returns false when out of memory. */
+/** Adds data written at @p offset. Returns false when out of memory. */
 bool tm_checksum_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size);
 
-/**
- * Writes extents and footer after the content, whose structure is read back for its checksum.
+/** Writes extents and footer after the content. Reads the structure back for its checksum.
  * @param extents  of tm_extent, in any order; sorted here
- * @return         0; an errno, EINVAL if data was written twice
- */
+ * @return         0; an errno, EINVAL if data was written twice */
 int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents);
 
-/** Returns whether the file ends with a footer with a correct checksum; the content is not
- * verified. */
+/** Returns whether the file ends with a correct footer and extents. Does not verify the content. */
 bool tm_checksum_is_there(int fd, uint64_t file_bytes);
 
-/**
- * Reads and verifies everything except the data. Needs memory for it, at most the size of the file.
+/** Reads into memory, and verifies, everything except the data.
  * @param out  set only on TM_OK; ended by tm_checksum_free
- * @return     TM_OK; TM_ERR_INPUT with @p path: cut short, damaged or not a store; TM_ERR_FAULT
- */
+ * @return     TM_OK; TM_ERR_INPUT with @p path: cut short, damaged or not a store; TM_ERR_FAULT */
 tm_status tm_checksum_read(int fd, uint64_t file_bytes, const char *path, tm_checksum *out,
                            tm_error *err) TM_MUST_CHECK;
 void tm_checksum_free(tm_checksum *checksum);

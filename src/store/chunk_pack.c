@@ -16,7 +16,7 @@ typedef struct buffer {
 
 struct tm_packer {
     ZSTD_CCtx *context; /* NULL: plain chunks */
-    /* results of the stages, none of which works in place */
+    /* result of each stage; no stage works in place */
     buffer padded, shuffled, packed;
 };
 
@@ -43,7 +43,7 @@ size_t tm_pack_bound(size_t raw) {
     return ZSTD_compressBound(raw);
 }
 
-/* Returns a buffer of at least this size; growing discards its content. */
+/* Returns a buffer of at least this size. If it has to grow, its content is lost. */
 static void *room(buffer *kept, size_t size) {
     if (kept->size < size) {
         free(kept->bytes);
@@ -69,8 +69,9 @@ static void transpose(uint64_t x[8]) {
     }
 }
 
-/* Shuffles like HDF5's filter: byte k of every element, then byte k + 1 of every element. Works on
- * squares of 8 bytes, because moving single bytes is as slow as the compression that follows. */
+/* Shuffles like HDF5's filter: first byte 0 of every element, then byte 1 of every element, and so
+ * on. Works on squares of 8 x 8 bytes, because moving single bytes takes as long as the
+ * compression. */
 static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -85,8 +86,8 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
-/* Inverse of shuffle8, for n elements. The bytes of element i are at i, apart + i, 2 * apart + i,
- * ... A transposition is its own inverse. */
+/* Inverse of shuffle8, for n elements. Byte k of element i is at k * apart + i. Transposing twice
+ * gives the original. */
 static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -101,8 +102,8 @@ static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsign
             out[i * 8 + k] = from[k * apart + i];
 }
 
-/* Shuffles elements of 4 bytes. A square holds elements i to i + 7 in its left half and i + 8 to i
- * + 15 in its right half. */
+/* Shuffles elements of 4 bytes. A square of 8 x 8 bytes has elements i to i + 7 in its left half
+ * and i + 8 to i + 15 in its right half. */
 static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -112,8 +113,8 @@ static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
         for (size_t k = 0; k < 8; k++)
             square[k] = element[k] | (uint64_t)element[k + 8] << 32;
         transpose(square);
-        /* Word k is now byte k of the left elements if k < 4, else byte k - 4 of the right
-         * elements. */
+        /* Row k of the square now has byte k of the left elements if k < 4, else byte k - 4 of the
+         * right elements. */
         for (size_t k = 0; k < 8; k++)
             memcpy(out + k % 4 * n + i + k / 4 * 8, &square[k], 8);
     }
@@ -142,7 +143,7 @@ static void unshuffle4(const unsigned char *from, size_t apart, size_t n, unsign
 }
 
 static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *rows) {
-    /* Elements of one byte are not shuffled; HDF5's filter does the same. */
+    /* HDF5's filter does not shuffle elements of one byte. */
     if (shape.element_bytes == 1)
         return rows;
     void *out = room(&packer->shuffled, shape.element_bytes * shape.chunk_rows);
@@ -153,7 +154,7 @@ static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *
     return out;
 }
 
-/* Pads the last chunk of a dataset, which has full length in the file. */
+/* Pads the last chunk of a dataset: in the file it has full length. */
 static const void *pad(tm_packer *packer, tm_chunk_shape shape, const void *rows, size_t n_rows) {
     if (n_rows == shape.chunk_rows)
         return rows;
@@ -178,7 +179,7 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
     void *out = room(&packer->packed, ZSTD_compressBound(raw));
     if (!from || !out)
         return NULL;
-    /* Compresses in one call, so that the frame states its content size. */
+    /* ZSTD_compress2 states the content's size in the frame. */
     *size = ZSTD_compress2(packer->context, out, packer->packed.size, from, raw);
     return ZSTD_isError(*size) ? NULL : out;
 }

@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-/* Returns the values of a column. The arrays and their pointers have many types, so the pointer's
- * bytes are copied; one function then serves all types. */
+/* Returns the values of a column. Copies the bytes of the array's pointer, so that one function
+ * serves arrays of all types. */
 static char *values(const tm_record_column *column, const tm_timeline *timeline, size_t first) {
     char *array;
     memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
     return array + first * column->stride + column->field_at;
 }
 
-/* Copies numbers between arrays with different strides [B]. Callers pass a constant size, so that
- * each copy is one load and one store. */
+/* Copies numbers between arrays with different strides [B]. If `size` is a constant, each copy is
+ * one load and one store. */
 static inline void copy_each(const char *from, size_t from_stride, size_t n, size_t size, char *to,
                              size_t to_stride) {
     for (size_t i = 0; i < n; i++)
@@ -90,7 +90,7 @@ bool tm_take_own(const tm_record_column *column, tm_timeline *timeline, const tm
     return true;
 }
 
-/* Uses memcpy, here and below, because rows are untyped and unaligned bytes. */
+/* memcpy, here and below: rows are untyped and unaligned bytes. */
 static void fill_number(int64_t number, size_t n, void *out) {
     for (size_t i = 0; i < n; i++)
         memcpy((char *)out + i * sizeof number, &number, sizeof number);
@@ -127,14 +127,14 @@ void tm_fill_event(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* Accepts rows up to and including the one after the last event, where an empty track may start. */
+/* Also accepts the row after the last event, where an empty track may start. */
 bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     char *to = n > 0 ? values(column, timeline, first) : NULL;
     for (size_t i = 0; i < n; i++) {
         int64_t row;
         memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
-        /* Unsigned, so that a row before the rank's first becomes very large and is refused. */
+        /* unsigned, so that a row before the rank's first becomes large and is refused */
         uint64_t local = (uint64_t)row - (uint64_t)base->first[TM_RECORD_EVENTS];
         if (row != -1 && (row < 0 || local > timeline->n_events))
             return false;

@@ -4,32 +4,32 @@
 
 #include "tmerge/store.h"
 
-/** Fill or take a field of the elements of one of the timeline's arrays. */
+/** Copy one field of each element of an array of the timeline to a column, and back. */
 tm_fill_function tm_fill_field;
 tm_take_function tm_take_field;
 
-/** Fills a field of the launch shape of each kernel. */
+/** Copies a field of the launch shape of each kernel to a column. */
 tm_fill_function tm_fill_shape;
 
-/** Fill or take a member of the timeline itself, for tables with one row per rank. */
+/** Copy a member of the timeline itself, for tables with one row per rank. */
 tm_fill_function tm_fill_own;
 tm_take_function tm_take_own;
 
-/** Fill the rank into every row; check that rows have no other rank. */
+/** The first writes the rank in every row, the second checks that no row has another rank. */
 tm_fill_function tm_fill_rank;
 tm_take_function tm_take_rank;
 
-/** Fill or take a uint32_t field that holds an event row of the rank. The store has the job-wide
- * row; -1 for TM_NO_EVENT. */
+/** Copy a uint32_t field with an event row of the rank. The column has the job-wide row, or -1 for
+ * TM_NO_EVENT. */
 tm_fill_function tm_fill_event;
 tm_take_function tm_take_event;
 
-/** Fill or take an int32_t field that holds a step index of the rank. The store has the job-wide
- * row; -1 for TM_NO_STEP. */
+/** Copy an int32_t field with the rank's index of a step. The column has the job-wide row, or -1
+ * for TM_NO_STEP. */
 tm_fill_function tm_fill_step;
 tm_take_function tm_take_step;
 
-/** Fills the job-wide row of the rank's first event. */
+/** Writes the job-wide row of the rank's first event. */
 tm_fill_function tm_fill_first_event;
 
 /** Fills tm_timeline_middle. */

@@ -20,15 +20,15 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     return context;
 }
 
-/* Allocates what HDF5 frees with the C library's free: tmerge's own malloc may take a temporary
- * file (tools/tmerge/spill.h), and this is not redirected. */
+/* Allocates with posix_memalign, because HDF5 frees with the C library's free. malloc would be
+ * tmerge's own, whose memory may be in a temporary file (tools/tmerge/spill.h). */
 static void *allocate(size_t size) {
     void *out = NULL;
     return posix_memalign(&out, sizeof(void *), size) == 0 ? out : NULL;
 }
 
-/* Compresses in one call, so that the frame states its content size. unpack and other programs'
- * decoders allocate by this size. */
+/* Compresses in one call, so that the frame states its content's size. unpack and the decoders of
+ * other programs allocate this size. */
 static size_t pack(const void *from, size_t size, int level, void **out, size_t *out_size) {
     ZSTD_CCtx *context = tm_zstd_compressor(level);
     *out_size = ZSTD_compressBound(size);
@@ -40,8 +40,8 @@ static size_t pack(const void *from, size_t size, int level, void **out, size_t 
 
 static size_t unpack(const void *from, size_t size, void **out, size_t *out_size) {
     unsigned long long content = ZSTD_getFrameContentSize(from, size);
-    /* larger sizes are refused: chunks are smaller than 4 GiB, and the two largest values mean that
-     * the size is unknown */
+    /* chunks are smaller than 4 GiB; zstd returns the two largest values if it does not know the
+     * size */
     if (content == 0 || content > UINT32_MAX)
         return 0;
     *out_size = (size_t)content;
@@ -49,7 +49,7 @@ static size_t unpack(const void *from, size_t size, void **out, size_t *out_size
     return *out ? ZSTD_decompress(*out, *out_size, from, size) : 0;
 }
 
-/* HDF5 filter callback. HDF5 frees *buf with free(); the filter has to replace it. */
+/* Callback of HDF5: replaces *buf, which HDF5 later frees with free(). */
 static size_t filter(unsigned flags, size_t n_values, const unsigned values[], size_t n_bytes,
                      size_t *buf_size, void **buf) {
     void *out = NULL;

@@ -1,4 +1,3 @@
-/* HDF5's zstd filter, as the class registered with the library. */
 #ifndef TMERGE_STORE_FILTER_H
 #define TMERGE_STORE_FILTER_H
 
@@ -8,8 +7,8 @@
  * be missing. Uses no symbol of HDF5. */
 extern const H5Z_class2_t tm_zstd_filter;
 
-/** Creates a compressor for chunks that gives the same bytes with each release of zstd (tested with
- * 1.5.4 to 1.5.7). NULL when out of memory; freed by the caller with ZSTD_freeCCtx. */
+/** Creates a compressor for chunks. It gives the same bytes with each release of zstd
+ * (tested: 1.5.4 to 1.5.7). NULL when out of memory. The caller frees it with ZSTD_freeCCtx. */
 struct ZSTD_CCtx_s *tm_zstd_compressor(int level);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "filter.h"
 
-/* Starts HDF5. Called for every store that is opened or created, because HDF5 accepts repeated
- * calls. */
+/* HDF5 may be started again, so each opened or created store does it. */
 bool tm_h5_start(void) {
     return H5open() >= 0 && H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 &&
            H5Zregister(&tm_zstd_filter) >= 0;
@@ -18,8 +17,7 @@ tm_status tm_store_start(tm_error *err) {
     return TM_OK;
 }
 
-/* Closes datasets, types, spaces, groups, attributes and lists, for which HDF5 has separate
- * functions. */
+/* Closes an object of any kind, for which HDF5 has a function each. */
 void tm_h5_close(hid_t id) {
     if (id >= 0)
         H5Idec_ref(id);
@@ -72,7 +70,7 @@ hid_t tm_h5_make_group(hid_t file, const char *path) {
     return group;
 }
 
-/* The name may come from a damaged store. A slash in it would make the path lead somewhere else. */
+/* The name may come from a damaged store. A slash in it would lead to another path. */
 size_t tm_h5_table_path(const char *name, char out[TM_TABLE_PATH_MAX]) {
     const char *dot = strchr(name, '.');
     int n = dot ? snprintf(out, TM_TABLE_PATH_MAX, "/analysis/%s", name) : -1;

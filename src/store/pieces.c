@@ -6,35 +6,35 @@
 #include "reader.h"
 #include "timeline/sanity_check.h"
 
-/* Number of attribute rows read ahead to find the end of a piece. */
+/* Rows of attributes that are read at a time to find the end of a piece. */
 enum { AHEAD_ROWS = 4096 };
 
 /* Maximum size of an element [B]. */
 enum { PIECE_ELEMENT = sizeof(int64_t) };
 
-/* State of the events table or of an attribute table. */
+/* What was read of the events table or of an attribute table. */
 typedef struct piece_table {
     tm_store_column **columns; /* owned; [n_columns]; NULL: the column is not read */
-    int event;                 /* in tables of attributes: index of the column that has the event
-                                  rows */
-    size_t *starts;            /* owned; the table's first row of each piece; NULL: not indexed */
-    size_t done;               /* number of the rank's rows that were read */
-    size_t room;               /* number of rows for which the array has room */
-    tm_vec ahead;              /* of int64_t: event rows of the rows from `done` on */
+    int event;                 /* in an attribute table: index of the column with the event rows */
+    size_t
+        *starts;  /* owned; the rank's first row in this table for each piece; NULL: not indexed */
+    size_t done;  /* number of the rank's rows read so far */
+    size_t room;  /* number of rows for which the array has room */
+    tm_vec ahead; /* of int64_t: event rows of the attribute rows from `done` on */
 } piece_table;
 
 struct tm_store_pieces {
     const tm_store *store;
     const tm_timeline *ranks;
     size_t n_ranks, n_names, most;
-    size_t *first_start; /* owned; [n_ranks + 1] index of each rank's first piece in `starts`, if
-                            indexed */
+    size_t *first_start; /* owned; [n_ranks + 1] index of each rank's first piece in `starts`; only
+                            if indexed */
     tm_row_base *bases;  /* owned; [n_ranks + 1] first rows of each rank */
     piece_table tables[TM_N_RECORDS];
-    tm_vec rows;             /* of char: buffer for the rows of a column */
-    tm_timeline piece;       /* its arrays are owned */
-    tm_timeline shown;       /* what the caller sees: the columns that were read, whose arrays it
-                                borrows */
+    tm_vec rows;       /* of char: buffer for the rows of a column */
+    tm_timeline piece; /* its arrays are owned */
+    tm_timeline shown; /* what the caller sees: the columns read for this piece; arrays borrowed
+                          from `piece` */
     int64_t begin_before_ns; /* start of the last event read */
 };
 
@@ -44,7 +44,7 @@ static void *array_of(const tm_record_column *column, const tm_timeline *timelin
     return array;
 }
 
-/* Sets an array pointer. The pointers have many types, so their bytes are copied. */
+/* Sets an array's pointer. Copies its bytes, because arrays have many types. */
 static void set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
 }
@@ -53,8 +53,8 @@ static bool is_of_shape(const tm_record_column *column) {
     return column->array_at == offsetof(tm_timeline, shapes);
 }
 
-/* Allocates the arrays of a table. Each event column has its own array, the columns of attributes
- * share one, and launch shapes have another. */
+/* Makes room in the arrays of a table. Each event column has its own array. The columns of an
+ * attribute table share one, except launch shapes, which have another. */
 static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *err) {
     const tm_record_table *record = &tm_record_tables[table];
     piece_table *t = &p->tables[table];
@@ -76,7 +76,7 @@ static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *er
     return TM_OK;
 }
 
-/* Returns whether a column is read. The event rows of attributes are always needed. */
+/* Returns whether a column is read. The event rows of attributes always are. */
 static bool is_taken(const tm_store_visit_plan *plan, int table, const tm_record_column *column) {
     return column->take && !tm_store_is_later(plan->store, table, column) &&
            (!plan->takes || column->refers == TM_REFERS_EVENT || plan->takes(table, column));
@@ -155,7 +155,7 @@ typedef struct range {
     size_t first, n;
 } range;
 
-/* Reads rows of a column into the start of the piece. */
+/* Reads rows of a column to the start of the piece's array. */
 static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r, tm_error *err) {
     const tm_record_column *column = &tm_record_tables[table].columns[c];
     const piece_table *t = &p->tables[table];
@@ -173,8 +173,7 @@ static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r,
                : tm_store_bad_value(p->store, table, column, err);
 }
 
-/* Sets *n to the number of the next attribute rows whose events are before the job-wide row @p
- * end. */
+/* Counts the next attribute rows whose events are before the job-wide row @p end. */
 static tm_status count_rows(tm_store_pieces *p, int table, size_t at, int64_t end, size_t *n,
                             tm_error *err) {
     piece_table *t = &p->tables[table];
@@ -267,8 +266,8 @@ static tm_status read_events(tm_store_pieces *p, const range *r, unsigned what, 
     return TM_OK;
 }
 
-/* Makes the timeline that the caller sees. Columns that were not read are NULL in it, because their
- * arrays hold another piece. */
+/* Makes the timeline that the caller sees. A column that was not read is NULL, because its array
+ * still holds an earlier piece. */
 static void show(tm_store_pieces *p, size_t n, unsigned what) {
     const tm_record_table *record = &tm_record_tables[TM_RECORD_EVENTS];
     p->shown = p->piece;
@@ -288,7 +287,8 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     for (int t = 0; t < TM_N_RECORDS && first == 0; t++)
         p->tables[t].done = p->tables[t].ahead.n = 0;
     p->piece.rank = rank->rank;
-    p->piece.n_events = rank->n_events; /* limit by which columns check row numbers */
+    p->piece.n_events =
+        rank->n_events; /* the columns check row numbers against all of the rank's events */
     p->piece.n_steps = rank->n_steps;
     const range events = {at, first, n};
     TM_TRY(read_events(p, &events, what, err));
@@ -304,7 +304,7 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     return TM_OK;
 }
 
-/* Finds the first attribute row of the job-wide event row @p event or a later one. */
+/* Moves to the first attribute row whose event is the job-wide row @p event or a later one. */
 static tm_status find_row(tm_store_pieces *p, int table, size_t at, int64_t event, tm_error *err) {
     piece_table *t = &p->tables[table];
     size_t base = (size_t)p->bases[at].first[table], low = 0;
@@ -332,7 +332,7 @@ tm_status tm_store_seek_piece(tm_store_pieces *p, size_t at, size_t first, tm_er
     return TM_OK;
 }
 
-/* Stores the first attribute row of each piece of a rank, followed by the number of rows. */
+/* Indexes a rank: stores the first attribute row of each of its pieces, then the number of rows. */
 static tm_status index_rank(tm_store_pieces *p, int table, size_t at, tm_error *err) {
     const piece_table *t = &p->tables[table];
     const tm_record_column *column = &tm_record_tables[table].columns[t->event];

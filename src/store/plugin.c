@@ -1,5 +1,5 @@
-/* The filter as a plugin for the HDF5 tools and h5py. h5py loads HDF5 in a way that hides its
- * symbols from plugins, so this file and filter.c must not use any. */
+/* The filter as a plugin for the HDF5 tools and h5py. h5py hides HDF5's symbols from plugins, so
+ * this file and filter.c must not use any. */
 #include <H5PLextern.h>
 
 #include "filter.h"

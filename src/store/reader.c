@@ -18,7 +18,7 @@ tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *er
 static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
     hid_t attribute =
         H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
-    /* If an id is invalid, HDF5's calls fail, so ids are checked only at the end. */
+    /* HDF5's calls fail for an invalid id, so ids are checked only at the end. */
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     bool fits = attribute >= 0 && type >= 0 && space >= 0 && H5Tget_class(type) == class &&
                 H5Sget_simple_extent_npoints(space) == 1;
@@ -31,7 +31,7 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
 }
 
 /* Reads the text of an attribute: of variable length as this program writes it, or of fixed length
- * as other programs may have rewritten it. Sets NULL if it cannot be read. Returns false when out
+ * as another program may have rewritten it. Sets NULL if it cannot be read. Returns false when out
  * of memory. */
 static bool attribute_text(hid_t attribute, char **out) {
     char *copy = NULL, *text = NULL;
@@ -40,11 +40,11 @@ static bool attribute_text(hid_t attribute, char **out) {
     hid_t memory = H5Tcopy(H5T_C_S1);
     bool variable = H5Tis_variable_str(type) > 0;
     size_t size = H5Tget_size(type);
-    /* One more byte for the terminator, which a text of fixed size may lack. */
+    /* One byte more: a text of fixed size may lack the terminator. */
     if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
         H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
         if (variable && H5Aread(attribute, memory, &text) >= 0) {
-            /* HDF5 allocated the text, but callers free theirs with free(). */
+            /* The caller frees its copy with free(); the original is HDF5's. */
             copy = calloc(1, text ? strlen(text) + 1 : 1);
             if (copy && text)
                 memcpy(copy, text, strlen(text));
@@ -114,9 +114,9 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
     return TM_OK;
 }
 
-/* Returns whether the file can hold the stated number of rows, by which memory is allocated.
- * Compares the number of chunks, because packed chunks may be much smaller than their rows but each
- * needs some space in the file. */
+/* Returns whether the file can hold the stated number of rows, for which memory will be allocated.
+ * Compares the number of chunks: a packed chunk may be much smaller than its rows, but each chunk
+ * must be in the file. */
 static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t n_rows) {
     uint64_t bytes = tm_verified_file_content_bytes(store->verified);
     hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);
@@ -148,7 +148,8 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
-/* Returns whether a column of /ranks or /spans is a count that older versions did not have. */
+/* Returns whether a column of /ranks or /spans is a count that the store lacks because it is older.
+ */
 static bool lacks_count(const tm_store *store, const tm_record_column *column) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
         const char *word = tm_count_info((tm_count)c)->word;
@@ -190,8 +191,7 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
 }
 
 bool tm_store_is_compressed(const tm_store *store) {
-    /* Either all columns of a store are compressed or none is. Looks at this one because it always
-     * has rows. */
+    /* All columns of a store are compressed, or none is. This one always has rows. */
     size_t rows;
     hid_t dataset = tm_store_open_dataset(store, "/ranks/rank", &rows);
     hid_t layout = dataset >= 0 ? H5Dget_create_plist(dataset) : H5I_INVALID_HID;
@@ -216,8 +216,8 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
     return TM_OK;
 }
 
-/* Appends the names of a group's members, sorted, as PREFIX + name. TM_ERR_INPUT if the group is
- * damaged, TM_ERR_FAULT when out of memory. */
+/* Appends PREFIX + name for each member of a group, sorted. TM_ERR_INPUT if the group is damaged,
+ * TM_ERR_FAULT when out of memory. */
 static tm_status list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
                               tm_vec *out) {
     hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
@@ -225,7 +225,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     tm_status status = group >= 0 && H5Gget_info(group, &info) >= 0 ? TM_OK : TM_ERR_INPUT;
     for (hsize_t i = 0; status == TM_OK && i < info.nlinks; i++) {
         char name[TM_TABLE_PATH_MAX], full[2 * TM_TABLE_PATH_MAX];
-        /* HDF5 returns the names sorted, independently of the order in which they were written. */
+        /* HDF5 returns the names sorted, in whatever order they were written. */
         ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
                                           sizeof name, H5P_DEFAULT);
         if (size <= 0 || (size_t)size >= sizeof name) {
@@ -243,8 +243,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     return status;
 }
 
-/* Lists the result tables. The writer makes their group with the first table; a store without
- * results has none. */
+/* Lists the result tables. A store without results has no group of them. */
 static tm_status list_tables(tm_store *store) {
     if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
         return TM_OK;
@@ -261,8 +260,8 @@ static tm_status list_tables(tm_store *store) {
     return status;
 }
 
-/* Opens the HDF5 file. Checks format and version first, because files of other programs and newer
- * stores may have any content. */
+/* Opens the HDF5 file. Checks format and version first: a file of another program or a newer store
+ * may contain anything. */
 static tm_status open_store(tm_store *store, tm_error *err) {
     store->file = tm_verified_file_h5(store->verified, store->path);
     if (store->file < 0)
@@ -297,7 +296,7 @@ tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
 void tm_store_close(tm_store *store) {
     if (!store)
         return;
-    /* Closed first, because HDF5 reads through the verified file until then. */
+    /* First, because HDF5 reads through the verified file until it is closed. */
     if (store->file >= 0)
         H5Fclose(store->file);
     tm_verified_file_close(store->verified);

@@ -1,4 +1,4 @@
-/* Declarations shared by the files of the reader. */
+/* What the files of the reader share. */
 #ifndef TMERGE_STORE_READER_H
 #define TMERGE_STORE_READER_H
 
@@ -21,26 +21,24 @@ struct tm_store {
 /** Fails with TM_ERR_INPUT, "the store is damaged: WHAT", or TM_ERR_FAULT when out of memory. */
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
 
-/** Opens a one-dimensional dataset and sets its number of rows; H5I_INVALID_HID if there is none,
+/** Opens a one-dimensional dataset and sets its number of rows. H5I_INVALID_HID if there is none,
  * or if it states more rows than the file can hold. */
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
 
-/** Returns whether a column is missing because the store is older. Such a column belongs to an
- * attribute table that the store does not have, and is read as empty; or it is a count that did not
- * exist yet, and is read as 0. */
+/** Returns whether the store lacks a column because it is older. Such a column is read as empty if
+ * its whole attribute table is missing, as 0 if it counts something, and else as -1. */
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column);
 
 enum { TM_STORE_SOURCES = 4 };
 
-/**
- * Finds the tables of the store that have the rows of a table: the table itself or, in a store of
- * the last version, those that became part of it.
- * @param out  [TM_STORE_SOURCES] the names of the tables are in `was`
- * @return     number of them
- */
+/** Finds the tables of the store that have the rows of a table: the table itself or, in a store of
+ * the previous version, the tables that were merged into it.
+ * @param out [TM_STORE_SOURCES] `was` is the name in the store
+ * @return number of them */
 size_t tm_store_sources(const tm_store *store, const char *name, tm_renamed *out);
 
-/** Reads a text attribute, freed by the caller; NULL if none. Returns false when out of memory. */
+/** Reads a text attribute. The caller frees it; NULL if there is none. Returns false when out of
+ * memory. */
 bool tm_store_text_of(hid_t object, const char *name, char **out);
 
 /** Reads a whole column, which must fit in memory. @param out [n] freed by the caller */
@@ -48,20 +46,21 @@ tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element 
                             size_t *n, tm_error *err) TM_MUST_CHECK;
 
 /** Computes the first row of each rank in each table from the counts in /ranks.
- * @param bases  [n + 1] zeroed; the last one receives the tables' numbers of rows
+ * @param bases  [n + 1] zeroed by the caller; the last one is set to the number of rows of each
+ * table
  * @return       TM_OK; TM_ERR_INPUT */
 tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size_t n,
                            tm_row_base *bases, tm_error *err) TM_MUST_CHECK;
 
-/** Opens a column of a record table, which must have @p n_rows. */
+/** Opens a column of a record table. Fails unless it has @p n_rows. */
 tm_status tm_store_open_record(const tm_store *store, int table, const tm_record_column *column,
                                size_t n_rows, tm_store_column **out, tm_error *err) TM_MUST_CHECK;
 
-/** Fails with TM_ERR_INPUT: the column has an impossible value. */
+/** Fails with TM_ERR_INPUT: a value in the column is impossible. */
 tm_status tm_store_bad_value(const tm_store *store, int table, const tm_record_column *column,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Fails with TM_ERR_INPUT: the data of a rank is inconsistent. */
+/** Fails with TM_ERR_INPUT: the data of a rank is inconsistent; @p fault says how. */
 tm_status tm_store_bad_rank(const tm_store *store, int64_t rank, const char *fault,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -13,15 +13,16 @@ struct tm_store_column {
     hid_t dataset;
     hid_t type; /* type of the rows in memory; never closed */
     size_t n_rows;
-    tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 unpacks the chunks */
+    tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 unpacks this column's chunks */
     size_t packed_bytes;     /* maximum packed size of a chunk */
     char *packed, *shuffled; /* owned; one chunk each */
     size_t chunk;            /* index of the chunk in shuffled, SIZE_MAX: none */
 };
 
-/* Returns the chunk rows if chunks are unpacked here, otherwise 0. HDF5 1.10 reads past the end of
- * a damaged chunk that unpacks to less than a full chunk. Therefore chunks packed by this program's
- * pipeline are unpacked here; chunks packed differently by other programs are left to HDF5. */
+/* Returns the number of rows of a chunk if this file unpacks the column's chunks, 0 if HDF5 does.
+ * HDF5 1.10 reads past the end of a damaged chunk that unpacks to less than a full chunk. So this
+ * file unpacks all chunks that tmerge packed, and HDF5 only those that another program packed
+ * differently. */
 static size_t own_chunk_rows(hid_t dataset, size_t n_rows) {
     hid_t layout = H5Dget_create_plist(dataset);
     hsize_t rows = 0;
@@ -34,7 +35,7 @@ static size_t own_chunk_rows(hid_t dataset, size_t n_rows) {
     return own && rows <= n_rows ? (size_t)rows : 0;
 }
 
-/* Returns whether a column has an element type. A u8 column may be an enumeration over u8. */
+/* Returns whether a column has this element type. A u8 column may be an enumeration of u8. */
 static bool has_element(hid_t dataset, tm_element element) {
     hid_t type = H5Dget_type(dataset);
     hid_t base = H5Tget_class(type) == H5T_ENUM ? H5Tget_super(type) : H5I_INVALID_HID;
@@ -98,10 +99,11 @@ size_t tm_store_column_rows(const tm_store_column *column) {
     return column->n_rows;
 }
 
-/* Loads a chunk. Checks the size first, because HDF5 writes a chunk of any size to the buffer. */
+/* Loads a chunk. Checks its size before, because HDF5 writes as many bytes to the buffer as the
+ * chunk has. */
 static bool load_chunk(tm_store_column *column, size_t chunk) {
     hsize_t at = chunk * column->shape.chunk_rows, size = 0;
-    uint32_t left_out = 0; /* a bit for each filter that HDF5 did not apply to the chunk */
+    uint32_t left_out = 0; /* a bit for each filter that is off for this chunk */
     if (column->chunk == chunk)
         return true;
     column->chunk = SIZE_MAX;
@@ -115,8 +117,7 @@ static bool load_chunk(tm_store_column *column, size_t chunk) {
     return true;
 }
 
-/* Reads chunk by chunk. The last chunk of a range is kept, because the next range often starts in
- * it. */
+/* Reads chunk by chunk. Keeps the last chunk, because the next range often starts in it. */
 static bool read_own(tm_store_column *column, size_t first, size_t n, char *out) {
     size_t rows = column->shape.chunk_rows, bytes = column->shape.element_bytes;
     while (n > 0) {
@@ -131,12 +132,13 @@ static bool read_own(tm_store_column *column, size_t first, size_t n, char *out)
     return true;
 }
 
-/* Reads plain chunks, empty columns, and data written by other programs. */
+/* Reads columns that own_chunk_rows leaves to HDF5: plain or empty ones, and those of other
+ * programs. */
 static bool read_with_hdf5(const tm_store_column *column, size_t first, size_t n, void *out) {
     hsize_t at = first, rows = n;
     hid_t file_space = H5Dget_space(column->dataset), space = H5Screate_simple(1, &rows, NULL);
-    hid_t type = H5Dget_type(column->dataset); /* the type in the file: HDF5 then converts nothing,
-                                                  even for an enumeration */
+    hid_t type = H5Dget_type(column->dataset); /* the type in the file, so that HDF5 converts
+                                                  nothing, not even an enumeration */
     bool done = file_space >= 0 && space >= 0 && type >= 0 &&
                 H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &at, NULL, &rows, NULL) >= 0 &&
                 H5Dread(column->dataset, type, space, file_space, H5P_DEFAULT, out) >= 0;
@@ -175,7 +177,7 @@ tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element 
     return status;
 }
 
-/* Interns the texts. A duplicate text would shift the ids after it. */
+/* Interns the texts. A text that occurs twice would shift the ids after it, so it is damage. */
 static tm_status intern_all(const tm_store *store, tm_names *names, const tm_text *bytes,
                             const int64_t *offsets, size_t n, tm_error *err) {
     for (size_t id = 0; id + 1 < n; id++) {

@@ -7,7 +7,7 @@
 #include "reader.h"
 #include "table/rows.h"
 
-/* Layout of records in memory, with the columns that both the definition and the store have. */
+/* Layout of a record in memory: the columns that are in the definition and in the store. */
 typedef struct record {
     size_t *at;   /* owned; [n_columns] offset of the column, SIZE_MAX: not in the store */
     size_t *size; /* owned; [n_columns] bytes */
@@ -26,15 +26,16 @@ static H5T_class_t stored_class(tm_type type) {
     }
 }
 
-/* Returns the memory type of a member; a text keeps its size, so that no conversion cuts it. */
+/* Returns the type of a member in memory. A text has its size in the file, so that it is not cut.
+ */
 static hid_t member_type(hid_t stored, tm_type type) {
     if (H5Tget_class(stored) != stored_class(type) || H5Tis_variable_str(stored) > 0)
         return H5I_INVALID_HID;
     return H5Tcopy(type == TM_TEXT ? stored : tm_h5_cell(type));
 }
 
-/* Returns the name of a column in the store. A store of the last version may have the column's
- * former name, or its name in a former table. */
+/* Returns a column's name in the store. In a store of the previous version, this may be its former
+ * name, or its name in a former table. */
 static const char *stored_name(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                                int column) {
     const char *name = tm_renamed_column(source, def->columns[column].name);
@@ -45,7 +46,7 @@ static const char *stored_name(const tm_table_def *def, const tm_renamed *source
     return name;
 }
 
-/* Places every column; returns the first one whose type does not match, or -1. */
+/* Finds the place of every column. Returns the first one whose type does not match, or -1. */
 static int place_columns(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                          record *made, hid_t *types) {
     for (int i = 0; i < def->n_columns; i++) {
@@ -65,7 +66,7 @@ static int place_columns(const tm_table_def *def, const tm_renamed *source, hid_
     return -1;
 }
 
-/* Adds the columns to the record type. HDF5 finds members by name and skips those that only the
+/* Adds the columns to the record type. HDF5 finds members by name, and skips those that only the
  * store has. */
 static bool insert_columns(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                            const hid_t *types, record *made) {
@@ -80,7 +81,7 @@ static bool insert_columns(const tm_table_def *def, const tm_renamed *source, hi
     return done;
 }
 
-/* Builds the record in memory: those columns of the definition that the store has, in the
+/* Builds the record in memory, with the definition's columns that the store has, in the
  * definition's order. */
 static tm_status make_record(const tm_store *store, const tm_table_def *def,
                              const tm_renamed *source, hid_t dataset, record *made, tm_error *err) {
@@ -104,7 +105,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def,
                              def->columns[misfit].name);
         else if (!insert_columns(def, source, stored, types, made))
             status = tm_fail_memory(err);
-        /* HDF5 has copied the types into the record type. */
+        /* H5Tinsert copies the types. */
         for (size_t i = 0; i < n; i++)
             tm_h5_close(types[i]);
     }
@@ -113,7 +114,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def,
     return status;
 }
 
-/* Sets a text cell. Consecutive rows often have the same text, which is then stored once. */
+/* Sets a text cell. Rows in sequence often have the same text, which is then stored once. */
 static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size_t size,
                           tm_error *err) {
     const tm_cell *above =
@@ -126,7 +127,7 @@ static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size
     return tm_table_set_bytes(table, cell, from, size, err);
 }
 
-/* Sets a cell, which is initially null; a stored null leaves it unchanged. */
+/* Sets a cell that is null. Leaves it null if the stored value is null. */
 static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const char *from,
                           size_t size, tm_error *err) {
     int64_t number;
@@ -140,15 +141,15 @@ static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const ch
         return TM_OK;
     case TM_REAL:
         memcpy(&real, from, sizeof real);
-        tm_cell_set_real(cell, real); /* turns NaN into null */
+        tm_cell_set_real(cell, real); /* sets null if the value is NaN */
         return TM_OK;
     case TM_BOOL:
-        /* Any other byte is null, not only TM_NULL_BOOL. */
+        /* Every other byte is null. */
         if (*from == 0 || *from == 1)
             tm_cell_set_bool(cell, *from == 1);
         return TM_OK;
     default:
-        /* Zero-padded; a text as long as the column has no terminator. */
+        /* Texts are padded with zeros. One that fills the column has no terminator. */
         while (length < size && from[length] != '\0')
             length++;
         return length > 0 ? get_text(table, cell, from, length, err) : TM_OK;
@@ -172,11 +173,11 @@ static tm_status add_rows(tm_table *table, const tm_renamed *source, const recor
     return TM_OK;
 }
 
-/* State of reading a table slice by slice. */
+/* Reads a table slice by slice. */
 typedef struct reading {
     const tm_store *store;
     const tm_table_def *def;
-    tm_renamed source; /* the dataset of the rows */
+    tm_renamed source; /* name of the dataset that has the rows */
     hid_t dataset;
     record made;
     size_t n_rows, slice_rows;
@@ -191,8 +192,8 @@ static void end_reading(reading *r) {
     free(r->rows);
 }
 
-/* Allocates a slice. Long texts make records of a few thousand bytes, so the number of rows depends
- * on the record size. */
+/* Allocates a slice. Its number of rows depends on the size of a record, because long texts make
+ * records of a few thousand bytes. */
 static tm_status make_slice(reading *r, tm_error *err) {
     enum { SLICE_BYTES = 1 << 21 };
     size_t bytes = r->made.bytes > 0 ? r->made.bytes : 1;
@@ -206,7 +207,7 @@ static tm_status no_table(const tm_store *store, const char *name, tm_error *err
     return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store has no table %s", name);
 }
 
-/* Opens the dataset of one of the store's tables, which the caller closes. */
+/* Opens the dataset of a table; the caller closes it. */
 static tm_status open_table(const tm_store *store, const char *name, hid_t *dataset, size_t *n,
                             tm_error *err) {
     char path[TM_TABLE_PATH_MAX];
@@ -229,7 +230,7 @@ tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n
     return n_sources > 0 ? TM_OK : no_table(store, name, err);
 }
 
-/* Begins reading; end_reading must be called even after a failure. */
+/* Begins reading. The caller must call end_reading, also after a failure. */
 static tm_status begin_reading(reading *r, tm_error *err) {
     TM_TRY(open_table(r->store, r->source.was, &r->dataset, &r->n_rows, err));
     TM_TRY(make_record(r->store, r->def, &r->source, r->dataset, &r->made, err));
@@ -255,13 +256,13 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
                          "the store is damaged: table %s cannot be read", r->source.was);
 }
 
-/* State of reading a table from its sources. */
+/* Reads a table from its sources (tm_store_sources). */
 typedef struct reader {
-    tm_table *table; /* rows are appended to it; NULL: rows are only read */
+    tm_table *table; /* rows are appended to it; NULL: rows are read, but not kept */
     tm_store_slice_visitor *visitor;
     void *context;
     size_t first, end; /* rows to read */
-    size_t n_rows;     /* number of rows of the sources that were read */
+    size_t n_rows;     /* number of rows read */
 } reader;
 
 /* Reads the rows of one source, slice by slice. */

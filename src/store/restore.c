@@ -13,12 +13,12 @@
 /* Maximum size of an element [B]. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
-/* State of a call that reads timelines. */
+/* Reads timelines. */
 typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks;
     size_t n;
-    const bool *wanted; /* [n] whether a rank's rows are read; NULL: all */
+    const bool *wanted; /* [n] ranks whose rows are read; NULL: all */
     tm_row_base *bases; /* owned; [n + 1] first rows of each rank */
     char *rows;         /* owned; buffer for a piece of a column */
     tm_error *err;
@@ -29,8 +29,8 @@ tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size
     for (size_t i = 0; i < n; i++)
         for (int t = 0; t < TM_N_RECORDS; t++) {
             size_t rows = tm_record_rows(&tm_record_tables[t], &ranks[i]);
-            /* Rows of a rank have 32-bit numbers, one of which means none. TM_RANK_MAX ranks with
-             * the maximum number of rows fit an int64, so the sums below do not overflow. */
+            /* Rows of a rank have 32-bit numbers, and TM_NO_EVENT means none. Even TM_RANK_MAX
+             * ranks with that many rows fit an int64, so the sums do not overflow. */
             if (rows >= TM_NO_EVENT)
                 return tm_store_damaged(store, "/ranks has impossible row counts", err);
             bases[i + 1].first[t] = bases[i].first[t] + (int64_t)rows;
@@ -50,14 +50,14 @@ static void end(restorer *r) {
     free(r->rows);
 }
 
-/* Sets an array pointer. The pointers have many types, so their bytes are copied. Returns false if
- * the array is NULL because its allocation failed. */
+/* Sets an array's pointer. Copies its bytes, because arrays have many types. Returns false if the
+ * array could not be allocated. */
 static bool set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
     return array != NULL;
 }
 
-/* Makes the array for a column's values, unless an earlier column of the table made it. */
+/* Makes the array for a column's values, unless an earlier column made it. */
 static tm_status make_array(const restorer *r, const tm_record_column *column,
                             tm_timeline *timeline, size_t n) {
     void *array = NULL;
@@ -65,7 +65,7 @@ static tm_status make_array(const restorer *r, const tm_record_column *column,
         memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
     if (column->stride == 0 || array)
         return TM_OK;
-    /* One more than needed, because calloc may return NULL for 0. */
+    /* n + 1, because calloc may return NULL for 0 */
     return set_array(column, timeline, calloc(n + 1, column->stride)) ? TM_OK
                                                                       : tm_fail_memory(r->err);
 }
@@ -133,8 +133,8 @@ static tm_status read_column(const restorer *r, int table, const tm_record_colum
     return status;
 }
 
-/* Sets a column that an older store lacks to -1. An earlier column of the table has made the
- * array. */
+/* Sets a column that an older store lacks to -1, in the array that an earlier column of the table
+ * made. */
 static void set_unknown(const restorer *r, int table, const tm_record_column *column) {
     const size_t size = tm_element_size(column->element);
     for (size_t i = 0; i < r->n; i++) {
@@ -171,14 +171,14 @@ static tm_status count_ranks(restorer *r) {
                : tm_store_damaged(r->store, "its number of ranks is impossible", r->err);
 }
 
-/* Reads /ranks, which has the number of each rank's rows in all other tables. */
+/* Reads /ranks, which states each rank's number of rows in every other table. */
 static tm_status read_ranks(restorer *r) {
     TM_TRY(count_ranks(r));
     r->ranks = calloc(r->n, sizeof *r->ranks);
     if (!r->ranks)
         return tm_fail_memory(r->err);
-    /* The numbers of rows are not known yet, so begin computes the layout only of tables with one
-     * row per rank. /ranks, the only table needed here, is one of them. */
+    /* The row counts are still 0, so begin finds the place only of tables with one row per rank,
+     * such as /ranks. */
     TM_TRY(begin(r));
     TM_TRY(read_columns(r, TM_RECORD_RANKS));
     for (size_t i = 1; i < r->n; i++)
@@ -200,7 +200,7 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
     return TM_OK;
 }
 
-/* Merges equal launch shapes; each kernel was read with its own. */
+/* Merges equal launch shapes: each kernel was read with its own. */
 static bool share_shapes(tm_timeline *timeline) {
     tm_keys shapes = TM_KEYS(tm_launch_shape);
     tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
@@ -226,7 +226,7 @@ static tm_status read_kernels(const restorer *r) {
     return TM_OK;
 }
 
-/* Checks what no single column shows: whether the parts of a timeline are consistent. */
+/* Checks what needs more than one column: whether the parts of a timeline are consistent. */
 static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     for (size_t i = 0; i < r->n; i++) {
         if (!r->wanted[i])
@@ -240,8 +240,8 @@ static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     return TM_OK;
 }
 
-/* Sets the row count of a table that is not wanted to 0, because the ranks get no array for it. The
- * layout was computed before, so the other tables are still found. */
+/* Sets the row count of a table that is not read to 0, because the ranks have no array for it. The
+ * places of the other tables are computed before. */
 static void leave_out(const restorer *r, int table) {
     const size_t none = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -254,7 +254,7 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = choice->ranks, .err = err};
     tm_status status = begin(&r);
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
-        /* The first tables are always read; choice decides about steps and all later ones. */
+        /* The tables before /steps are always read. `choice` decides about the others. */
         bool attrs = t >= TM_RECORD_LAUNCHES, rest = attrs || t >= TM_RECORD_STEPS;
         bool of_events = tm_record_is_of_events(t);
         if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone) ||

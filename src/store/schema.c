@@ -45,7 +45,7 @@ static const tm_word_list collectives = WORDS(collective_list);
 static const tm_word_list waits = WORDS(wait_list);
 static const tm_word_list lanes = WORDS(lane_list);
 
-/* The number type of a column. It is derived from the field's type, so it cannot be wrong. */
+/* A column's number type, derived from the field's type. */
 #define ELEMENT_OF(value)                                                                          \
     _Generic((value), bool                                                                         \
              : TM_U8, uint8_t                                                                      \
@@ -57,8 +57,7 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* For use in sizeof and _Generic only: they do not evaluate it, so the null pointer is not
- * dereferenced. */
+/* Only for sizeof and _Generic, which do not evaluate it: the null pointer is not dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
@@ -73,7 +72,7 @@ static const tm_word_list lanes = WORDS(lane_list);
     .array_at = offsetof(tm_timeline, array), .stride = sizeof(type),                              \
     .field_at = offsetof(type, member)
 
-/* FIELD: a number in each element of one of the timeline's arrays; WORD: a number that stands for a
+/* FIELD: a number in each element of an array of the timeline; WORD: a number that stands for a
  * word; NAME: an id in /names; EVENT: a row of the rank, stored as a job-wide row of 64 bits. */
 #define FIELD(array, type, member, name, unit, doc)                                                \
     {                                                                                              \
@@ -92,16 +91,16 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* Like EVENT, but rows need not ascend, and -1 means none. */
+/* Like EVENT, but the rows need not ascend, and -1 means none. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* The rank, in every row of a table, so that the table can be read without /ranks. */
+/* The rank in every row, so that the table can be read without /ranks. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
-/* A member of the timeline itself, in tables with one row per rank. */
+/* A member of the timeline itself, for tables with one row per rank. */
 #define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
@@ -113,15 +112,15 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* The number of a rank's rows in another table. A reader finds the rows by it. */
+/* The number of a rank's rows in another table, by which a reader finds them. */
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "number of its rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* A column that is derived from others, and therefore not read back. */
+/* A column that is derived from others: written, but not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
-/* Each column of /events is an array of its own. */
+/* Each column of /events is an array in memory. */
 #define ARRAY(member, doc, element_, way, refers_)                                                 \
     { COLUMN(#member, "", doc, element_, NULL, way), VALUE_OF(member), .refers = refers_ }
 #define VALUES(member, unit, doc, words)                                                           \
@@ -171,7 +170,7 @@ static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
     OWN_CLOCK(drift_ppb, "ppb", "rate by which the rank's clock is slow"),
-    /* The middle of the rank's spans. It is not read back but computed from the spans. */
+    /* The middle of the rank's spans. Readers compute it from the spans. */
     MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
     OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, maximum over the trace"),
     OWN_CLOCK(spread_ns, "ns", "spread of the GPU clocks in its domain"),
@@ -215,7 +214,7 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "id in /names of the thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
-    /* This is not an EVENT: an empty track may start after the last event, where there is no row.
+    /* Not an EVENT: an empty track may start after the last event, where there is no row.
        tm_check_tracks checks this column. */
     {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
@@ -241,8 +240,8 @@ static const tm_record_column launch_columns[] = {
     LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if there is none"),
 };
 
-/* Members of the launch shape, which kernels share in memory. When they are read back, each kernel
- * gets its own shape first. */
+/* Members of the launch shape. In memory, kernels share equal shapes; a reader first gives each
+ * kernel its own. */
 #define SHAPE(member, name_, unit_, doc_)                                                          \
     {                                                                                              \
         .name = name_, .unit = unit_, .doc = doc_,                                                 \

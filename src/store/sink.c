@@ -8,7 +8,7 @@
 #include "checksum.h"
 #include "h5.h"
 
-/* The driver's part of the property list. HDF5 copies it byte by byte. */
+/* Driver information in HDF5's property list. HDF5 copies it byte by byte. */
 typedef struct sink_info {
     tm_sink *sink;
 } sink_info;
@@ -16,7 +16,6 @@ typedef struct sink_info {
 typedef struct sink_file {
     H5FD_t base; /* HDF5's part, first */
     tm_sink *sink;
-    /* HDF5 asks for both, as "end of allocation" and "end of file". */
     haddr_t allocated; /* end of the addresses that HDF5 has allocated */
     haddr_t end;       /* end of the file */
     tm_vec data;       /* of tm_extent: the data of datasets that was written */
@@ -28,7 +27,7 @@ static void keep_error(tm_sink *sink) {
 }
 
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
-    /* The name is not used: the file is already open and may have no name. */
+    /* The file is already open and may have no name. */
     (void)name;
     (void)flags;
     (void)max;
@@ -44,9 +43,8 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* Appends the checksum trailer: HDF5 has now written everything. Failures are reported through the
- * sink, as those of writes
- * are. */
+/* Appends the checksums, when HDF5 has written everything. Failures are reported through the sink,
+ * like those of writes. */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
@@ -56,7 +54,7 @@ static herr_t sink_close(H5FD_t *base) {
     return 0;
 }
 
-/* Reports the features of HDF5's default driver, except handles and concurrent readers. */
+/* Reports the features of HDF5's default driver, but no handles and no concurrent readers. */
 static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
     (void)base;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
@@ -64,7 +62,7 @@ static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
     return 0;
 }
 
-/* All of HDF5's memory types share one address space, so the type does not matter. */
+/* All of HDF5's memory types share one address space, so the type is ignored. */
 static haddr_t sink_get_allocated(const H5FD_t *base, H5FD_mem_t type) {
     (void)type;
     return ((const sink_file *)base)->allocated;
@@ -93,7 +91,7 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
             continue;
         if (n < 0)
             return -1;
-        if (n == 0) { /* bytes after the end are read as zeros, as by HDF5's own driver */
+        if (n == 0) { /* after the end, bytes are read as zeros, as by HDF5's own driver */
             memset(at, 0, size);
             return 0;
         }
@@ -104,13 +102,13 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
     return 0;
 }
 
-/* Returns whether bytes are data. HDF5 also passes its text heaps as data; they are recognised by
- * their signature. Data with the same signature is treated as structure, which is equally safe. */
+/* Returns whether bytes are data. HDF5 also passes its text heaps as data; their signature shows
+ * what they are. If data has the same signature, it counts as structure, which is just as safe. */
 static bool is_data(H5FD_mem_t type, const void *buffer, size_t size) {
     return type == H5FD_MEM_DRAW && !(size >= 4 && memcmp(buffer, "GCOL", 4) == 0);
 }
 
-/* Computes checksums of data as HDF5 passes it, so that it need not be read back. */
+/* Computes checksums of data when HDF5 passes it, so that it need not be read back. */
 static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                          size_t size, const void *buffer) {
     (void)transfer;
@@ -131,7 +129,7 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
         address += (haddr_t)n;
         size -= (size_t)n;
     }
-    /* Even if a write failed: bytes that were not written count as written. */
+    /* Also if a write failed: later writes are only reported as done. */
     if (address + size > file->end)
         file->end = address + size;
     return 0;
@@ -153,8 +151,7 @@ static const H5FD_class_t sink_class = {
     .name = "tmerge_sink",
     /* larger than any file, but its sum with a size fits an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
-    /* Closing the file also closes all objects that are still open in it, as in an abandoned
-     * file. */
+    /* Closing the file closes all of its objects, which an abandoned file still has open. */
     .fc_degree = H5F_CLOSE_STRONG,
     .fapl_size = sizeof(sink_info),
     .open = sink_open,
@@ -173,8 +170,8 @@ hid_t tm_sink_driver(void) {
     return H5FDregister(&sink_class);
 }
 
-/* Requests the oldest file format that can hold the content, for any release of HDF5. In HDF5 2's
- * default format the root group has a timestamp, so no two stores would be equal. */
+/* Requests the oldest file format that can hold the content, which any release of HDF5 reads. In
+ * HDF5 2's default format, the root group has a timestamp, so that no two stores would be equal. */
 hid_t tm_sink_access(hid_t driver, tm_sink *sink) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     sink_info info = {sink};

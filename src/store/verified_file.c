@@ -13,17 +13,16 @@
 
 struct tm_verified_file {
     int fd;
-    hid_t driver; /* registered until the file is closed; HDF5 itself would release it earlier */
+    hid_t driver; /* registered by us until the file is closed; HDF5 would release it too early */
     uint64_t file_bytes;
     tm_checksum checksum;
-    bool *seen;           /* owned; [number of extents] whether the extent was verified at least
-                             once */
-    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent of which a part was read last */
-    size_t piece_at;      /* index of that extent, SIZE_MAX: none */
-    bool memory_out;      /* a read failed because memory ran out, not because of the file */
+    bool *seen;           /* owned; [number of extents] whether the extent was ever verified */
+    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent that was last read in part */
+    size_t piece_at;      /* its index, SIZE_MAX: none */
+    bool memory_out;      /* a read failed for lack of memory, not because of the file */
 };
 
-/* The driver's part of the property list. HDF5 copies it byte by byte. */
+/* Driver information in HDF5's property list. HDF5 copies it byte by byte. */
 typedef struct verified_info {
     tm_verified_file *verified;
 } verified_info;
@@ -35,9 +34,9 @@ typedef struct verified_h5 {
     haddr_t allocated;
 } verified_h5;
 
-/* Reads a whole extent; returns false if it is not as written. */
+/* Reads and verifies a whole extent. Returns false if its bytes have changed. */
 static bool take_extent(tm_verified_file *verified, size_t i, void *out) {
-    /* An extent is verified whenever it is read, because its bytes come from the disk again. */
+    /* Verified at every read, because the bytes come from the disk again. */
     const tm_extent *extent = (const tm_extent *)verified->checksum.extents.data + i;
     if (!tm_checksum_read_at(verified->fd, extent->offset, out, (size_t)extent->size) ||
         tm_checksum_of(out, (size_t)extent->size) != extent->sum)
@@ -60,7 +59,7 @@ static bool hold_extent(tm_verified_file *verified, size_t i) {
     return true;
 }
 
-/* Reads part of an extent. It can be verified only together with the rest of the extent. */
+/* Reads part of an extent. Only a whole extent can be verified. */
 static bool take_data(tm_verified_file *verified, size_t i, size_t inside, size_t size, void *out) {
     const tm_extent *extent = (const tm_extent *)verified->checksum.extents.data + i;
     if (size == extent->size)
@@ -76,8 +75,8 @@ static bool ends_by(const void *extent, const void *address) {
     return e->offset + e->size <= *(const uint64_t *)address;
 }
 
-/* Returns the first extent that ends after an address. tm_checksum_read checked that extents ascend
- * without overlap, so their ends ascend too. */
+/* Returns the first extent that ends after an address. The ends ascend, as tm_checksum_read
+ * checked. */
 static size_t find_extent(const tm_vec *extents, uint64_t address) {
     return tm_bisect(extents->data, extents->n, extents->size, &address, ends_by);
 }
@@ -86,8 +85,8 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* Reads bytes for HDF5. When HDF5 reads structure ahead, it may also request some of the following
- * data, which it ignores. Zeros suffice for it, so damaged data does not prevent reading the
+/* Reads bytes for HDF5. When HDF5 reads structure ahead, it may also ask for data after it, and
+ * ignores that data. It gets zeros instead, so that damaged data does not prevent reading the
  * structure. */
 static bool take(tm_verified_file *verified, bool data, uint64_t address, size_t size, char *out) {
     const tm_checksum *checksum = &verified->checksum;
@@ -106,9 +105,9 @@ static bool take(tm_verified_file *verified, bool data, uint64_t address, size_t
         } else if (address < checksum->content_bytes) {
             uint64_t end = i < checksum->extents.n ? e[i].offset : checksum->content_bytes;
             n = (size_t)least(size, end - address);
-            /* The structure in memory omits the data between its pieces. */
+            /* The structure in memory has no gaps where the data is. */
             memcpy(out, checksum->structure + (address - checksum->data_before[i]), n);
-        } else { /* bytes after the end are read as zeros, as by HDF5's own driver */
+        } else { /* after the end, bytes are read as zeros, as by HDF5's own driver */
             memset(out, 0, size);
             n = size;
         }
@@ -167,7 +166,7 @@ static herr_t intake_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     return take(verified, type == H5FD_MEM_DRAW, address, size, buffer) ? 0 : -1;
 }
 
-/* Fails. HDF5 requires that a driver has a write function. */
+/* Fails. HDF5 requires that a driver can write. */
 static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                            size_t size, const void *buffer) {
     (void)base;
@@ -196,10 +195,10 @@ static const H5FD_class_t intake_class = {
     .fl_map = H5FD_FLMAP_SINGLE,
 };
 
-/* Opens the file without HDF5, which would block on a pipe. Returns a file descriptor; -1 and
- * errno, which is 0 if the file is not an HDF5 file. */
+/* Opens the file without HDF5, which would block on a pipe. Returns a descriptor; -1 on failure
+ * with errno, which is 0 if this is no HDF5 file. */
 static int open_hdf5(const char *path, uint64_t *file_bytes) {
-    /* The signature at the start of the file. HDF5 would also accept it after a user block, which a
+    /* Signature at the start of an HDF5 file. HDF5 would also find it after a user block, which a
      * store does not have. */
     static const char signature[] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
     struct stat status;
@@ -249,7 +248,7 @@ tm_status tm_verified_file_open(const char *path, tm_verified_file **out, tm_err
     else
         status =
             tm_checksum_read(verified->fd, verified->file_bytes, path, &verified->checksum, err);
-    /* One more than needed, because calloc may return NULL for 0. */
+    /* n + 1, because calloc may return NULL for 0 */
     if (status == TM_OK && !(verified->seen = calloc(verified->checksum.extents.n + 1, 1)))
         status = tm_fail_memory(err);
     if (status != TM_OK) {

@@ -10,12 +10,10 @@
 
 typedef struct tm_verified_file tm_verified_file;
 
-/**
- * Opens a file and verifies everything except the data of its datasets. That is verified when it is
- * read; HDF5 then fails to read data that is not as written.
+/** Opens a file and verifies everything except the data of its datasets. Data is verified when HDF5
+ * reads it; if it has changed, HDF5's read fails.
  * @param out  set only on TM_OK; ended by tm_verified_file_close
- * @return     TM_OK; TM_ERR_INPUT: missing, not a store, cut short, damaged; TM_ERR_FAULT
- */
+ * @return     TM_OK; TM_ERR_INPUT: missing, not a store, cut short, damaged; TM_ERR_FAULT */
 tm_status tm_verified_file_open(const char *path, tm_verified_file **out,
                                 tm_error *err) TM_MUST_CHECK;
 
@@ -25,7 +23,7 @@ void tm_verified_file_close(tm_verified_file *verified);
 /** Opens the HDF5 file; negative if HDF5 fails. */
 hid_t tm_verified_file_h5(tm_verified_file *verified, const char *path);
 
-/** Returns whether a read failed in HDF5 only for lack of memory. */
+/** Returns whether HDF5 failed to read for lack of memory. */
 bool tm_verified_file_memory_out(const tm_verified_file *verified);
 
 /** Returns the size [B] of the HDF5 file. */
@@ -34,11 +32,11 @@ uint64_t tm_verified_file_content_bytes(const tm_verified_file *verified);
 /** Returns the size [B] of the whole store. */
 uint64_t tm_verified_file_bytes(const tm_verified_file *verified);
 
-/** Verifies the data not read so far; returns false if it is damaged at byte @p bad. */
+/** Verifies the data not read so far. Returns false if it is damaged, at byte @p bad. */
 bool tm_verified_file_verify_rest(tm_verified_file *verified, uint64_t *bad);
 
-/** Returns whether the file can be read and has a store's checksum trailer; its content is not
- * verified. */
+/** Returns whether the file can be read and ends with a store's checksums. Does not verify the
+ * content. */
 bool tm_verified_file_is_store(const char *path);
 
 #endif

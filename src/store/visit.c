@@ -4,12 +4,12 @@
 
 #include "tmerge/store.h"
 
-/* Ranks are read in batches of up to this many events, because reading ranks singly would unpack
- * chunks repeatedly. */
+/* Ranks are read in batches of up to this many events: reading single ranks would unpack shared
+ * chunks again and again. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Frees a rank's arrays and restores its numbers of rows, which are needed to find the rows of
- * other ranks. */
+/* Frees a rank's arrays. Restores its numbers of rows, by which the rows of other ranks are found.
+ */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;
@@ -20,7 +20,7 @@ static bool is_wanted(const tm_store_visit_plan *plan, size_t i) {
 }
 
 static size_t cost_of(const tm_store_visit_plan *plan, size_t i) {
-    /* If events are not read, a rank's other rows are taken for a quarter of its events. */
+    /* If events are not read, the rank's other rows count as a quarter of its events. */
     size_t share = plan->no_events ? 4 : 1;
     return is_wanted(plan, i) && !plan->spans_alone ? plan->ranks[i].n_events / share : 0;
 }

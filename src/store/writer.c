@@ -10,7 +10,7 @@
 #include "h5.h"
 
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
-    /* Checks the sink first, because after a failure it reports every write to HDF5 as done. */
+    /* The sink first: after a failure it tells HDF5 that every write is done. */
     if (writer->sink.error == ENOMEM)
         return tm_fail_memory(err);
     if (writer->sink.error != 0)
@@ -22,8 +22,8 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     return TM_OK;
 }
 
-/* Frees the writer. The HDF5 file must be closed: until then HDF5 needs the driver, and the driver
- * the temporary file. */
+/* Frees the writer. The HDF5 file must be closed before: HDF5 needs the driver until then, and the
+ * driver the temporary file. */
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
@@ -33,7 +33,7 @@ static void destroy(tm_store_writer *writer) {
     free(writer);
 }
 
-/* Makes a writer whose ids are all invalid, so that destroy can free it at any time. */
+/* Makes a writer with only invalid ids, so that destroy can always free it. */
 static tm_store_writer *create(const char *path, const tm_store_options *options) {
     tm_store_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
@@ -55,7 +55,7 @@ static bool create_file(tm_store_writer *writer) {
     writer->sink.fd = writer->draft.fd;
     if (writer->sink.error != 0)
         return false;
-    /* HDF5 only keeps a copy of the path; the driver writes to the descriptor. */
+    /* HDF5 only copies the path; the driver writes to the descriptor. */
     writer->driver = tm_sink_driver();
     hid_t access = tm_sink_access(writer->driver, &writer->sink);
     if (writer->driver >= 0 && access >= 0)
@@ -64,8 +64,8 @@ static bool create_file(tm_store_writer *writer) {
     return writer->file >= 0;
 }
 
-/* Datasets have no timestamps, so that equal stores have equal bytes, and no fill values, because
- * every row is written. */
+/* Datasets have no timestamps, so that equal stores have equal bytes. They have no fill values,
+ * because every row is written. */
 static bool make_shared(tm_store_writer *writer) {
     writer->scalar = H5Screate(H5S_SCALAR);
     writer->text = H5Tcopy(H5T_C_S1);
@@ -138,7 +138,7 @@ tm_status tm_store_put_attribute(tm_store_writer *writer, const tm_store_attribu
     return tm_store_done(writer, done, "write an attribute", err);
 }
 
-/* Closes everything still open in the file. The sink does not see HDF5's own failures. */
+/* Closes all that is open in the file. The sink does not see HDF5's own failures. */
 static bool close_file(tm_store_writer *writer) {
     const hid_t shared[] = {writer->text, writer->scalar, writer->plain, writer->chunked,
                             writer->group};
@@ -150,8 +150,7 @@ static bool close_file(tm_store_writer *writer) {
 }
 
 tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
-    /* Closing makes HDF5 write its buffers, and the driver append the checksum trailer; the file is
-     * then complete. */
+    /* HDF5 now writes its buffers, and the driver appends the checksums: the file is complete. */
     bool done = close_file(writer);
     if (done && writer->sink.error == 0)
         writer->sink.error = tm_draft_publish(&writer->draft);
@@ -164,8 +163,8 @@ void tm_store_abandon(tm_store_writer *writer) {
     if (!writer)
         return;
     if (writer->sink.error == 0)
-        writer->sink.error = ECANCELED; /* makes the driver skip writes, because the file is
-                                           removed */
+        writer->sink.error =
+            ECANCELED; /* makes the driver skip writes: the file is removed anyway */
     close_file(writer);
     destroy(writer);
 }

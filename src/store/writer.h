@@ -1,4 +1,4 @@
-/* Declarations shared by the files of the writer. */
+/* What the files of the writer share. */
 #ifndef TMERGE_STORE_WRITER_H
 #define TMERGE_STORE_WRITER_H
 
@@ -14,14 +14,14 @@ struct tm_store_writer {
     /* the file, which has no name until it is complete */
     tm_draft draft;
     bool compress;
-    /* rows of a full chunk; a column with fewer rows has one chunk of its own length */
+    /* rows of a full chunk; a column with fewer rows has one chunk of that length */
     size_t chunk_rows;
-    /* used by the driver, too, so its address must not change */
+    /* its address must not change: the driver uses it */
     tm_sink sink;
     hid_t driver; /* owned; driver of the file */
     hid_t file;
 
-    /* owned; made once and used for all that is written, because HDF5 takes long to make them */
+    /* owned; made once and reused, because HDF5 takes long to make them */
     hid_t text, scalar; /* type and space of text attributes */
     hid_t plain;        /* creation properties of a dataset in one piece */
     hid_t chunked;      /* creation properties of a column in chunks of chunked_rows */
@@ -31,30 +31,30 @@ struct tm_store_writer {
 
     /* the open column */
     hid_t column;
-    /* number of rows that the column will have, as the caller said */
+    /* number of rows that the column will have, as the caller stated */
     size_t n_rows;
     size_t next_row; /* first row of the next chunk */
     /* shape of the column's chunks; chunk_rows is 0 if it has no rows */
     tm_chunk_shape shape;
 
-    /* for rows that are packed by the writer */
+    /* for rows that the writer packs */
     tm_packer *packer; /* owned; NULL until needed */
     char *pending;     /* owned; buffer for the rows of the next chunk */
     size_t n_pending;  /* number of rows in `pending` */
 };
 
-/** Returns the status of a call: TM_OK if it was @p done and the file was written. @p what goes
- * into the message if HDF5 failed without giving a reason. */
+/** Returns TM_OK if a call is @p done and no write to the file failed. @p what is named in the
+ * message if HDF5 failed without a reason. */
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err);
 
 /** Writes an attribute with a UTF-8 text of variable length, which h5py shows as str. */
 bool tm_store_put_text(const tm_store_writer *writer, hid_t object, const char *name,
                        const char *text);
 
-/** Keeps a group open as the one used last. The writer owns @p group from now on. */
+/** Keeps a group open as the last one used. The writer then owns @p group. */
 bool tm_store_use_group(tm_store_writer *writer, const char *path, hid_t group);
 
-/** Returns whether a group is the one used last. */
+/** Returns whether a group is the last one used. */
 bool tm_store_uses_group(const tm_store_writer *writer, const char *path);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "writer.h"
 
-/* Returns HDF5's creation properties for a column in chunks, with the filters that tm_pack_chunk
- * applies. */
+/* Returns HDF5's creation properties for a column in chunks. The filters are those that
+ * tm_pack_chunk applies. */
 static hid_t chunked_layout(const tm_store_writer *writer) {
     hid_t layout = H5Pcopy(writer->plain);
     hsize_t chunk = writer->shape.chunk_rows;
@@ -21,8 +21,8 @@ static hid_t chunked_layout(const tm_store_writer *writer) {
     return H5I_INVALID_HID;
 }
 
-/* Returns the properties of the column; owned by the writer. A dataset without rows is contiguous,
- * which every reader accepts. */
+/* Returns the column's properties; owned by the writer. A dataset without rows is contiguous,
+ * because every reader accepts that. */
 static hid_t column_layout(tm_store_writer *writer) {
     if (writer->shape.chunk_rows == 0)
         return writer->plain;
@@ -34,8 +34,8 @@ static hid_t column_layout(tm_store_writer *writer) {
     return writer->chunked;
 }
 
-/* Makes the type of a column of words: an enumeration, so that any HDF5 program shows them with the
- * numbers. */
+/* Makes the type of a column of words: an enumeration, so that every HDF5 program shows the words.
+ */
 static hid_t words_type(const tm_record_column *column) {
     hid_t type = H5Tenum_create(tm_h5_element(column->element));
     for (int i = 0; type >= 0 && i < column->words->n; i++) {
@@ -79,16 +79,16 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
     return tm_store_done(writer, done, "make a dataset", err);
 }
 
-/* Writes a packed chunk unchanged. HDF5's own pipeline would pack all processes' chunks one after
- * another on this process. */
+/* Writes a packed chunk as it is. HDF5's pipeline would pack the chunks of all processes here, one
+ * after another. */
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) {
     hsize_t at = writer->next_row;
     if (at >= writer->n_rows)
         return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many chunks");
-    /* May become larger than n_rows, because the last chunk is padded with zeros. */
+    /* may exceed n_rows, because the last chunk is padded */
     writer->next_row += writer->shape.chunk_rows;
-    /* mask 0: all filters of the layout were applied */
+    /* mask 0: the chunk went through all filters */
     bool done = H5Dwrite_chunk(writer->column, H5P_DEFAULT, 0, &at, size, packed) >= 0;
     return tm_store_done(writer, done, "write a chunk", err);
 }
@@ -101,7 +101,7 @@ static tm_status put_pending(tm_store_writer *writer, tm_error *err) {
     return packed ? tm_store_put_chunk(writer, packed, size, err) : tm_fail_memory(err);
 }
 
-/* Allocates the packer and the pending rows. A chunk has at most chunk_rows elements of 8 bytes. */
+/* Makes the packer and the buffer for pending rows: chunk_rows elements of at most 8 bytes. */
 static bool make_room(tm_store_writer *writer) {
     enum { ELEMENT_MAX = 8 };
     assert(writer->chunk_rows > 0);
@@ -118,7 +118,7 @@ tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
     const char *from = rows;
     size_t element = writer->shape.element_bytes;
     while (n > 0) {
-        /* Number of rows after the last chunk that was written, including pending rows. */
+        /* Rows of the column that are not yet written in chunks. */
         size_t left = writer->n_rows - writer->next_row;
         size_t room = writer->shape.chunk_rows - writer->n_pending;
         if (writer->next_row >= writer->n_rows || writer->n_pending == left)

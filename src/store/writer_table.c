@@ -11,15 +11,15 @@
 
 /* Layout and buffer of a result table's records. */
 typedef struct record {
-    size_t *at; /* owned; [n_columns + 1] offset of each column in a record, and the record's
-                   size */
+    size_t
+        *at; /* owned; [n_columns + 1] offset of each column in a record; last: the record's size */
     hid_t type;
-    size_t in_chunk; /* records per chunk; 0: small table, stored in one piece */
+    size_t in_chunk; /* records per chunk; 0: the table is small and stored in one piece */
     char *rows;      /* owned; buffer for the records of a chunk, or of the single piece */
 } record;
 
-/* Returns the size of a column. A text column is as wide as its longest text, because HDF5 stores
- * texts of variable length in a heap instead of in the rows. */
+/* Returns the size of a column. A text column is as wide as its longest text: HDF5 would store
+ * texts of variable length in a heap and not in the rows. */
 static size_t cell_size(const tm_table *table, int column) {
     size_t longest = 1; /* at least 1, because HDF5 has no texts of size 0 */
     switch (table->def->columns[column].type) {
@@ -47,7 +47,7 @@ static hid_t text_type(size_t size) {
     return type;
 }
 
-/* Sets all bytes of the cell, so that equal tables are identical bytes. */
+/* Sets all bytes of the cell, so that equal tables have equal bytes. */
 static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) {
     int64_t number = cell->null ? TM_NULL_INT : cell->value.i;
     double real = cell->null ? (double)NAN : cell->value.r;
@@ -68,7 +68,7 @@ static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) 
     }
 }
 
-/* Makes the type used both in memory and in the file, so that HDF5 converts nothing. */
+/* Makes the type for memory and file alike, so that HDF5 converts nothing. */
 static bool make_type(const tm_table_def *def, record *made) {
     made->type = H5Tcreate(H5T_COMPOUND, made->at[def->n_columns]);
     bool done = made->type >= 0;
@@ -94,8 +94,8 @@ static void put_rows(const tm_table *table, const record *made, size_t first, si
     }
 }
 
-/* Returns the rows per chunk; 0: the table is small and is stored in one piece, uncompressed.
- * Records with long texts consist mostly of zeros. */
+/* Returns the records per chunk. 0 if the table is small: it is then stored in one piece,
+ * uncompressed. Records with long texts are mostly zeros and always compressed. */
 static size_t chunk_rows(size_t record_bytes, size_t n_rows) {
     enum { PLAIN = 1 << 16, CHUNK = 1 << 20 };
     if (n_rows <= PLAIN / record_bytes)
@@ -104,7 +104,7 @@ static size_t chunk_rows(size_t record_bytes, size_t n_rows) {
     return rows < n_rows ? rows : n_rows;
 }
 
-/* Places the cells without padding: every byte of a record belongs to one. */
+/* Places the cells without padding, so that every byte of a record belongs to a cell. */
 static bool make_record(const tm_table *table, record *made) {
     int n = table->def->n_columns;
     made->at = calloc((size_t)n + 1, sizeof *made->at);
@@ -113,7 +113,7 @@ static bool make_record(const tm_table *table, record *made) {
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
     made->in_chunk = chunk_rows(made->at[n], table->n_rows);
-    /* One more byte than needed, so that NULL means out of memory for an empty table, too. */
+    /* One byte more, so that NULL means out of memory even for an empty table. */
     made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
     return made->rows != NULL;
 }
@@ -134,8 +134,8 @@ static bool put_lines(const tm_store_writer *writer, hid_t dataset, const tm_tab
     return done;
 }
 
-/* Writes units and docs of all columns as attributes of the dataset. One attribute per column would
- * take more space than most tables. */
+/* Writes the units and docs of all columns as two attributes of the dataset. An attribute per
+ * column would take more space than most tables. */
 static bool put_docs(const tm_store_writer *writer, hid_t dataset, const tm_table_def *def,
                      bool *no_memory) {
     return tm_store_put_text(writer, dataset, "doc", def->doc) &&
@@ -164,7 +164,7 @@ static bool need_analysis(const tm_store_writer *writer) {
     return done;
 }
 
-/* Opens the group of an analysis; makes it, unless an earlier table of the analysis did. */
+/* Opens the group of an analysis, or makes it for the analysis's first table. */
 static bool need_group(tm_store_writer *writer, const char *path) {
     if (tm_store_uses_group(writer, path))
         return true;
@@ -176,19 +176,18 @@ static bool need_group(tm_store_writer *writer, const char *path) {
                                          : H5Gopen2(writer->file, path, H5P_DEFAULT));
 }
 
-/* Uses HDF5's built-in filter, which every HDF5 program has without a plugin. */
+/* Uses HDF5's built-in filter, so that every HDF5 program can read the table without a plugin. */
 static bool compress(hid_t layout, size_t n_rows) {
     hsize_t rows = n_rows;
     return n_rows == 0 || (H5Pset_chunk(layout, 1, &rows) >= 0 && H5Pset_deflate(layout, 1) >= 0);
 }
 
-/* Compresses with ISA-L, several times as fast as the built-in filter, which can read the result.
- * Only one chunk is in memory at a time, because every text takes the width of the longest. The
- * last chunk is padded with zero rows beyond the table. */
+/* Compresses with ISA-L, several times as fast as the built-in filter, which can read it. Only one
+ * chunk is in memory at a time, because every text takes the width of the longest. The last chunk
+ * is padded with zeros. */
 static bool put_chunks(hid_t dataset, const tm_table *table, const record *made, bool *no_memory) {
     size_t record_bytes = made->at[table->def->n_columns], chunk = made->in_chunk * record_bytes;
-    size_t room = chunk + chunk / 1024 + 1024; /* size that suffices even for data that cannot be
-                                                  compressed */
+    size_t room = chunk + chunk / 1024 + 1024; /* enough even for data that cannot be compressed */
     tm_deflate *deflate = tm_deflate_create();
     char *packed = malloc(room);
     bool done = deflate && packed;

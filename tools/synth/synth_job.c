@@ -1,5 +1,5 @@
-/* The whole run: plan first, then one rank after another, completing each file before the next.
- * Ranks share only the plan, so they could be written in parallel. */
+/* The whole run: first the plan, then the ranks one after another. Each file is completed before
+ * the next. Ranks share only the plan, so they could be written in parallel. */
 #include "synth_job.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include "synth/truth/true_blame.h"
 #include "synth/truth/truth.h"
 
-/* Writes one section of a rank's file; measures the section with the GPU work. Stops early on a
- * full disk, which the writer's commit then reports. */
+/* Writes a section of a rank's file, and measures the section with the GPU work. Stops early on a
+ * full disk, which commit reports. */
 static tms_status write_section(tms_writer *writer, tms_replay *replay, tms_section section,
                                 tms_tally *tally, tms_error *err) {
     bool more = true;
@@ -40,8 +40,8 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *wr
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
 
-    /* A file lists thread after thread. Simulating again for each section is cheap; holding all
-     * events of a long job in memory would not be. */
+    /* A file lists thread after thread. It is cheap to simulate again for each section; it is not
+     * to hold all events of a long job. */
     for (int i = 0; i < TMS_SECTION_COUNT && status == TMS_OK; i++) {
         tms_section section = (tms_section)i;
         tms_replay replay;
@@ -62,7 +62,7 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *wr
     return status;
 }
 
-/* Returns DIR/NAME, owned by the caller; NULL if out of memory. */
+/* Returns DIR/NAME, owned by the caller; NULL when out of memory. */
 static char *join_path(const char *dir, const char *name) {
     size_t size = strlen(dir) + strlen(name) + 2;
     char *path = malloc(size);
@@ -143,8 +143,7 @@ static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_writer *wri
     return status;
 }
 
-/* Writes the file whose first rank is @p first. If its commit fails, the whole truth is discarded.
- * */
+/* Writes the file whose first rank is @p first. If this fails, no truth is written. */
 static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth,
                              const tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
@@ -164,8 +163,8 @@ static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth
     return status;
 }
 
-/* Opens the truth first, so that an unwritable folder is found immediately, and renames it last, so
- * that its presence means that all traces are complete. */
+/* Opens the truth first, so that an unwritable folder is found at once. Renames it last: if it is
+ * there, all traces are complete. */
 static tms_status write_files(const tms_plan *plan, const tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
     tms_sink *sink = NULL;
@@ -228,7 +227,7 @@ static tms_status pilot(const tms_config *config, int64_t steps, int64_t *bytes,
     return status;
 }
 
-/* Chooses the number of steps for which the uncompressed traces have about the target size. */
+/* Chooses the number of steps so that the uncompressed traces have about the target size. */
 static tms_status choose_steps(tms_config *config, tms_error *err) {
     int64_t one = 0;
     int64_t two = 0;
@@ -253,7 +252,7 @@ tms_status tms_job_run(const tms_config *wanted, tms_error *err) {
     tms_blame blame;
     tms_status status = TMS_OK;
 
-    /* If the existing path is not a folder, opening the first file fails. */
+    /* If the path is not a folder, opening the first file fails. */
     if (mkdir(config.dir, 0777) != 0 && errno != EEXIST) {
         return tms_fail(err, TMS_ERR_OUTPUT, "cannot create the folder '%s': %s", config.dir,
                         strerror(errno));

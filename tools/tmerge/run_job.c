@@ -34,7 +34,7 @@
 #include "tmerge/report.h"
 #include "tmerge/store.h"
 
-/* [tm_align] the words for --align and in the store. */
+/* [tm_align] the words of --align and in the store. */
 static const char *const align_words[] = {
     [TM_ALIGN_AUTO] = "auto", [TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
 
@@ -54,8 +54,7 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_agree(p->comm, p->self == 0 ? check_output(p, err) : TM_OK, err);
 }
 
-/* Checks a pattern from the store. A bad one is not a usage error, because the user did not type
- * it. */
+/* Checks a pattern from the store. If it is bad, the store is damaged: the user did not type it. */
 static tm_status take_pattern(const tm_pipeline_store *from, const char *name, const char *pattern,
                               const char **out, tm_error *err) {
     regex_t compiled;
@@ -157,7 +156,7 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Replays the job, unless the ranks' clocks were not compared. */
+/* Replays the job, if the ranks' clocks were compared. */
 static tm_status replay(tm_pipeline *p, tm_error *err) {
     tm_replay_result_init(&p->replay);
     if (tm_argument(p->arguments, "no-replay") ||
@@ -178,7 +177,7 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Frees data that is no longer needed, because its results are in tables. */
+/* Frees data whose results are in tables. */
 static void free_matched(tm_pipeline *p) {
     tm_collectives_free(&p->collectives);
     tm_replay_result_free(&p->replay);
@@ -193,7 +192,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
         work.total += (int64_t)p->loaded.timelines[i].n_events;
     MPI_Allreduce(MPI_IN_PLACE, &work.total, 1, MPI_INT64_T, MPI_SUM, p->comm);
     TM_TRY(tm_progress_begin(p->comm, p->shows_progress ? &sink : NULL, &work, &progress, err));
-    tm_call_kinds call_kinds; /* shared by all ranks, so that each name is classified once */
+    tm_call_kinds call_kinds; /* shared by all ranks, so that a name is classified once */
     tm_status status = tm_call_kinds_init(&call_kinds, p->names) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_analyse_collectives(&p->collectives, &p->tables, err);
@@ -281,7 +280,7 @@ static tm_status write_store(tm_pipeline *p, tm_error *err) {
     return status;
 }
 
-/* Writes the same page as tmerge report. */
+/* Writes the page, as tmerge report does. */
 static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     const tm_mpi_report report = {.timelines = p->loaded.timelines,
                                   .n_timelines = p->loaded.n_timelines,
@@ -295,8 +294,8 @@ static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_report_write(p->comm, &report, err);
 }
 
-/* Broadcasts process 0's decision whether to show progress: only process 0 can find out from its
- * launcher's streams whether a person watches. */
+/* Broadcasts process 0's decision whether to show progress. Only process 0 can find out whether a
+ * person watches. */
 static void share_progress(tm_pipeline *p) {
     int shows = p->shows_progress;
     MPI_Bcast(&shows, 1, MPI_INT, 0, p->comm);
@@ -324,7 +323,7 @@ static void warn_of_communication(const tm_pipeline *p) {
     regex_t pattern;
     bool any = false;
     if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
-        return; /* the readers have compiled it already, so only memory can be lacking */
+        return; /* the readers have compiled it, so memory is lacking */
     for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
         any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
     regfree(&pattern);
@@ -332,7 +331,7 @@ static void warn_of_communication(const tm_pipeline *p) {
         tm_console_warn("--comm-pattern '%s' matches no name in these traces", p->comm_pattern);
 }
 
-/* Fails for --strict if results are doubtful, after everything is written. */
+/* Fails for --strict if results are doubtful. Everything is written before. */
 static tm_status fail_doubted(const tm_pipeline *p, tm_error *err) {
     char what[TM_DOUBT_TEXT];
     return tm_doubt_text(&p->tables, what)
@@ -401,7 +400,8 @@ bool tm_align_parse(const char *word, tm_align *out) {
     return false;
 }
 
-/* Parses a time like "5ms" (ns, us, ms or s) as nanoseconds above 0; returns false if invalid. */
+/* Parses a time above 0 like "5ms" (ns, us, ms or s) to nanoseconds. Returns false if it is
+ * invalid. */
 static bool parse_duration(const char *text, int64_t *out) {
     static const struct {
         const char *word;
@@ -436,7 +436,7 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Parses a rate; 0 without the option. An explicit 0 discards a stored rate. */
+/* Parses a rate; 0 without the option. If the user gives 0, a stored rate is dropped. */
 static tm_status parse_rate(const tm_pipeline *p, const char *option, int64_t *out, tm_error *err) {
     TM_TRY(tm_count_parse(tm_argument(p->arguments, option), option, out, err));
     *out = *out < 0 ? 0 : *out;
@@ -471,7 +471,7 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
                                tm_argument(p->arguments, "quiet") != NULL, &p->shows_progress, err);
 }
 
-/* Does everything that needs no communication between processes: parses options, checks outputs. */
+/* Does what needs no other process: parses options, checks outputs. */
 static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(parse_options(p, err));
     tm_status status = input->has_page ? choose_page(p, err) : TM_OK;
@@ -485,7 +485,7 @@ static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error 
     return status;
 }
 
-/* Bounds this process's memory, by default to its share of three quarters of the host's. */
+/* Bounds this process's memory: by --memory, else by its share of three quarters of the host's. */
 static void bound_memory(tm_pipeline *p) {
     const char *temporary = getenv("TMPDIR"), *end = p->output ? strrchr(p->output, '/') : NULL;
     const int64_t host = tm_memory("");
@@ -505,8 +505,8 @@ static void bound_memory(tm_pipeline *p) {
         tm_spill_begin(p->memory, p->folder, asked);
 }
 
-/* Warns how much did not fit into memory. If the run failed because the temporary file had no
- * space, the error says so. */
+/* Warns how much did not fit into memory. If the run failed because the disk of the temporary file
+ * is full, the error says so. */
 static tm_status say_spilled(const tm_pipeline *p, tm_status status, tm_error *err) {
     static const char why[] = "no temporary file for what does not fit into memory (--memory)";
     int error = tm_spill_error();
@@ -545,5 +545,5 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_tables_destroy(&p.tables);
     free(p.page);
     MPI_Comm_free(&p.comm);
-    return status; /* main ends MPI, after reporting the error */
+    return status; /* main reports the error, then ends MPI */
 }

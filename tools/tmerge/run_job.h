@@ -1,4 +1,5 @@
-/* Pipeline of merge and analyze, from the timelines of all ranks to the store and the summary. */
+/* What merge and analyze have in common: from the timelines of all ranks to the store and the
+ * summary. */
 #ifndef TMERGE_RUN_JOB_H
 #define TMERGE_RUN_JOB_H
 
@@ -27,22 +28,21 @@ typedef struct tm_pipeline {
     bool shows_progress;
     tm_times times;
 
-    /* Settings that affect results and are stored. The options set them, and the input may change
-     * them. */
+    /* Settings that affect results and are stored. Options set them; the input may change them. */
     tm_align align;
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL: none */
     const char *step_pattern; /* NULL: steps are found by the annotations of known programs */
     const char *peak;         /* peak rates of devices; NULL: those of known devices */
-    int64_t samples, tokens;  /* number processed by the whole job in a step; 0: unknown */
-    const char *command;      /* which traces were read and how; set by the input, may be NULL */
-    const struct tm_ncu *ncu; /* on process 0, set by the input, may be NULL; not stored itself */
+    int64_t samples, tokens;  /* processed by the whole job in a step; 0: unknown */
+    const char *command;      /* which traces were read, and how; set by the input, may be NULL */
+    const struct tm_ncu *ncu; /* on process 0; set by the input, may be NULL; not stored */
     const struct tm_snapshots *snapshots; /* same as ncu */
     bool compress;
-    int64_t memory;        /* bound of this process's memory [B], from --memory; 0: the default */
-    tm_scenario *scenario; /* the user's scenario, replayed in addition; set by the input, may be
-                              NULL */
-    const tm_list *steps;  /* steps whose figures are wanted; set by the input, may be NULL */
+    int64_t memory; /* bound of this process's memory [B] by --memory; 0: default */
+    tm_scenario
+        *scenario; /* the user's scenario, which is replayed too; set by the input, may be NULL */
+    const tm_list *steps; /* steps whose figures are wanted; set by the input, may be NULL */
 
     tm_tables tables; /* empty until the input has been read */
     tm_loaded loaded; /* set by the input */
@@ -59,26 +59,25 @@ typedef struct tm_pipeline_store {
                                                                    NULL: the store has none */
 } tm_pipeline_store;
 
-/** Source of the timelines. */
+/** Where the timelines come from, and what happens with the results. */
 typedef struct tm_pipeline_input {
-    /** Reads the timelines into p->loaded, may change settings, and adds to the table job.left_out.
-     * Begins with tm_pipeline_check_output. Collective: over p->comm. */
+    /** Reads the timelines into p->loaded. May change settings and add rows to job.left_out. Calls
+     * tm_pipeline_check_output first. Collective: over p->comm. */
     tm_status (*read)(tm_pipeline *p, void *context, tm_error *err);
 
-    /** Warns about the input; called on process 0 before the summary. NULL: there is nothing to
-     * warn of. */
+    /** Warns about the input, on process 0, before the summary. NULL: nothing to warn of. */
     void (*warn)(const tm_pipeline *p, const void *context);
-    /** Called if no timeline was read; the run then ends. NULL: there is always a timeline.
-     * Collective: over p->comm. */
+    /** Called if no timeline was read; the run then ends. NULL: this cannot happen. Collective:
+     * over p->comm. */
     tm_status (*without)(tm_pipeline *p, void *context, tm_error *err);
-    /** Prints the result, on process 0; NULL: the summary is printed. */
+    /** Prints the result on process 0. NULL: print the summary. */
     tm_status (*print)(const tm_pipeline *p, const void *context, tm_error *err);
-    /** Called on process 0 after the replay; the run then ends without analyses and store. NULL:
-     * the run continues. */
+    /** Called on process 0 after the replay; the run then ends without analyses and store. NULL: go
+     * on. */
     tm_status (*finish)(tm_pipeline *p, void *context, tm_error *err);
     void *context;
-    bool has_page; /* a report is written beside the store; the command has the options html and
-                      no-html */
+    bool has_page; /* write a report beside the store; the command has the options html and no-html
+                    */
 } tm_pipeline_input;
 
 /**
@@ -96,8 +95,8 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
  * writable. TM_OK; TM_ERR_OUTPUT. Collective: over p->comm. */
 tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_CHECK;
 
-/** Opens a store and applies the settings it was made with, unless options override them. TM_OK;
- * TM_ERR_INPUT; TM_ERR_FAULT. Collective: no. */
+/** Opens a store and takes its settings, unless options override them. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. Collective: no. */
 tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
                                tm_error *err) TM_MUST_CHECK;
 
@@ -106,7 +105,7 @@ tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
 tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) TM_MUST_CHECK;
 void tm_pipeline_store_close(tm_pipeline_store *from);
 
-/** Parses a word of --align; returns false for another word. */
+/** Parses a word of --align. Returns false for any other word. */
 bool tm_align_parse(const char *word, tm_align *out);
 
 #endif

@@ -24,15 +24,15 @@
 #define EACH_BYTES (INT64_C(128) << 20)
 enum { PACKED = 12 };
 
-/* From this size on, several processes read a JSON file (mpi/load/load_plan.c). A store is read by
- * any number of processes, other files by one. */
+/* JSON files of this size or more are read by several processes (mpi/load/load_plan.c). A store is
+ * read by any number of processes, another file by one. */
 #define PIECE_BYTES (INT64_C(32) << 20)
 
 /* Amount of input. */
 typedef struct work {
-    int64_t bytes;  /* size of JSON that takes as long to read */
+    int64_t bytes;  /* size of JSON that takes equally long to read */
     int64_t pieces; /* parts that different processes can read */
-    bool has_pipe;  /* a pipe can be read only once, maybe only by this process */
+    bool has_pipe;  /* one is a pipe, which can be read only once, so maybe only by this process */
 } work;
 
 static void weigh(void *context, const char *path) {
@@ -55,7 +55,7 @@ static void weigh(void *context, const char *path) {
     w->pieces += is_json || is_store ? 1 + bytes / PIECE_BYTES : 1;
 }
 
-/* Returns the number of processes that is worth starting for these inputs. */
+/* Returns how many processes it is worth starting for these inputs. */
 static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;
@@ -94,8 +94,8 @@ static bool has_network(void) {
     return has;
 }
 
-/* Returns whether the command line is too long. Open MPI passes it in one environment variable,
- * which Linux limits to 128 KiB including the variable's name. */
+/* Returns whether the command line is too long: Open MPI passes it in an environment variable,
+ * which with its name may have 128 KiB on Linux. */
 static bool is_too_long(const tm_arguments *arguments) {
     size_t size = 128;
     for (size_t i = 0; i < arguments->n_typed; i++)
@@ -103,7 +103,7 @@ static bool is_too_long(const tm_arguments *arguments) {
     return size > 128 << 10;
 }
 
-/* Returns whether mpirun cannot start processes here, as far as known in advance, and why. */
+/* Returns whether it is known that mpirun cannot start processes here, and why. */
 static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) {
     const char *root = getenv("OMPI_ALLOW_RUN_AS_ROOT");
     const char *sure = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
@@ -124,10 +124,10 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     return true;
 }
 
-/* Configures mpirun to run on this machine only; settings of where processes run are kept. The
- * runs of a user on a host share the session folder of Open MPI 4, and each removes it at its
- * end, so that another that starts at that moment fails. This run therefore has its own, made
- * and removed by mpirun. */
+/* Sets mpirun up to run on this machine only, but keeps the user's settings of where processes run.
+ * In Open MPI 4, all runs of a user on a host have one session folder, and each removes it at its
+ * end; a run that starts at that moment fails. So this run gets its own folder, which mpirun makes
+ * and removes. */
 static void set_up_mpirun(void) {
     char began[32], session[TM_PATH_MAX + 64];
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());
@@ -140,9 +140,8 @@ static void set_up_mpirun(void) {
     setenv(TM_LAUNCH_STARTED, began, 1);
 }
 
-/* Executes mpirun; returns if that fails. Processes are not bound to cores: two simultaneous
- * runs would share the first ones, and Open MPI 5 and later would not start more processes than
- * cores. */
+/* Executes mpirun; returns only if that fails. Does not bind processes to cores: two runs would
+ * share the first cores, and Open MPI 5 and later would not start more processes than cores. */
 static void become_mpirun(const tm_arguments *arguments, int64_t n) {
     char program[TM_PATH_MAX], number[24], host[40];
     const char *head[] = {"mpirun",  "--host", host,        "-n",   number,
@@ -176,7 +175,7 @@ static void become_mpirun(const tm_arguments *arguments, int64_t n) {
 }
 #endif
 
-/* Under a launcher, --jobs must be the launcher's number of processes, if it is given. */
+/* Checks that --jobs, if given under a launcher, is the number of processes that it started. */
 static tm_status check_agrees(const tm_launcher_env *place, int64_t asked, tm_error *err) {
     if (asked > 0 && asked != place->size)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

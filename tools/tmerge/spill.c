@@ -32,8 +32,8 @@ void __wrap_free(void *block);
 
 static const size_t LARGE = (size_t)1 << 20;
 
-/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. The offsets of
- * freed blocks are not used again; the freed parts of the file take no space. */
+/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. Offsets of freed
+ * blocks are not used again; the freed parts take no space on the disk. */
 enum { ROOM_FACTOR = 4 };
 typedef struct mapped {
     char *at;
@@ -72,9 +72,8 @@ static bool must_spill(size_t size) {
            (size > PTRDIFF_MAX / 2 || resident() + (long long)size > bound / 2);
 }
 
-/* If more than 7/8 of the bound is resident, takes pages of the next blocks out of the process
- * until 5/8 are left. The pages stay in the file, and in the system's cache of the file while there
- * is room. */
+/* If more than 7/8 of the bound is resident, drops pages of the next blocks from the process until
+ * 5/8 are left. Their content stays in the file, and in the system's cache while there is room. */
 static void make_room(void) {
     const long long bound = atomic_load(&spill.bound);
     if (resident() <= bound / 8 * 7)
@@ -111,8 +110,8 @@ static int start_thread(void) {
     return error == 0 ? pthread_detach(thread) : error;
 }
 
-/* Opens a file without a name. On a file system that does not support this, the file has a name for
- * a moment. */
+/* Opens a file without a name. If the file system cannot do this, the file has a name for a moment.
+ */
 static int open_file(void) {
     char path[4096];
     int fd = open(spill.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -137,15 +136,14 @@ static size_t whole_pages(size_t size) {
     return (size + spill.page - 1) / spill.page * spill.page;
 }
 
-/* Reserves space in the file. Otherwise, writing to a block while the disk is full would kill the
- * process. */
+/* Reserves space in the file: if the disk were full, writing to a block would kill the process. */
 static int reserve(off_t offset, size_t size) {
     if (fallocate(spill.fd, 0, offset, (off_t)size) == 0)
         return 0;
     return errno == EOPNOTSUPP ? posix_fallocate(spill.fd, offset, (off_t)size) : errno;
 }
 
-/* Gives space back; a file system that cannot keeps it until the process ends. */
+/* Gives space back. If the file system cannot, the space is used until the process ends. */
 static void release(off_t offset, size_t size) {
     (void)fallocate(spill.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, (off_t)size);
 }
@@ -219,13 +217,13 @@ static void *map_block(size_t size) {
     return block.at;
 }
 
-/* Returns a zeroed block of the file. NULL: use memory instead or, if *fails is set, let the
- * allocation fail. */
+/* Returns a zeroed block of the file; NULL if there is none: then use memory or, if *fails is set,
+ * fail. */
 static void *allocate(size_t size, bool *fails) {
     *fails = false;
     if (!must_spill(size))
         return NULL;
-    make_room(); /* not only in the thread, which may have to wait for a core */
+    make_room(); /* here, too: the thread may have to wait for a core */
     pthread_mutex_lock(&spill.mutex);
     void *at = map_block(size);
     *fails = !at && spill.asked;

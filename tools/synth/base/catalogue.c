@@ -17,8 +17,7 @@
     "\"Input Dims\": [[16384, 768], [768, 768], [768]], "
 
 static const tms_kind_info kinds[TMS_KIND_COUNT] = {
-    /* First the two spans by which readers find steps and data loading, then marks of torch
-     * itself. */
+    /* The spans in which readers find steps and data loading; then torch's own spans. */
     [TMS_ANN_STEP] = {.name = "ProfilerStep#",
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_STEP},
@@ -38,8 +37,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_PEER},
 
-    /* Forward operators come in pairs, an outer one and an inner one that launches; the arrow to
-     * the backward pass starts at the inner one. */
+    /* Forward operators come in pairs: an outer one, and an inner one that launches kernels and
+       starts the arrow to the backward pass. */
     [TMS_OP_TO] = {.name = "aten::to", .args = DIMS_TOKENS},
     [TMS_OP_COPY] = {.name = "aten::copy_", .args = DIMS_TOKENS},
     [TMS_OP_LINEAR] = {.name = "aten::linear", .args = DIMS_LINEAR},
@@ -53,8 +52,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .flow = TMS_FLOW_OUT,
                       .args = DIMS_TOKENS},
     [TMS_OP_LOSS] = {.name = "aten::cross_entropy_loss", .args = DIMS_TOKENS},
-    /* Operators of the backward pass: autograd's wrapper, and in it the graph node at which the
-       arrow ends. */
+    /* Operators of the backward pass: autograd's wrapper, and in it the graph node, where the arrow
+       ends. */
     [TMS_OP_EVALUATE] = {.name = "autograd::engine::evaluate_function: AddmmBackward0"},
     [TMS_OP_ADDMM_BACKWARD] = {.name = "AddmmBackward0", .flow = TMS_FLOW_IN, .args = DIMS_TOKENS},
     [TMS_OP_EVALUATE_NORM] = {.name =
@@ -73,8 +72,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_OP_ADAMW] = {.name = "aten::_fused_adamw_"},
     [TMS_INSTANT_MEMORY] = {.name = "[memory]", .shape = TMS_SHAPE_INSTANT},
 
-    /* Flow arrows are incomplete, as in real files: cudaEventRecord has an arrow's end without a
-       start; waits and synchronisations have a start without an end. */
+    /* As in real files, some arrows are incomplete: cudaEventRecord has an end without a start, and
+       waits and synchronisations have a start without an end. */
     [TMS_RT_LAUNCH] = {"cudaLaunchKernel", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 211},
     [TMS_RT_LAUNCH_EX] = {"cudaLaunchKernelExC", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 430},
     [TMS_RT_GRAPH_LAUNCH] = {"cudaGraphLaunch", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 311},
@@ -86,8 +85,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_RT_STREAM_SYNCHRONIZE] = {"cudaStreamSynchronize", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT,
                                    .cbid = 131},
 
-    /* Names of computations must not match a reader's pattern for communication. The long template
-     * names are deliberate: they make up most bytes of a real file. */
+    /* Names of computations must not match a reader's pattern for communication. Long template
+       names are intended: they make up most bytes of a real file. */
     [TMS_GPU_NORM] = {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<"
                       "c10::BFloat16, float>(int, float, c10::BFloat16 const*, c10::BFloat16 "
                       "const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
@@ -166,8 +165,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     }
     [TMS_GPU_ALL_REDUCE] = NCCL_KERNEL("AllReduce_Sum_bf16_RING_LL"),
     [TMS_GPU_ALL_REDUCE_FLOAT] = NCCL_KERNEL("AllReduce_Sum_f32_RING_LL"),
-/* Kernels by which inference engines replace NCCL within a host. The message size decides which of
- * them is used. */
+/* Kernels that inference engines use instead of NCCL within a host. The message size decides which.
+ */
 #define CUSTOM_KERNEL(what)                                                                        \
     {                                                                                              \
         "void sglang::cross_device_reduce_" what "<__nv_bfloat16, 8>(sglang::RankData*, "          \
@@ -211,8 +210,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                           .number = TMS_NUMBER_PEER},
 };
 
-/* NCCL runs a send and a receive as one kernel. In the tables, the time that sender and receiver
- * wait for each other is not a wait; nor is that of a broadcast, whose root may leave early. */
+/* In the tables, only operations that synchronise have waits: not a send or receive, which are one
+ * kernel in NCCL, and not a broadcast, whose root may leave early. */
 static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_ALL_REDUCE] = {"allreduce", "allreduce", TMS_ANN_ALL_REDUCE, TMS_GPU_ANN_ALL_REDUCE,
                         TMS_GPU_ALL_REDUCE, 2, true},
@@ -226,7 +225,7 @@ static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_RECV] = {"recv", "recv", TMS_ANN_RECV, TMS_GPU_ANN_RECV, TMS_GPU_SEND_RECV, 0, false},
 };
 
-/* Categories are spelled as in files since 2022; older ones have "Kernel" and "Memcpy". */
+/* Spelled as in files since 2022; older files have "Kernel" and "Memcpy". */
 static const char *const categories[TMS_SHAPE_COUNT] = {
     [TMS_SHAPE_OP] = "cpu_op",
     [TMS_SHAPE_ANNOTATION] = "user_annotation",

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* How an event is written and counted. */
+/* How an event is written, and what it counts as. */
 typedef enum tms_shape {
     TMS_SHAPE_OP,             /* cpu_op */
     TMS_SHAPE_ANNOTATION,     /* user_annotation */
@@ -18,14 +18,14 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* The end of a flow arrow that is written after an event. */
+/* The end of a flow arrow, written after its event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */
     TMS_FLOW_IN   /* "f": a kernel, or a backward operator */
 } tms_flow;
 
-/* The kinds of events; their order is not stored anywhere. */
+/* The kinds of events. No file depends on their order. */
 typedef enum tms_kind {
     TMS_ANN_STEP,
     TMS_ANN_DATALOADER,
@@ -112,8 +112,8 @@ typedef enum tms_collective {
 } tms_collective;
 
 typedef struct tms_collective_info {
-    const char *name; /* word in torch's "Collective name" */
-    const char *kind; /* word in tmerge's tables */
+    const char *name; /* torch's "Collective name" */
+    const char *kind; /* as in tmerge's tables */
     tms_kind annotation;
     tms_kind gpu_annotation;
     tms_kind kernel;
@@ -121,18 +121,17 @@ typedef struct tms_collective_info {
     bool synchronises; /* no rank leaves the operation before all ranks have arrived */
 } tms_collective_info;
 
-/* Returns the row of one collective; static, never NULL. */
+/* Returns the row of a collective; static, never NULL. */
 const tms_collective_info *tms_collective_get(tms_collective what);
 
-/* The number that is appended to an event's name. */
+/* A number that is appended to an event's name. */
 typedef enum tms_number {
     TMS_NUMBER_NONE,
     TMS_NUMBER_STEP, /* the step's number */
     TMS_NUMBER_PEER  /* sender and receiver within their group, as "0->1" */
 } tms_number;
 
-/* A kernel's launch parameters. They are from a real device (H100), so that readers get usual
- * values. */
+/* A kernel's launch parameters, from a real H100, so that readers get usual values. */
 typedef struct tms_launch {
     int registers;    /* per thread */
     int shared_bytes; /* per block */
@@ -148,11 +147,11 @@ typedef struct tms_kind_info {
     tms_flow flow;
     tms_number number;
     int cbid;          /* CUPTI callback number of a runtime call */
-    const char *args;  /* further JSON members of an operator, ending in ", "; or NULL */
+    const char *args;  /* further JSON members of an operator, each followed by ", "; or NULL */
     tms_launch launch; /* kernels only */
 } tms_kind_info;
 
-/* Returns the row of one kind; static, never NULL. */
+/* Returns the row of a kind; static, never NULL. */
 const tms_kind_info *tms_kind_get(tms_kind kind);
 
 /* Returns the value of "cat" for a shape; static. */

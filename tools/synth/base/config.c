@@ -1,8 +1,7 @@
-/* The parser driven by the option table, and values derived from several options.
- *
- * Every number is a scaled integer (microseconds become nanoseconds, percentages parts per
- * million), parsed digit by digit: the simulation must not depend on a machine's rounding.
- * getopt_long is not in POSIX, and the table also produces --help and the truth file. */
+/* Parses options by the option table, and computes values from several options. Every number is an
+ * integer (microseconds become nanoseconds, percentages parts per million), parsed digit by digit:
+ * the output must not depend on a machine's rounding. Not getopt_long: it is not in POSIX, and the
+ * table also gives --help and the truth file. */
 #include "config.h"
 
 #include <limits.h>
@@ -15,8 +14,7 @@ static const char *const compression_names[TMS_COMPRESSION_COUNT] = {
     [TMS_COMPRESS_ZSTD] = "zstd",
 };
 
-/* Sets a field; tms_config_value reads it. `index`: 0 is the option's own field, 1 the next field,
- * and so on. */
+/* Sets a field of an option. `index`: 0 is the option's own field, 1 the next field, and so on. */
 static void set_value(tms_config *config, const tms_option *option, int64_t value, size_t index) {
     memcpy((char *)config + option->offset + index * sizeof value, &value, sizeof value);
 }
@@ -38,7 +36,7 @@ void tms_config_init(tms_config *config) {
     }
 }
 
-/* Appends a decimal digit; false if the value would exceed int64_t. */
+/* Appends a decimal digit. Returns false if the value would exceed int64_t. */
 static bool push_digit(int64_t *value, int digit) {
     if (*value > (INT64_MAX - digit) / 10) {
         return false;
@@ -47,10 +45,10 @@ static bool push_digit(int64_t *value, int digit) {
     return true;
 }
 
-/* Parses "12.5" as 12500 for three digits: exact, where strtod would depend on rounding. */
+/* Parses "12.5" as 12500 for three digits. This is exact, unlike strtod. */
 static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
     const char *p = text;
-    int64_t decimals = -1; /* number of digits after the point so far; -1 before the point */
+    int64_t decimals = -1; /* digits after the point so far; -1 before the point */
 
     *value = 0;
     for (; *p != '\0'; p++) {
@@ -61,7 +59,6 @@ static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
         if (*p < '0' || *p > '9' || decimals == digits || !push_digit(value, *p - '0')) {
             return false;
         }
-        /* Counts digits only after the point. */
         decimals += decimals >= 0;
     }
     for (int64_t i = decimals < 0 ? 0 : decimals; i < digits; i++) {
@@ -72,7 +69,7 @@ static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
     return p != text && decimals != 0;
 }
 
-/* Parses one number; the error names the allowed range. */
+/* Parses a number. The error names the allowed range. */
 static tms_status parse_number(tms_config *config, const tms_option *option, const char *text,
                                tms_error *err) {
     int64_t value;
@@ -91,7 +88,7 @@ static tms_status parse_number(tms_config *config, const tms_option *option, con
                     option->name, low, high, (long long)option->digits, text);
 }
 
-/* Parses one word: sets its index, or adds it to a set. */
+/* Parses a word. Sets the field to its index, or adds the word to a set. */
 static tms_status parse_word(tms_config *config, const tms_option *option, const char *text,
                              tms_error *err) {
     for (int64_t i = 0; option->words[i] != NULL; i++) {
@@ -107,8 +104,7 @@ static tms_status parse_word(tms_config *config, const tms_option *option, const
                     option->help);
 }
 
-/* Parses N or FROM-TO, both inclusive. If @p text is NULL, the field is missing, and nothing is
- * set. */
+/* Parses N or FROM-TO, both inclusive. If @p text is NULL, sets nothing. */
 static bool parse_span(const char *text, int64_t *from, int64_t *to) {
     char first[32];
     size_t length = text != NULL ? strcspn(text, "-") : sizeof first;
@@ -167,7 +163,7 @@ static tms_status parse_slow(tms_config *config, const tms_option *option, const
     return TMS_OK;
 }
 
-/* Parses --compress, which is not in the table because its field is an enumeration. */
+/* Parses --compress. It is not in the table, because its field is an enumeration. */
 static tms_status parse_compression(tms_config *config, const char *text, tms_error *err) {
     for (int i = 0; i < TMS_COMPRESSION_COUNT; i++) {
         if (strcmp(text, compression_names[i]) == 0) {
@@ -178,7 +174,7 @@ static tms_status parse_compression(tms_config *config, const char *text, tms_er
     return tms_fail(err, TMS_ERR_USAGE, "--compress takes none, gzip or zstd, not '%s'", text);
 }
 
-/* Finds an option by its name with dashes, which may end at an "=". */
+/* Finds an option by its name with dashes; an "=" ends the name. */
 static const tms_option *find_option(const char *name) {
     size_t count;
     const tms_option *options = tms_config_options(&count);
@@ -193,7 +189,7 @@ static const tms_option *find_option(const char *name) {
     return NULL;
 }
 
-/* Sets one option from its name (as typed, up to any '=') and its value. */
+/* Sets an option. @p name is as typed, up to any "=". */
 static tms_status parse_option(tms_config *config, const char *name, const char *value,
                                tms_error *err) {
     size_t length = strcspn(name, "=");
@@ -224,8 +220,8 @@ static tms_status parse_option(tms_config *config, const char *name, const char 
     return parse_number(config, option, value, err);
 }
 
-/* Returns the value of argv[*i], advancing to the last argument used; NULL if there is none.
- * Accepts --name=value and --name value. */
+/* Returns the value of option argv[*i], as --name=value or --name value. Moves *i to the last
+ * argument used. NULL if there is no value. */
 static const char *value_of(int argc, char **argv, int *i) {
     const char *name = argv[*i];
     const char *equals = strncmp(name, "--", 2) == 0 ? strchr(name, '=') : NULL;
@@ -276,7 +272,7 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
     return tms_config_check(config, err);
 }
 
-/* Checks the distribution of the job over its ranks. */
+/* Checks how the job is distributed over its ranks. */
 static tms_status check_parallelism(const tms_config *config, tms_error *err) {
     if (config->ranks % (config->tp * config->pp * config->components) != 0) {
         return tms_fail(
@@ -363,13 +359,13 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Returns an estimate of a step's length [ns]. It serves only to prevent overflow, so floating
- * point suffices. A layer takes three times its forward time and a share of the optimizer; an
- * operator takes much less than 20 us. */
+/* Estimates a step's length [ns], only to prevent overflow, so floating point is good enough. A
+ * layer takes three times its forward time and a share of the optimizer; an operator takes far less
+ * than 20 us. */
 static double step_estimate_ns(const tms_config *config) {
     double most = config->n_slow > 0 ? 1e-6 * (double)TMS_SLOWEST_PPM * (double)TMS_SLOWEST_PPM
                                      : (double)config->slow_ppm;
-    /* The largest factor by which noise can lengthen steps and kernels: it is bounded by 3.5
+    /* The largest factor by which noise can lengthen steps and kernels: noise is at most 3.5
      * standard deviations. */
     double slow = (1.0 + most * 1e-6) * (1.0 + 3.5e-6 * (double)config->share_ppm) *
                   (1.0 + 3.5e-6 * (double)config->shared_ppm) *
@@ -432,20 +428,19 @@ void tms_config_help(FILE *to) {
     fprintf(to, "  -h, %-24s this text\n", "--help");
 }
 
-/* Splits bytes / n into quotient and remainder, so that no product exceeds 2^63 even for the
- * largest message and number of ranks. */
+/* Splits bytes / n into quotient and remainder, so that no product exceeds 2^63. */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes) {
     int64_t moved = bytes;
 
     if (passes > 0) {
         moved = bytes / n * passes * (n - 1) + bytes % n * passes * (n - 1) / n;
     }
-    /* bytes / (1e6 B/s) are microseconds, so the result is multiplied by 1000 */
+    /* bytes / (1e6 B/s) is in microseconds */
     return moved * 1000 / config->bandwidth_mbps + config->latency_ns;
 }
 
 int64_t tms_config_transfer_ns(const tms_config *config) {
-    /* As in nccl-tests: an all-reduce in a ring moves 2(n-1)/n of the bytes. */
+    /* As in nccl-tests: a ring all-reduce moves 2(n-1)/n of the bytes. */
     return tms_config_move_ns(config, config->bucket_bytes, config->ranks, 2);
 }
 
@@ -460,7 +455,7 @@ int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage) {
 }
 
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index) {
-    /* The sizes in multiples of 1/64, used in rotation. */
+    /* Sizes in 1/64 of the option's size, in rotation. */
     static const int64_t mixed[] = {1, 8, 64, 256};
     int64_t scaled = bytes;
 

@@ -16,15 +16,14 @@ typedef enum tms_compression {
     TMS_COMPRESSION_COUNT
 } tms_compression;
 
-/* The maximum number of --slow options, and the maximum factor of all of them together. */
+/* Maximum number of --slow options; maximum product of their factors. */
 #define TMS_MOST_SLOW 16
 #define TMS_SLOWEST_PPM INT64_C(100000000)
 
-/* A --slow option: the slow ranks, the factor, and the steps and kernels that are slow. Ranges
- * include both ends. */
+/* A --slow option: slow ranks, factor, slow steps and slow kernels. Ranges include both ends. */
 typedef struct tms_slow {
     const char *text; /* as typed; borrowed from argv */
-    int64_t ppm;      /* time of kernels or launches [1e-6 of a normal rank's] */
+    int64_t ppm;      /* kernels or launches take this much of a normal rank's time [1e-6] */
     int64_t first_rank;
     int64_t last_rank;
     int64_t first_step; /* number of the step; -1: all */
@@ -33,39 +32,39 @@ typedef struct tms_slow {
     int64_t last_kernel;
 } tms_slow;
 
-/* Only integers, so that a machine's floating-point rounding never affects the output. */
+/* Only integers, so that the output never depends on a machine's rounding. */
 typedef struct tms_config {
     const char *dir; /* folder to write to; borrowed from argv */
     tms_compression compress;
-    bool help;          /* --help was given: nothing else was checked */
+    bool help;          /* --help was given: nothing else is set */
     int64_t ranks;      /* number of ranks: processes with one GPU each */
     int64_t host_ranks; /* ranks per host */
     int64_t steps;
     int64_t first_step; /* number of the first step: N in ProfilerStep#N */
     int64_t layers;
-    int64_t buckets;        /* gradient buckets, one all-reduce each, per step */
-    int64_t bucket_bytes;   /* [B] */
-    int64_t compute_ns;     /* mean forward time of one layer on the GPU [ns] */
-    int64_t jitter_ppm;     /* standard deviation of each duration [1e-6 of its mean] */
-    int64_t share_ppm;      /* standard deviation of the work that a copy of the model has in a step
-                               [1e-6 of its mean] */
-    int64_t shared_ppm;     /* standard deviation of the part of a kernel's duration that all ranks
-                               of a host share [1e-6 of its mean] */
-    int64_t hiccup_ppm;     /* fraction of kernels that take TMS_HICCUP times their normal time
-                               [1e-6] */
+    int64_t buckets;      /* gradient buckets per step; one all-reduce each */
+    int64_t bucket_bytes; /* [B] */
+    int64_t compute_ns;   /* mean forward time of one layer on the GPU [ns] */
+    int64_t jitter_ppm;   /* standard deviation of each duration [1e-6 of its mean] */
+    int64_t share_ppm;  /* standard deviation of a model copy's work in a step [1e-6 of its mean] */
+    int64_t shared_ppm; /* standard deviation of the part of a kernel's duration that the ranks of a
+                           host have in common [1e-6 of its mean] */
+    int64_t hiccup_ppm; /* fraction of kernels that take TMS_HICCUP times their normal time
+                           [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
-    int64_t latency_ns;     /* time that is added to every transfer [ns] */
-    int64_t end_jitter_ns;  /* maximum lag of a rank's end after the common end [ns] */
-    int64_t slow_rank;      /* -1: none */
-    int64_t slow_ppm;       /* the slow rank's compute time [1e-6 of a normal one] */
-    int64_t cpu_ops;        /* operator events per layer and direction */
+    int64_t latency_ns;     /* added to the time of every transfer [ns] */
+    int64_t
+        end_jitter_ns; /* maximum time from an operation's common end to its end on a rank [ns] */
+    int64_t slow_rank; /* -1: none */
+    int64_t slow_ppm;  /* compute time of the slow rank [1e-6 of a normal rank's] */
+    int64_t cpu_ops;   /* operator events per layer and direction */
     int64_t seed;
-    int64_t tp;         /* ranks of a tensor-parallel group; in the numbering of ranks, tp varies
-                           fastest, then dp, then pp */
-    int64_t pp;         /* stages of the pipeline */
-    int64_t components; /* number of equal parts of the job that have no common group */
+    int64_t tp; /* ranks of a tensor-parallel group. Ranks are numbered with tp varying fastest,
+                   then dp, then pp */
+    int64_t pp; /* stages of the pipeline */
+    int64_t components; /* number of equal parts of the job that share no group */
     int64_t microbatches;
-    int64_t sequence_parallel; /* flags are 0 or 1 */
+    int64_t sequence_parallel; /* these flags are 0 or 1 */
     int64_t sharded;
     int64_t blocking;
     int64_t grad_norm;
@@ -83,9 +82,10 @@ typedef struct tms_config {
     int64_t ntp_step_ns;  /* the last host's clock jumps forward by this in the middle of the job
                              [ns] */
     int64_t gpu_error_ns; /* maximum error of a GPU's clock relative to its host's [ns] */
-    int64_t end_bias_ns;  /* lag of the last member's end after the first's [ns] */
-    int64_t late_ppm;     /* fraction of communication kernels that end late on their rank [1e-6] */
-    int64_t lost_ppm;     /* fraction of communication kernels missing in the files [1e-6] */
+    int64_t end_bias_ns;  /* time from the first member's end of an operation to the last member's
+                             [ns] */
+    int64_t late_ppm;     /* fraction of communication kernels that end late [1e-6] */
+    int64_t lost_ppm;     /* fraction of communication kernels that the files lack [1e-6] */
     int64_t window_skew;  /* maximum number of steps by which a rank's recording starts late */
     int64_t no_metadata;
     int64_t custom_all_reduce;
@@ -97,7 +97,7 @@ typedef struct tms_config {
     int64_t format;         /* a tms_format_word */
     int64_t ranks_per_file; /* nsys only; a file of xplane has all ranks of a host */
     int64_t host_tables;    /* nsys only: see formats/write_nsys_host.h */
-    int64_t target_mb;      /* size of all traces together [1e6 B]; 0: --steps sets the length */
+    int64_t target_mb;      /* size of all traces together [1e6 B]; 0: decided by --steps */
 } tms_config;
 
 /* Formats of traces, in the order of the words of --format. */
@@ -110,16 +110,16 @@ typedef enum tms_format_word {
 
 /* Sizes of messages, in the order of the words of --sizes. */
 typedef enum tms_sizes {
-    TMS_SIZES_FIXED, /* sizes as given by the options */
+    TMS_SIZES_FIXED, /* as the options give */
     TMS_SIZES_SMALL, /* 1/256 of that */
-    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times that, in rotation */
+    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times the option's size, in rotation */
     TMS_SIZES_LARGE  /* 16 times that */
 } tms_sizes;
 
-/* What slows the slow rank, in the order of the words of --slow-kind. */
+/* What is slow on the slow rank, in the order of the words of --slow-kind. */
 typedef enum tms_slow_kind { TMS_SLOW_GPU, TMS_SLOW_HOST } tms_slow_kind;
 
-/* Faults of a job, in the order of the words of --fault. */
+/* Faults of the job, in the order of the words of --fault. */
 typedef enum tms_fault {
     TMS_FAULT_SLOW_LOADER,   /* the GPU idles while the next batch is made */
     TMS_FAULT_SMALL_KERNELS, /* many kernels are shorter than their launches */
@@ -131,7 +131,7 @@ typedef enum tms_fault {
 /* Factor by which a hiccup lengthens a kernel. */
 #define TMS_HICCUP INT64_C(10)
 
-/* Maximum delay of an end by --late-percent [ns]. */
+/* Maximum delay of an end that is late by --late-percent [ns]. */
 #define TMS_LATE_NS INT64_C(2000000)
 
 #define TMS_FAULT_BIT(fault) (INT64_C(1) << (int)(fault))
@@ -143,25 +143,25 @@ static inline bool tms_config_has(const tms_config *config, tms_fault fault) {
 /* The syntax of an option's value. */
 typedef enum tms_option_type {
     TMS_OPTION_NUMBER,
-    TMS_OPTION_FLAG,  /* without a value, or with =1 or =0 */
-    TMS_OPTION_WORD,  /* the value is one of `words`; the field is its index */
-    TMS_OPTION_WORDS, /* the value is one of `words`, and the option may be repeated; the field has
-                         a bit for each */
-    TMS_OPTION_RANGE, /* the value is FROM-TO; this field and the next */
-    TMS_OPTION_SLOW   /* each value appends a tms_slow; the field is their number */
+    TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
+    TMS_OPTION_WORD,  /* one of `words`; the field is its index */
+    TMS_OPTION_WORDS, /* one of `words`; the option may be repeated, and the field has a bit for
+                         each word */
+    TMS_OPTION_RANGE, /* FROM-TO: this field and the next */
+    TMS_OPTION_SLOW   /* appends a tms_slow; the field is their number */
 } tms_option_type;
 
-/* One option; the table drives parsing, --help and the truth file. */
+/* An option. The table of options drives parsing, --help and the truth file. */
 typedef struct tms_option {
     const char *name;  /* without the leading dashes */
     const char *unit;  /* placeholder of the value in --help; empty for a flag */
     const char *help;  /* one line */
     size_t offset;     /* offset of its int64_t in tms_config */
-    int64_t digits;    /* number of decimals: the field holds value * 10^digits */
+    int64_t digits;    /* number of decimals; the field is the value * 10^digits */
     int64_t initial;   /* default, scaled like the field */
     int64_t low, high; /* allowed range, scaled like the field */
     tms_option_type type;
-    const char *const *words; /* words of the value, the last one NULL; NULL for other types */
+    const char *const *words; /* the allowed words, then NULL; NULL for other types */
 } tms_option;
 
 /**
@@ -175,7 +175,7 @@ const tms_option *tms_config_options(size_t *count);
 /* Returns the value of one option as stored in @p config, scaled by 10^digits. */
 int64_t tms_config_value(const tms_config *config, const tms_option *option);
 
-/* Writes a value scaled by 10^digits as a plain decimal number without trailing zeros. */
+/* Writes value / 10^digits as a decimal number without trailing zeros. */
 void tms_config_print(char text[32], int64_t value, int64_t digits);
 
 /* Returns "none", "gzip" or "zstd"; static. */
@@ -193,38 +193,32 @@ void tms_config_init(tms_config *config);
  */
 tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error *err);
 
-/**
- * Checks combinations of options: ranges against one another, and that the job's times do not
- * overflow.
- */
+/** Checks combinations of options, and that no time in the job can overflow. */
 tms_status tms_config_check(const tms_config *config, tms_error *err);
 
 /* Prints the text of --help. */
 void tms_config_help(FILE *to);
 
-/* Returns the time of one all-reduce of a bucket over all ranks after the last arrival, without
- * jitter [ns]. */
+/* Returns the time of an all-reduce of a bucket over all ranks after the last arrival, without
+ * noise [ns]. */
 int64_t tms_config_transfer_ns(const tms_config *config);
 
-/**
- * Returns the time of a message at the job's bandwidth.
+/** Returns the time of a message at the job's bandwidth.
  *
  * @param bytes   of the message by the convention of nccl-tests [B], at most 2^45
  * @param n       ranks in the group, at least 1
- * @param passes  how often (n-1)/n of the bytes move: all-reduce 2, gather or scatter 1; 0: all
- *   bytes move once
- * @return        [ns], latency included
- */
+ * @param passes how often (n-1)/n of the bytes move: all-reduce 2, all-gather or reduce-scatter 1;
+ * 0: all bytes move once
+ * @return        [ns], latency included */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes);
 
-/* Returns the number of layers of a pipeline stage; layers are distributed evenly. */
+/* Returns the number of layers of a pipeline stage. Layers are distributed evenly. */
 int64_t tms_config_stage_layers(const tms_config *config, int64_t stage);
 
 /* Returns the number of gradient buckets of a pipeline stage: at most one per layer. */
 int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage);
 
-/* Returns the size of the index-th message of a kind whose option gives @p bytes, modified by
- * --sizes [B]. */
+/* Returns the size of the index-th message [B]: @p bytes, the option's size, changed by --sizes. */
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index);
 
 /* Returns the number of data-parallel copies of the model in one component. */
@@ -232,12 +226,12 @@ static inline int64_t tms_config_dp(const tms_config *config) {
     return config->ranks / (config->tp * config->pp * config->components);
 }
 
-/* Whether only data parallelism is simulated: its group is then the whole job. */
+/* Returns whether only data parallelism is simulated. Its group is then the whole job. */
 static inline bool tms_config_plain(const tms_config *config) {
     return config->tp == 1 && config->pp == 1 && config->components == 1;
 }
 
-/* Whether each step ends with two small collectives of the whole job. */
+/* Returns whether each step ends with two small collectives of the whole job. */
 static inline bool tms_config_world(const tms_config *config) {
     if (config->no_world != 0 || config->components > 1) {
         return false;

@@ -1,8 +1,8 @@
-/* Status codes and the caller-owned error record of tmerge-synth. */
+/* Statuses and the error record of tmerge-synth. */
 #ifndef TMERGE_SYNTH_ERROR_H
 #define TMERGE_SYNTH_ERROR_H
 
-/* The values are the program's exit statuses; a value is never reused. */
+/* The program's exit statuses. Do not reuse a value. */
 typedef enum tms_status {
     TMS_OK = 0,
     TMS_ERR_USAGE = 2,  /* the command line is wrong */
@@ -10,20 +10,18 @@ typedef enum tms_status {
     TMS_ERR_FAULT = 5   /* out of memory, or an internal error */
 } tms_status;
 
-/* An error message, ready to print; holds no pointer, so it outlives its cause. */
+/* An error message, ready to print. It borrows nothing. */
 typedef struct tms_error {
     tms_status status;
     char message[512];
 } tms_error;
 
-/**
- * Fills the record and returns the status, so that a failure is one return statement.
+/** Fills the record and returns @p status, so that failing takes one statement.
  *
- * @param err     the record to fill; not NULL
- * @param status  the failure's status, never TMS_OK
+ * @param err     not NULL
+ * @param status  never TMS_OK
  * @param format  printf format of the message, without a newline; cut at 511 bytes
- * @return        @p status
- */
+ * @return        @p status */
 tms_status tms_fail(tms_error *err, tms_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,4 +1,4 @@
-/* A list of one step's events. It grows to the largest step and never shrinks. */
+/* The events of one step. The list grows to the largest step and never shrinks. */
 #include "event_list.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void tms_events_clear(tms_events *events) {
 }
 
 tms_section tms_events_section(tms_kind kind, tms_track track) {
-    /* There is no default, so that the compiler reports a shape that is missing here. */
+    /* No default, so that the compiler reports a missing shape. */
     switch (tms_kind_get(kind)->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:
@@ -49,7 +49,7 @@ tms_section tms_events_section(tms_kind kind, tms_track track) {
     return TMS_SECTION_ACTIVITY;
 }
 
-/* Doubles the capacity. If memory runs out, the list stays valid, and out_of_memory stays set. */
+/* Doubles the capacity. When out of memory, the list stays valid and out_of_memory is set. */
 static bool grow(tms_events *events) {
     size_t capacity = events->capacity * 2;
     tms_event *items = NULL;
@@ -69,11 +69,11 @@ static bool grow(tms_events *events) {
 size_t tms_events_push(tms_events *events, const tms_event *event) {
     unsigned bit = TMS_SECTION_BIT(tms_events_section(event->kind, event->track));
 
-    /* The caller writes to slot 0, which is ignored, and so need not check for failure. */
+    /* The caller may write to slot 0, and so need not check for failure. */
     if ((events->sections & bit) == 0) {
         return 0;
     }
-    /* One more than the count, because slot 0 is scratch. */
+    /* + 1, because slot 0 is scratch */
     if (events->count + 1 == events->capacity && !grow(events)) {
         return 0;
     }

@@ -26,13 +26,13 @@ typedef enum tms_section {
 
 typedef enum tms_dtype { TMS_DTYPE_BFLOAT16, TMS_DTYPE_FLOAT, TMS_DTYPE_LONG } tms_dtype;
 
-/* An element's size [B], and torch's name of its type. */
+/* An element's size [B] and torch's name of its type. */
 typedef struct tms_dtype_info {
     int64_t bytes;
     const char *name;
 } tms_dtype_info;
 
-/* Returns the row of one type; static, never NULL. */
+/* Returns the row of a type; static, never NULL. */
 const tms_dtype_info *tms_dtype_get(tms_dtype dtype);
 
 /* One rank's participation in a collective. */
@@ -40,11 +40,11 @@ typedef struct tms_comm {
     tms_collective what;
     tms_dtype dtype;
     tms_role role;
-    int64_t bytes;    /* whole message [B], by the convention of nccl-tests */
-    int64_t index;    /* position among the collectives of its channel in this step */
-    int64_t instance; /* position among all collectives of the step */
+    int64_t bytes;    /* size of the whole message [B], as nccl-tests counts it */
+    int64_t index;    /* index among the collectives of its channel in this step */
+    int64_t instance; /* index among all collectives of the step */
     int64_t part;     /* see tms_channel_part */
-    int64_t seq;      /* position in the channel from the job's start on, as in torch */
+    int64_t seq;      /* index in the channel since the job's start, as in torch */
     int64_t peer;     /* the other rank of a send or receive */
     int64_t launch_ns;
     int64_t correlation;
@@ -64,25 +64,25 @@ typedef struct tms_event {
     int64_t launch_ns;   /* of GPU work: start of the call that launched it */
     int64_t correlation; /* equal in a launch and its GPU work; 0: none */
     int64_t external_id; /* External id of its operator; 0: none */
-    int64_t
-        value;   /* bytes of a copy or allocation, sequence number of an operator, or step number */
-    size_t comm; /* index + 1 of its collective; 0: none */
+    int64_t value; /* bytes of a copy or allocation; or sequence number of an operator; or step
+                      number */
+    size_t comm;   /* index + 1 of its collective; 0: none */
     tms_kind kind;
     tms_track track;
 } tms_event;
 
 /* A growing list. Slot 0 is scratch for events that are not kept, so that the simulation need not
- * check whether it is recorded. */
+ * know what is recorded. */
 typedef struct tms_events {
     tms_event *items; /* owned; the events are items[1] to items[count] */
     size_t count;
     size_t capacity;
     unsigned sections;     /* the sections to keep */
-    bool out_of_memory;    /* stays set; checked once per step */
+    bool out_of_memory;    /* once set, stays set; checked once per step */
     int64_t step;          /* number of the step in the list */
     int64_t step_begin_ns; /* times of its ProfilerStep annotation, even if that is not kept */
     int64_t step_end_ns;
-    const tms_comm *comms; /* communication of the step; borrowed from the events' creator */
+    const tms_comm *comms; /* communication of the step; borrowed from whoever makes the events */
 } tms_events;
 
 /**
@@ -91,7 +91,7 @@ typedef struct tms_events {
  */
 bool tms_events_init(tms_events *events, unsigned sections);
 
-/* Frees the memory; accepts a zeroed list. */
+/* Frees the memory. A zeroed list is allowed. */
 void tms_events_free(tms_events *events);
 
 /* Removes the events, but keeps the memory. */
@@ -100,10 +100,8 @@ void tms_events_clear(tms_events *events);
 /* Returns the section of a kind on a track. */
 tms_section tms_events_section(tms_kind kind, tms_track track);
 
-/**
- * Appends an event if its section is kept.
- * @return its index, so that items[index] can be completed; 0 (scratch) if it is not kept
- */
+/** Appends an event if its section is kept.
+ * @return its index, for changing items[index] later; 0 (scratch) if it is not kept */
 size_t tms_events_push(tms_events *events, const tms_event *event);
 
 #endif

@@ -1,5 +1,5 @@
-/* Output files and buffers. Files are written under a temporary name in the same folder and renamed
- * when complete, so that no reader sees a partial file. */
+/* Output files and buffers. A file gets its name only when it is complete, so that no reader sees a
+ * partial file. Until then it has a temporary name in the same folder. */
 #include "file_sink.h"
 
 #include <errno.h>
@@ -22,30 +22,30 @@
 /* The encoder's default level: fast, and used by most tools that write traces. */
 #define ZSTD_LEVEL 3
 
-/* A sink has one kind of output. Fields of other kinds are zero. */
+/* A sink of one kind; fields of other kinds are zero. */
 struct tms_sink {
     int fd; /* -1: memory */
     char *path;
     char *temporary;
     int error; /* errno of the first failure; 0: none */
     tms_compression compress;
-    uint8_t *chunk; /* [CHUNK_BYTES] buffer for compressed bytes; NULL for plain output */
+    uint8_t *chunk; /* [CHUNK_BYTES] compressed bytes; NULL for plain output */
     struct isal_zstream *gzip;
     uint8_t *gzip_level;
     ZSTD_CCtx *zstd;
-    char *memory; /* memory sink: [memory_size] of memory_capacity */
+    char *memory; /* memory sink: [memory_capacity], of which memory_size are used */
     size_t memory_size;
     size_t memory_capacity;
 };
 
-/* Records only the first failure, which causes those that follow. */
+/* Keeps only the first failure, which may cause others. */
 static void set_error(tms_sink *sink, int error) {
     if (sink->error == 0) {
         sink->error = error != 0 ? error : EIO;
     }
 }
 
-/* Writes all bytes: a write may be short or interrupted. */
+/* Writes all bytes, although a write may be short or interrupted. */
 static void write_file(tms_sink *sink, const void *data, size_t size) {
     const char *p = data;
 
@@ -61,7 +61,7 @@ static void write_file(tms_sink *sink, const void *data, size_t size) {
     }
 }
 
-/* Doubles the memory as needed, so that each byte is copied once on average. */
+/* Doubles the memory when needed, so that a byte is copied once on average. */
 static void write_memory(tms_sink *sink, const void *data, size_t size) {
     if (size > sink->memory_capacity - sink->memory_size) {
         size_t capacity = sink->memory_capacity * 2 + size;
@@ -78,7 +78,7 @@ static void write_memory(tms_sink *sink, const void *data, size_t size) {
     sink->memory_size += size;
 }
 
-/* Feeds one piece to the deflate stream; `last` ends it. */
+/* Compresses a piece; `last` ends the stream. */
 static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last) {
     struct isal_zstream *gzip = sink->gzip;
 
@@ -86,7 +86,7 @@ static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last)
     memcpy(&gzip->next_in, &data, sizeof data);
     gzip->avail_in = (uint32_t)size;
     gzip->end_of_stream = last;
-    /* When the output has room left, all input was consumed. */
+    /* If the output has room left, all input was consumed. */
     do {
         gzip->next_out = sink->chunk;
         gzip->avail_out = (uint32_t)CHUNK_BYTES;
@@ -97,7 +97,7 @@ static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last)
     } while (sink->error == 0 && gzip->avail_out == 0);
 }
 
-/* Feeds one piece to the frame; `last` ends it. */
+/* Compresses a piece; `last` ends the frame. */
 static void write_zstd(tms_sink *sink, const void *data, size_t size, bool last) {
     ZSTD_inBuffer in = {data, size, 0};
     ZSTD_EndDirective mode = last ? ZSTD_e_end : ZSTD_e_continue;
@@ -112,7 +112,7 @@ static void write_zstd(tms_sink *sink, const void *data, size_t size, bool last)
             return;
         }
         write_file(sink, sink->chunk, out.pos);
-        /* At the end of a frame, zstd returns the number of bytes that are still to be flushed. */
+        /* At the end of a frame, zstd returns how many bytes are still to be flushed. */
         done = last ? left == 0 : in.pos == in.size;
     }
 }
@@ -159,7 +159,7 @@ static bool start_gzip(tms_sink *sink) {
     return true;
 }
 
-/* The checksum lets a reader distinguish a damaged file from an odd one. */
+/* With a checksum, a reader can distinguish a damaged file from an odd one. */
 static bool start_zstd(tms_sink *sink) {
     sink->zstd = ZSTD_createCCtx();
     return sink->zstd != NULL &&
@@ -167,7 +167,6 @@ static bool start_zstd(tms_sink *sink) {
            !ZSTD_isError(ZSTD_CCtx_setParameter(sink->zstd, ZSTD_c_checksumFlag, 1));
 }
 
-/* Plain output needs no preparation: it goes to the file without a copy. */
 static bool start_compression(tms_sink *sink) {
     if (sink->compress == TMS_COMPRESS_NONE) {
         return true;
@@ -179,7 +178,7 @@ static bool start_compression(tms_sink *sink) {
     return sink->compress == TMS_COMPRESS_GZIP ? start_gzip(sink) : start_zstd(sink);
 }
 
-/* Frees everything but the file on disk. */
+/* Frees everything except the file on disk. */
 static void destroy(tms_sink *sink) {
     if (sink->fd >= 0) {
         (void)close(sink->fd);
@@ -194,7 +193,7 @@ static void destroy(tms_sink *sink) {
     free(sink);
 }
 
-/* The temporary file is in the same folder, because rename cannot cross file systems. */
+/* In the same folder, because rename cannot cross file systems. */
 static bool set_names(tms_sink *sink, const char *path) {
     size_t size = strlen(path) + sizeof ".tmp";
 
@@ -208,7 +207,7 @@ static bool set_names(tms_sink *sink, const char *path) {
     return true;
 }
 
-/* Makes the common part of all sinks. */
+/* Makes what all sinks have. */
 static tms_status create(tms_sink **sink, tms_error *err) {
     tms_sink *made = calloc(1, sizeof *made);
 
@@ -233,7 +232,7 @@ tms_status tms_sink_open(tms_sink **sink, const char *path, tms_compression comp
         destroy(made);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for writing '%s'", path);
     }
-    /* A file that a killed run left is overwritten. */
+    /* Overwrites a file that a killed run left. */
     made->fd = open(made->temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (made->fd < 0) {
         status = tms_fail(err, TMS_ERR_OUTPUT, "cannot write '%s': %s", made->temporary,
@@ -265,7 +264,7 @@ static void finish_file(tms_sink *sink) {
     } else if (sink->compress == TMS_COMPRESS_ZSTD && sink->error == 0) {
         write_zstd(sink, "", 0, true);
     }
-    /* A full network disk may be reported only by close. */
+    /* Some network disks report only here that they are full. */
     if (close(sink->fd) != 0) {
         set_error(sink, errno);
     }

@@ -1,5 +1,4 @@
-/* Destination of output bytes: a file (plain, gzip or zstd) that appears only when complete, or
- * memory. */
+/* Where output goes: a file (plain, gzip or zstd) that appears only when complete, or memory. */
 #ifndef TMERGE_SYNTH_FILE_SINK_H
 #define TMERGE_SYNTH_FILE_SINK_H
 
@@ -25,24 +24,21 @@ tms_status tms_sink_open(tms_sink **sink, const char *path, tms_compression comp
 /* Opens a sink that keeps plain bytes in memory; tms_sink_bytes returns them. */
 tms_status tms_sink_open_memory(tms_sink **sink, tms_error *err);
 
-/* Writes bytes. After a failure, which tms_sink_commit reports, the rest is ignored. */
+/* Writes bytes. After a failure, ignores them; tms_sink_commit reports the failure. */
 void tms_sink_write(tms_sink *sink, const void *data, size_t size);
 
-/* Whether a write failed, so that the caller can stop early. */
+/* Returns whether a write failed, so that the caller can stop early. */
 bool tms_sink_failed(const tms_sink *sink);
 
-/* Returns the contents of a memory sink [size bytes]; valid until the next call on the sink. */
+/* Returns the content of a memory sink [size bytes]; valid until the next call on it. */
 const char *tms_sink_bytes(const tms_sink *sink, size_t *size);
 
-/**
- * Writes the remaining bytes, gives the file its final name, and always frees the sink. Leaves no
- * file after a failure.
- *
- * @return  TMS_OK; TMS_ERR_OUTPUT with the file and the system's reason; TMS_ERR_FAULT
- */
+/** Writes the remaining bytes, gives the file its final name, and frees the sink. After a failure
+ * there is no file, and the sink is freed, too.
+ * @return TMS_OK; TMS_ERR_OUTPUT with the file and the system's reason; TMS_ERR_FAULT */
 tms_status tms_sink_commit(tms_sink *sink, tms_error *err);
 
-/* Removes the temporary file and frees the sink; accepts NULL. */
+/* Removes the temporary file and frees the sink, which may be NULL. */
 void tms_sink_abandon(tms_sink *sink);
 
 #endif

@@ -4,13 +4,13 @@
 #include <limits.h>
 #include <string.h>
 
-/* "No rank" as a value. No option takes values below zero, so -1 is printed as "none". */
+/* No option takes values below zero, so -1 can mean "none" and is printed so. */
 #define NO_RANK (-1)
 
-/* The table refers to fields by offset, so that no option needs code. */
+/* Finds fields by offset, so that no option needs code. */
 #define FIELD(name) offsetof(tms_config, name)
 
-/* The last two members of most rows: type and words. */
+/* The last members of most rows: type and words. */
 #define NUMBER TMS_OPTION_NUMBER, NULL
 #define FLAG TMS_OPTION_FLAG, NULL
 
@@ -21,8 +21,8 @@ static const char *const fault_words[] = {"slow-loader", "small-kernels", "no-ov
                                           "leak",        "pageable",      NULL};
 static const char *const format_words[] = {"kineto", "nsys", "xplane", "ascend", NULL};
 
-/* Name, unit, help, field, decimals, default, minimum, maximum. The limits keep every product of
- * two fields below 2^63; tms_config_check rejects combinations that are too large. */
+/* The limits keep every product of two fields below 2^63; tms_config_check rejects combinations
+ * that are too large. */
 static const tms_option options[] = {
     {"ranks", "N", "ranks of the job, one GPU each", FIELD(ranks), 0, 8, 1, 65536, NUMBER},
     {"ranks-per-host", "N", "ranks (and GPUs) on each host", FIELD(host_ranks), 0, 8, 1, 1024,
@@ -142,7 +142,7 @@ const tms_option *tms_config_options(size_t *count) {
 int64_t tms_config_value(const tms_config *config, const tms_option *option) {
     int64_t value;
 
-    /* Copied by memcpy, because the table has only the field's offset. */
+    /* memcpy, because the table has only the field's offset */
     memcpy(&value, (const char *)config + option->offset, sizeof value);
     return value;
 }

@@ -12,12 +12,12 @@ typedef enum tms_track {
     TMS_TRACK_HOST,     /* the Python thread */
     TMS_TRACK_AUTOGRAD, /* torch's backward thread */
     TMS_TRACK_COMPUTE,  /* the stream of computation and copies */
-    TMS_TRACK_COMM,     /* NCCL's stream of the data-parallel group */
-    TMS_TRACK_TENSOR,   /* NCCL's stream of the tensor-parallel group */
-    TMS_TRACK_PREVIOUS, /* NCCL's stream of the pair with the previous pipeline stage */
-    TMS_TRACK_NEXT,     /* NCCL's stream of the pair with the next pipeline stage */
-    TMS_TRACK_WORLD,    /* NCCL's stream of the whole job's group, if that is not the data-parallel
-                           group */
+    TMS_TRACK_COMM,     /* NCCL's stream for the data-parallel group */
+    TMS_TRACK_TENSOR,   /* NCCL's stream for the tensor-parallel group */
+    TMS_TRACK_PREVIOUS, /* NCCL's stream for the pair with the previous pipeline stage */
+    TMS_TRACK_NEXT,     /* NCCL's stream for the pair with the next pipeline stage */
+    TMS_TRACK_WORLD,    /* NCCL's stream for the group of the whole job, if that is not the
+                           data-parallel group */
     TMS_TRACK_COUNT
 } tms_track;
 
@@ -30,7 +30,7 @@ typedef enum tms_track {
 /* The base of all times in the files [ns since the epoch]. */
 #define TMS_BASE_NS (TMS_EPOCH_NS / TMS_BASE_GRID_NS * TMS_BASE_GRID_NS)
 
-/* One rank's place, with the trace's "pid" and "tid" of each track. */
+/* A rank's place, with the trace's "pid" and "tid" of each track. */
 typedef struct tms_placement {
     int64_t rank;
     int64_t host;
@@ -42,7 +42,7 @@ typedef struct tms_placement {
     int64_t tid[TMS_TRACK_COUNT];
 } tms_placement;
 
-/* Whether a track belongs to the GPU. */
+/* Returns whether a track belongs to the GPU. */
 static inline bool tms_track_gpu(tms_track track) {
     return track >= TMS_TRACK_COMPUTE;
 }
@@ -60,8 +60,8 @@ static inline tms_placement tms_placement_of(const tms_config *config, int64_t r
 
     for (int track = 0; track < TMS_TRACK_COUNT; track++) {
         placement.pid[track] = tms_track_gpu((tms_track)track) ? placement.device : pid;
-        /* Returns the number of a stream. Numbers differ between ranks, so that a reader which
-         * matches collectives by them fails. */
+        /* Returns the number of a stream. It differs between ranks, so that a reader fails if it
+         * matches collectives by stream. */
         placement.tid[track] = 20 + 8 * (track - TMS_TRACK_COMM) + 4 * (rank % 2);
     }
     placement.tid[TMS_TRACK_HOST] = pid;
@@ -70,8 +70,8 @@ static inline tms_placement tms_placement_of(const tms_config *config, int64_t r
     return placement;
 }
 
-/* Whether a rank has the track. A job of one group has the data-parallel stream even if nothing is
- * reduced. */
+/* Returns whether a rank has the track. A job of one group has the data-parallel stream even if
+ * nothing is reduced. */
 static inline bool tms_placement_used(const tms_config *config, const tms_placement *placement,
                                       tms_track track) {
     switch (track) {

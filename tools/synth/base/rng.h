@@ -1,4 +1,4 @@
-/* Random numbers that give the same bytes on every machine: integers only, no libm. */
+/* Random numbers that are equal on every machine: integers only, no libm. */
 #ifndef TMERGE_SYNTH_RNG_H
 #define TMERGE_SYNTH_RNG_H
 
@@ -9,7 +9,7 @@ typedef struct tms_rng {
     uint64_t s[4];
 } tms_rng;
 
-/* One step of splitmix64, which makes very different states from similar seeds. */
+/* A step of splitmix64, which turns similar seeds into very different states. */
 static inline uint64_t tms_splitmix64(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
 
@@ -18,10 +18,8 @@ static inline uint64_t tms_splitmix64(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/**
- * Starts the stream of a (seed, a, b) triple. Each rank and step has its own stream, so that a
- * single rank can be replayed, and a change in one step does not affect later ones.
- */
+/** Starts the stream of a (seed, a, b) triple. Each step of each rank has a stream. So a single
+ * rank can be simulated again, and a change in one step does not affect later ones. */
 static inline tms_rng tms_rng_start(uint64_t seed, uint64_t a, uint64_t b) {
     tms_rng rng;
     uint64_t state = seed;
@@ -50,25 +48,22 @@ static inline uint64_t tms_rng_next(tms_rng *rng) {
     return result;
 }
 
-/* Returns a number in [low, high); high - low must be below 2^31. The probabilities of any two
- * numbers differ by at most 2^-32. */
+/* Returns a number in [low, high); high - low must be below 2^31. The probabilities of two numbers
+ * differ by at most 2^-32. */
 static inline int64_t tms_rng_range(tms_rng *rng, int64_t low, int64_t high) {
     uint64_t span = (uint64_t)(high - low);
 
     return low + (int64_t)(((tms_rng_next(rng) >> 32) * span) >> 32);
 }
 
-/* Returns value * ppm / 1e6; does not overflow for values up to 1e17 and moderate ppm (up to 1e8).
- * */
+/* Returns value * ppm / 1e6. Does not overflow for values up to 1e17 and ppm up to 1e8. */
 static inline int64_t tms_scale_ppm(int64_t value, int64_t ppm) {
     return value / 1000000 * ppm + value % 1000000 * ppm / 1000000;
 }
 
-/**
- * Returns a duration with mean @p mean_ns and standard deviation @p sigma_ppm (parts per million of
- * the mean): a sum of four uniform 16-bit numbers, which is close to normal and bounded by 3.46
- * sigma. At least a tenth of the mean, and at least 1 ns.
- */
+/** Returns a duration with mean @p mean_ns and standard deviation @p sigma_ppm (parts per million
+ * of the mean), at least a tenth of the mean and at least 1 ns. It is a sum of four uniform 16-bit
+ * numbers: close to normal, and at most 3.46 sigma from the mean. */
 static inline int64_t tms_rng_around(tms_rng *rng, int64_t mean_ns, int64_t sigma_ppm) {
     uint64_t bits = tms_rng_next(rng);
     uint64_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff);

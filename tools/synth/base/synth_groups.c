@@ -1,6 +1,6 @@
-/* Groups of a grid, in Megatron's order of creation. Ranks are numbered with the tensor index
- * fastest, then data, then pipeline stage, so that a tensor-parallel group stays on one host. If
- * the job has several components, each is such a grid, with consecutive ranks. */
+/* Groups of a grid of ranks, in Megatron's order of creation. Ranks are numbered with the tensor
+ * index fastest, then data, then pipeline stage, so that a tensor-parallel group stays on one host.
+ * Each component of the job is such a grid, with consecutive ranks. */
 #include "synth_groups.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static grid grid_of(const tms_config *config) {
     return (grid){config->tp, tms_config_dp(config), config->pp, config->components};
 }
 
-/* Returns the number of data-parallel groups. Those of one rank are omitted, except in a job of one
- * rank, which reduces with itself. */
+/* Returns the number of data-parallel groups. Groups of one rank are omitted, unless the job has
+ * only one rank, which reduces with itself. */
 static int64_t n_data(const tms_config *config) {
     grid g = grid_of(config);
 
@@ -39,8 +39,8 @@ static int64_t n_pairs(const tms_config *config) {
     return g.tp * g.dp * (g.pp - 1) * g.count;
 }
 
-/* Sets a data-parallel communicator. In each step, gradients are reduced and sharded parameters are
- * gathered once. */
+/* Sets a data-parallel communicator. In each step it reduces gradients, and gathers sharded
+ * parameters once. */
 static void set_data(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t stage = i / g.tp % g.pp;
@@ -70,14 +70,14 @@ static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i
         (tms_config_stage_layers(config, stage) * per_layer + batches) * config->microbatches;
 }
 
-/* Sets a pair of stages. Activations go to the next stage, and gradients back. The process group is
- * the whole pipeline. */
+/* Sets the communicator of two adjacent stages. Activations go to the next stage, gradients back.
+ * Its process group is the whole pipeline. */
 static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t plane = g.tp * g.dp;
     int64_t component = i / (plane * (g.pp - 1));
 
-    /* A component has one plane of ranks for each stage, but one plane of pairs less. */
+    /* A component has a plane of ranks for each stage, and one plane of pairs less. */
     channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
     channel->ranks = (tms_ranks){i + component * plane, plane, 2};
     channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;
@@ -137,7 +137,7 @@ const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placem
     int64_t tensor = n_data(config);
     int64_t plane = g.tp * g.dp;
     int64_t component = placement->rank / (plane * g.pp);
-    /* The number of the pair with the next stage, as in set_pair. */
+    /* Index of the pair with the next stage, numbered as in set_pair. */
     int64_t pair = tensor + n_tensor(config) + placement->rank - component * plane;
     int64_t i = -1;
 

@@ -9,7 +9,7 @@
 #include "error.h"
 #include "placement.h"
 
-/* What a communicator is for a rank. A rank has at most one communicator for each role. */
+/* What a communicator is for a rank. A rank has at most one for each role. */
 typedef enum tms_role {
     TMS_ROLE_DATA,
     TMS_ROLE_TENSOR,
@@ -24,8 +24,7 @@ static inline tms_track tms_role_track(tms_role role) {
     return (tms_track)(TMS_TRACK_COMM + (int)role);
 }
 
-/* Ranks at equal distances: every group of a grid of tensor, data and pipeline ranks has this form.
- * */
+/* Ranks at equal distances, like every group of a grid of tensor, data and pipeline ranks. */
 typedef struct tms_ranks {
     int64_t start;
     int64_t stride;
@@ -37,39 +36,37 @@ static inline int64_t tms_ranks_at(const tms_ranks *ranks, int64_t i) {
     return ranks->start + i * ranks->stride;
 }
 
-/* Returns the position of a member. */
+/* Returns the index of a member. */
 static inline int64_t tms_ranks_position(const tms_ranks *ranks, int64_t rank) {
     return (rank - ranks->start) / ranks->stride;
 }
 
 /* A communicator: its collectives run in sequence, in the same order on all members. */
 typedef struct tms_channel {
-    tms_ranks ranks;         /* participants: the group, or two adjacent stages of a pipeline */
+    tms_ranks ranks;         /* its members: the group, or two adjacent stages of a pipeline */
     tms_ranks group;         /* the process group that the trace names */
-    int64_t name;            /* name of the group: torch numbers groups in order of creation */
+    int64_t name;            /* name of the group: its number in torch, in order of creation */
     const char *description; /* description of the group; static */
     int64_t n_instances;     /* collectives per step */
     int64_t first_instance;  /* index of its first collective within the step */
-    int64_t base;            /* index of their first participation among all of a step */
+    int64_t base; /* index of the first part of that collective among all parts of a step */
 } tms_channel;
 
-/* A part is one rank's participation in one collective. The parts of a step are ordered by channel,
- * collective and member. */
+/* The communicators of a job. A part is a rank's participation in a collective. The parts of a step
+ * are ordered by channel, collective and member. */
 typedef struct tms_groups {
     const tms_config *config; /* borrowed */
     tms_channel *channels;    /* [n_channels], owned */
     int64_t n_channels;
-    int64_t n_instances; /* number per step, over all channels */
+    int64_t n_instances; /* collectives per step, over all channels */
     int64_t n_parts;     /* likewise */
 } tms_groups;
 
-/**
- * Lists the communicators of a job.
+/** Lists the communicators of a job.
  *
- * @param config  checked; kept by reference
+ * @param config checked; must outlive the groups
  * @param groups  set only on TMS_OK; free with tms_groups_free
- * @return        TMS_OK; TMS_ERR_FAULT out of memory
- */
+ * @return        TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_groups_init(tms_groups *groups, const tms_config *config, tms_error *err);
 
 void tms_groups_free(tms_groups *groups);
@@ -78,7 +75,7 @@ void tms_groups_free(tms_groups *groups);
 const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placement *placement,
                                       tms_role role);
 
-/* Returns the index of one rank's participation among the parts of a step. */
+/* Returns the index of a rank's part among the parts of a step. */
 static inline int64_t tms_channel_part(const tms_channel *channel, int64_t index, int64_t rank) {
     return channel->base + index * channel->ranks.size + tms_ranks_position(&channel->ranks, rank);
 }

@@ -1,4 +1,5 @@
-/* Buffered text output with its own number formatting: printf would cost more than the disk. */
+/* Buffered text output. Its own number formatting is needed because printf would take longer than
+ * the disk. */
 #ifndef TMERGE_SYNTH_TEXT_OUT_H
 #define TMERGE_SYNTH_TEXT_OUT_H
 
@@ -9,7 +10,7 @@
 
 #include "file_sink.h"
 
-/* Large enough to make the cost of write calls negligible, small enough for the cache. */
+/* Large enough to make write calls rare, small enough for the cache. */
 #define TMS_OUT_BYTES ((size_t)1 << 18)
 
 typedef struct tms_out {
@@ -18,20 +19,20 @@ typedef struct tms_out {
     size_t used;
 } tms_out;
 
-/* Makes an empty buffer that writes to a sink; false if out of memory. */
+/* Makes an empty buffer that writes to a sink. Returns false when out of memory. */
 bool tms_out_init(tms_out *out, tms_sink *sink);
 
 /* Writes the buffer to the sink. */
 void tms_out_flush(tms_out *out);
 
-/* Frees the buffer and drops unflushed text; accepts a zeroed one. */
+/* Frees the buffer and drops unflushed text. A zeroed buffer is allowed. */
 void tms_out_free(tms_out *out);
 
-/* Appends text that may be longer than the buffer. */
+/* Appends text of any length. */
 void tms_out_long(tms_out *out, const char *text, size_t size);
 
-/* Writes the decimal digits of a number directly before @p end, where 20 bytes must be free;
- * returns their start. */
+/* Writes the decimal digits of a number so that they end at @p end; 20 bytes before it must be
+ * free. Returns their start. */
 char *tms_out_digits(char *end, uint64_t value);
 
 /* Appends text. */

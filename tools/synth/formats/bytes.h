@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer; empty if all is zero. The owner frees `data`. */
+/* A buffer; empty if it is all zero. The owner frees `data`. */
 typedef struct tms_bytes {
     uint8_t *data; /* owned */
     size_t size;
     size_t capacity;
-    bool failed; /* memory ran out; nothing is appended any more */
+    bool failed; /* memory ran out: appends do nothing */
 } tms_bytes;
 
-/* Makes room for @p more bytes; records a failure. */
+/* Makes room for @p more bytes. On failure sets `failed`. */
 static inline void tms_bytes_reserve(tms_bytes *bytes, size_t more) {
     size_t capacity = bytes->capacity * 2 + more + 256;
     uint8_t *grown = realloc(bytes->data, capacity);
@@ -39,7 +39,7 @@ static inline void tms_bytes_put(tms_bytes *bytes, const void *data, size_t size
     }
 }
 
-/* Encodes seven bits per byte, lowest first; returns the number of bytes used. */
+/* Encodes seven bits per byte, lowest first. Returns the number of bytes. */
 static inline size_t tms_varint(uint8_t field[10], uint64_t value) {
     size_t n = 0;
 

@@ -1,4 +1,4 @@
-/* Connects the formatting of Kineto's text with the destination of its bytes. */
+/* Writes Kineto's text to a file or another sink. */
 #include "kineto_file.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ typedef struct kineto_file {
     tms_writer writer;
     const tms_plan *plan; /* borrowed */
     const char *name;     /* borrowed */
-    char *path;           /* owned; NULL if the caller owns the sink */
-    tms_sink *sink;       /* owned if path is not NULL */
+    char *path;           /* owned; NULL if the sink is not owned */
+    tms_sink *sink;       /* owned if path is */
     tms_out out;
     tms_kineto *kineto; /* owned; NULL while no rank is being written */
 } kineto_file;
@@ -72,7 +72,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     memcpy(copy, path, strlen(path) + 1);
     file = (kineto_file *)made;
     file->path = copy;
-    /* A trace contains its own name, without the folder. */
+    /* A trace contains its own file name, without the folder. */
     file->name = strrchr(copy, '/') != NULL ? strrchr(copy, '/') + 1 : copy;
     *writer = made;
     return TMS_OK;

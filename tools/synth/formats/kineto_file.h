@@ -1,17 +1,14 @@
-/* The files of the format "kineto": one rank's JSON, plain or compressed. */
+/* The files of the format "kineto": the JSON of one rank, plain or compressed. */
 #ifndef TMERGE_SYNTH_KINETO_FILE_H
 #define TMERGE_SYNTH_KINETO_FILE_H
 
 #include "synth/base/file_sink.h"
 #include "writer.h"
 
-/**
- * Makes a writer to a sink that the caller owns, such as memory; end it with abandon.
- *
- * @param plan  kept by reference until then, as is @p sink
- * @param name  file name for the trace to show; kept by reference
- * @return      TMS_OK; TMS_ERR_FAULT out of memory
- */
+/** Makes a writer to a sink that the caller owns, such as memory; end it with abandon.
+ * @param plan must live until then, as must @p sink and @p name
+ * @param name the trace's own file name
+ * @return      TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_kineto_file_on(tms_writer **writer, const tms_plan *plan, tms_sink *sink,
                               const char *name, tms_error *err);
 

@@ -1,5 +1,5 @@
-/* The parts of a trace file around its events, in Kineto's layout since 2025-03, when
- * baseTimeNanoseconds moved before the events. Blanks and line breaks match: some readers split
+/* What a trace file has around its events, in Kineto's layout since 2025-03, with
+ * baseTimeNanoseconds before the events. Blanks and line breaks are Kineto's: some readers split
  * files at them. */
 #include "kineto_frame.h"
 
@@ -7,10 +7,10 @@
 
 #include "synth/base/rng.h"
 
-/* Sort index of the GPUs in Perfetto and chrome://tracing: below all processes. */
+/* Sort index of the GPUs in Perfetto and chrome://tracing: after all processes. */
 #define GPU_SORT_INDEX 5000000
 
-/* One card's properties (H100 SXM) as Kineto prints them, including its stray comma line. */
+/* A card's properties (H100 SXM) as Kineto prints them, with its stray comma line. */
 static const char device_properties[] =
     ", \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": 85028372480,\n"
     "      \"computeMajor\": 9, \"computeMinor\": 0,\n"
@@ -20,7 +20,7 @@ static const char device_properties[] =
     "    , \"regsPerMultiprocessor\": 65536, \"sharedMemPerBlockOptin\": 232448, "
     "\"sharedMemPerMultiprocessor\": 233472\n    }";
 
-/* Writes the properties of all cards of the host: each process sees all of them. */
+/* Writes the properties of all cards of the host, which every process sees. */
 static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "    \"deviceProperties\": [\n");
     for (int64_t i = 0; i < config->host_ranks; i++) {
@@ -31,7 +31,7 @@ static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "\n    ],\n");
 }
 
-/* Writes one group of torch's list, with all its ranks: only the kernels' own lists are cut. */
+/* Writes a group of torch's list with all of its ranks. Only the lists in kernels are cut. */
 static void group(tms_out *out, const tms_channel *channel, bool first) {
     tms_out_string(out, first ? "{\"pg_name\": \"" : ", {\"pg_name\": \"");
     tms_out_int(out, channel->name);
@@ -47,8 +47,8 @@ static void group(tms_out *out, const tms_channel *channel, bool first) {
     tms_out_string(out, "]}");
 }
 
-/* Writes torch's addition: the only reliable source of a trace's rank, and the groups with this
- * rank. The pairs with both neighbours of a stage use the same group. */
+/* Writes torch's additions: the trace's rank, for which there is no other reliable source, and the
+ * groups of this rank. The pairs with both neighbours of a stage have the same group. */
 static void distributed_info(tms_out *out, const tms_groups *groups,
                              const tms_placement *placement) {
     static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
@@ -78,7 +78,7 @@ static void distributed_info(tms_out *out, const tms_groups *groups,
 
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
     const tms_config *config = groups->config;
-    /* The last argument makes this stream of random numbers different from those of the steps. */
+    /* UINT64_MAX - 1: not the stream of random numbers of any step. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
     uint64_t low = tms_rng_next(&rng);
@@ -95,7 +95,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_int(out, placement->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
                    (unsigned long long)low);
-    /* The options of the simulated profiler: it recorded shapes and allocations. */
+    /* The profiler's options: it recorded shapes and allocations. */
     tms_out_string(out, "\",\n      \"record_shapes\": 1,\n      \"profile_memory\": 1,\n"
                         "      \"trace_id\": \"");
     tms_out_string(out, text);
@@ -140,7 +140,7 @@ static void process(tms_out *out, int64_t ts_ns, int64_t pid, bool gpu) {
     end_metadata(out);
 }
 
-/* Writes a thread or stream; the format distinguishes them only by name. */
+/* Writes a thread or a stream. In the format, only their names differ. */
 static void thread(tms_out *out, int64_t ts_ns, const tms_placement *placement, tms_track track) {
     bool gpu = tms_track_gpu(track);
     int64_t pid = placement->pid[track];
@@ -174,7 +174,7 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
             thread(out, begin_ns, placement, (tms_track)i);
         }
     }
-    /* The profiler's own span has strings instead of numeric ids, which readers must accept. */
+    /* The profiler's own span has strings instead of numeric ids. Readers must accept this. */
     tms_out_string(out, "  {\n    \"ph\": \"X\", \"cat\": \"Trace\", \"ts\": ");
     tms_out_us(out, begin_ns);
     tms_out_string(out, ", \"dur\": ");
@@ -192,11 +192,11 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
     tms_out_us(out, begin_ns);
     tms_out_string(out, "\n  },\n  {\n    \"name\": \"Record Window End\", \"ph\": \"i\", "
                         "\"s\": \"g\",\n    \"pid\": \"\", \"tid\": \"\", \"ts\": ");
-    /* The profiler takes a while to collect the records after the last step: 20 ms here. */
+    /* Collecting the records after the last step takes the profiler a while: 20 ms here. */
     tms_out_us(out, end_ns + 20000000);
     tms_out_string(out, "\n  }\n  ],\n  \"traceName\": \"");
     tms_out_string(out, name);
     tms_out_string(out, "\"\n}");
-    /* The three events are the span, "Iteration Start" and "Record Window End". */
+    /* the span, "Iteration Start" and "Record Window End" */
     return 3;
 }

@@ -1,4 +1,4 @@
-/* The parts of a Kineto trace before and after its events. */
+/* What a Kineto trace has before and after its events. */
 #ifndef TMERGE_SYNTH_KINETO_FRAME_H
 #define TMERGE_SYNTH_KINETO_FRAME_H
 
@@ -15,15 +15,12 @@ typedef struct tms_window {
     int64_t end_ns;
 } tms_window;
 
-/* Writes the job's description up to the opening bracket of the events. */
+/* Writes everything up to the opening bracket of the events. */
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement);
 
-/**
- * Writes the metadata events, the profiler's span and marks, and closes the file.
- *
- * @param name  of the trace
- * @return      the number of duration and instant events among them
- */
+/** Writes the metadata events, the profiler's span and marks, and the closing brackets.
+ * @param name the trace's own file name
+ * @return the number of duration and instant events written */
 int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
                           tms_window window, const char *name);
 

@@ -1,5 +1,5 @@
-/* Makes the constant texts of a file. It runs once per file, so it may use printf and memory
- * streams; the writing loop copies the result. */
+/* Makes the constant texts of a file, once per file, so it may use printf and memory streams. The
+ * writing loop only copies them. */
 #include "kineto_texts.h"
 
 #include <stdint.h>
@@ -10,29 +10,28 @@
 /* Streaming multiprocessors of the card in the header. */
 #define DEVICE_SMS 132
 
-/* Torch lists this many members of a group and then writes "...". */
+/* Torch lists this many members of a group, then "...". */
 #define LISTED_RANKS 30
 
-/* Address and size of the memory that torch's caching allocator has reserved; the values are
- * arbitrary. */
+/* Address and size of the memory that torch's caching allocator has reserved: arbitrary. */
 #define HEAP_ADDRESS 139926520725504LL
-#define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, as in a job that uses it well */
+#define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, a usual value */
 
-/* Inputs of the functions that make the texts of one file. */
+/* What determines the texts of a file. */
 typedef struct maker {
     tms_kineto_texts *texts;
     const tms_groups *groups;
     const tms_placement *placement;
 } maker;
 
-/* Closes a memory stream; false if memory ran out. */
+/* Closes a memory stream. Returns false when out of memory. */
 static bool close_text(FILE *stream) {
     bool good = !ferror(stream);
 
     return fclose(stream) == 0 && good;
 }
 
-/* Makes the members shared by NCCL kernels and record_param_comms, from the group on. */
+/* Makes the members that NCCL kernels and record_param_comms have in common, from the group on. */
 static bool make_group(const maker *m, tms_role role) {
     const tms_channel *channel = tms_groups_channel(m->groups, m->placement, role);
     int64_t ranks;
@@ -59,12 +58,12 @@ static bool make_group(const maker *m, tms_role role) {
     return close_text(stream);
 }
 
-/* Writes a kernel's launch members, which are constant per kind. */
+/* Writes a kernel's launch members, which its kind determines. */
 static void print_launch(FILE *stream, const tms_launch *launch) {
     const int *grid = launch->grid;
     const int *block = launch->block;
     double blocks = (double)grid[0] * grid[1] * grid[2] / DEVICE_SMS;
-    /* A block gets whole warps of 32 threads. */
+    /* A block takes whole warps of 32 threads. */
     int block_warps = (block[0] * block[1] * block[2] + 31) / 32;
 
     fprintf(stream,
@@ -76,16 +75,16 @@ static void print_launch(FILE *stream, const tms_launch *launch) {
             grid[2], block[0], block[1], block[2], launch->occupancy);
 }
 
-/* Writes the place of GPU work, up to its correlation. */
+/* Writes where GPU work ran, up to the correlation. */
 static void print_place(FILE *stream, const tms_placement *placement, tms_track track) {
     fprintf(stream, "\"device\": %lld, \"context\": 1,      \"stream\": %lld, \"correlation\": ",
             (long long)placement->device, (long long)placement->tid[track]);
 }
 
 /* Writes the part between the External id and the event's own number. The runs of blanks are
- * Kineto's: it indents each member it appends. */
+ * Kineto's, which indents each member that it appends. */
 static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info, tms_track track) {
-    /* Each case ends with the name of a member; its value, a number, comes from the event. */
+    /* Each case ends with the name of a member. Its value is a number of the event. */
     switch (info->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:
@@ -115,7 +114,7 @@ static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info
     }
 }
 
-/* Writes the part after the event's own numbers. */
+/* Writes the part after the event's numbers. */
 static void print_tail(FILE *stream, tms_kind kind) {
     const tms_kind_info *info = tms_kind_get(kind);
 
@@ -124,13 +123,13 @@ static void print_tail(FILE *stream, tms_kind kind) {
     } else if (info->shape == TMS_SHAPE_INSTANT) {
         fprintf(stream, ", \"Total Reserved\": %lld", RESERVED_BYTES);
     }
-    /* The arguments differ between collectives: the writer adds them. */
+    /* The arguments of collectives differ; the writer adds them. */
     if (kind != TMS_OP_COMMS && info->shape != TMS_SHAPE_COMM) {
         fprintf(stream, "\n    }\n  },\n");
     }
 }
 
-/* Returns the length written since the last mark. */
+/* Returns the length written since the previous mark. */
 static size_t mark(FILE *stream, size_t *before) {
     long at = ftell(stream);
     size_t length = at < 0 ? 0 : (size_t)at - *before;
@@ -139,7 +138,7 @@ static size_t mark(FILE *stream, size_t *before) {
     return length;
 }
 
-/* Prints all parts into one string and records their lengths. */
+/* Prints all parts into one string, and records their lengths. */
 static bool make_text(const maker *m, tms_kind kind, tms_track track) {
     const tms_kind_info *info = tms_kind_get(kind);
     tms_kineto_text *made = &m->texts->of[kind][track];
@@ -167,8 +166,8 @@ static bool make_text(const maker *m, tms_kind kind, tms_track track) {
     return close_text(stream);
 }
 
-/* Whether a kind can be on a track. Most pairs are impossible, and their texts would be most of the
- * work for a small file. */
+/* Returns whether a kind can be on a track. Texts of impossible pairs would be most of the work for
+ * a small file. */
 static bool possible(const maker *m, tms_kind kind, tms_track track) {
     bool gpu = false;
 

@@ -1,5 +1,5 @@
-/* The constant text around the numbers of each kind of event, made once per file, so that writing
- * an event is only a few copies. */
+/* The constant text around the numbers of each kind of event. It is made once per file, so that
+ * writing an event takes only a few copies. */
 #ifndef TMERGE_SYNTH_KINETO_TEXTS_H
 #define TMERGE_SYNTH_KINETO_TEXTS_H
 
@@ -29,11 +29,9 @@ typedef struct tms_kineto_texts {
                                     none */
 } tms_kineto_texts;
 
-/**
- * Makes the texts of one rank's file.
- * @param texts  must be zeroed; free it whatever the result
- * @return       false if out of memory
- */
+/** Makes the texts of a rank's file.
+ * @param texts zeroed; free it also after a failure
+ * @return false when out of memory */
 bool tms_kineto_texts_make(tms_kineto_texts *texts, const tms_groups *groups,
                            const tms_placement *placement);
 

@@ -1,5 +1,4 @@
-/* Columns, their types and order are from exports of schema 3.25; those of TARGET_INFO_GPU from
- * 3.13. */
+/* Columns, types and order are from exports of schema 3.25, except TARGET_INFO_GPU: schema 3.13. */
 #include "nsys_db.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 
 #include <sqlite3.h>
 
-/* The first columns of all GPU work, and column lists shared by several tables. */
+/* The first columns of all GPU work, and lists of columns that several tables share. */
 #define TIMES "start INTEGER NOT NULL, end INTEGER NOT NULL, "
 #define PLACE                                                                                      \
     TIMES "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "        \
@@ -19,7 +18,7 @@
 #define WRITTEN_RANGE "start, end, eventClass, globalTid, nameId"
 #define WRITTEN_PLACE "start, end, deviceId, contextId, streamId, correlationId, globalPid, "
 
-/* A table: its columns, and those that rows set; the others are NULL. */
+/* A table: its columns, and those that its rows set. The others are NULL. */
 static const struct table {
     const char *name;
     const char *columns;
@@ -206,7 +205,7 @@ struct tms_db {
     int n_written[TMS_TABLE_COUNT]; /* number of cells in a row */
 };
 
-/* Keeps only the first failure, which is the cause. */
+/* Keeps only the first failure, which may cause others. */
 static bool note(tms_db *db, int code) {
     if (db->code == SQLITE_OK && code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW) {
         db->code = code;
@@ -251,7 +250,7 @@ static void create(tms_db *db, tms_table table) {
     db->n_written[table] = n;
 }
 
-/* Frees everything but the file. */
+/* Frees everything except the file. */
 static void destroy(tms_db *db) {
     for (int i = 0; i < TMS_TABLE_COUNT; i++) {
         (void)sqlite3_finalize(db->insert[i]);
@@ -284,8 +283,8 @@ tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err)
     (void)unlink(made->temporary);
     (void)note(made, sqlite3_open_v2(made->temporary, &made->handle,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL));
-    /* If writing fails, the file is removed, so rollback and protection against power loss are not
-     * needed. */
+    /* A file is removed if writing it fails, so it needs neither rollback nor protection against
+     * power loss. */
     run(made, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     for (int i = 0; i < (host ? TMS_TABLE_COUNT : TMS_TABLE_OS_RUNTIME); i++) {
         create(made, (tms_table)i);
@@ -299,8 +298,7 @@ tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err)
     return TMS_OK;
 }
 
-/* Binds a cell. Bytes and text are borrowed until the statement is reset, before the caller
- * returns. */
+/* Binds a cell. Bytes and text are borrowed until the statement is reset, which the caller does. */
 static int bind(sqlite3_stmt *statement, int i, const tms_cell *cell) {
     if (cell->null) {
         return sqlite3_bind_null(statement, i);

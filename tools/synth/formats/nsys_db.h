@@ -1,4 +1,4 @@
-/* An SQLite file being written: the tables of an Nsight Systems export, and their rows. */
+/* An SQLite file being written: the tables of an Nsight Systems export. */
 #ifndef TMERGE_SYNTH_NSYS_DB_H
 #define TMERGE_SYNTH_NSYS_DB_H
 
@@ -8,7 +8,7 @@
 
 #include "synth/base/error.h"
 
-/* The tables that rows are written to; nsys_db.c has their columns. */
+/* The tables with rows; nsys_db.c has their columns. */
 typedef enum tms_table {
     TMS_TABLE_STRING,
     TMS_TABLE_THREAD_NAME,
@@ -30,8 +30,7 @@ typedef enum tms_table {
     TMS_TABLE_DIAGNOSTIC,
     TMS_TABLE_CAPTURE,
     TMS_TABLE_EXPORT,
-    TMS_TABLE_OS_RUNTIME, /* this table and those below exist only if write_nsys_host.c writes
-                             rows */
+    TMS_TABLE_OS_RUNTIME, /* the tables from here on exist only if write_nsys_host.c writes rows */
     TMS_TABLE_SCHEDULING,
     TMS_TABLE_CUDNN,
     TMS_TABLE_CUBLAS,
@@ -48,7 +47,7 @@ typedef enum tms_table {
     TMS_TABLE_COUNT
 } tms_table;
 
-/* The value of one column: an integer, text, bytes, or NULL. */
+/* A cell: an integer, text, bytes, or NULL. */
 typedef struct tms_cell {
     int64_t number;
     const void *data; /* text or bytes; borrowed until the row is written */
@@ -56,7 +55,7 @@ typedef struct tms_cell {
     bool null;
 } tms_cell;
 
-/* These make the value of a column, so that a row can be written as a list. */
+/* These make a cell, so that a row can be written as a list. */
 #define TMS_INT(value) ((tms_cell){.number = (value)})
 #define TMS_TEXT(text) ((tms_cell){.data = (text)})
 #define TMS_BYTES(bytes, length) ((tms_cell){.data = (bytes), .size = (length)})
@@ -74,8 +73,8 @@ typedef struct tms_db tms_db;
  */
 tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err);
 
-/* Appends a row: one cell for each column that the table lists as written. After the first failure,
- * the rest is ignored; tms_db_commit reports the failure. */
+/* Appends a row: a cell for each column that rows of the table set. After a failure, ignores rows;
+ * tms_db_commit reports the failure. */
 void tms_db_row(tms_db *db, tms_table table, const tms_cell *cells);
 
 /* A row as an array literal: TMS_ROW(db, table, TMS_INT(1), TMS_TEXT("a")). */
@@ -83,11 +82,11 @@ void tms_db_row(tms_db *db, tms_table table, const tms_cell *cells);
 
 bool tms_db_failed(const tms_db *db);
 
-/* Completes the file under its final name and always frees the db; leaves no file after a failure.
- * TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
+/* Gives the file its final name and frees the db. After a failure there is no file, and the db is
+ * freed, too. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
 tms_status tms_db_commit(tms_db *db, tms_error *err);
 
-/* Removes the temporary file and frees the db; accepts NULL. */
+/* Removes the temporary file and frees the db, which may be NULL. */
 void tms_db_abandon(tms_db *db);
 
 #endif

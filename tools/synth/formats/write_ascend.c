@@ -1,5 +1,5 @@
-/* Writes a rank like torch_npu's profiler for an Ascend NPU: one JSON array of events, whose times
- * are strings, with the vendor's own overlap tracks.
+/* Writes a rank like torch_npu's profiler of an Ascend NPU: a JSON array of events with times as
+ * strings, and with the vendor's own overlap tracks.
  *
  * Starts and ends equal those of the Kineto format when rounded to nanoseconds: lengths of device
  * events differ by up to 499 ps. Everything this profiler does not record is omitted: launch
@@ -16,7 +16,7 @@
 #include "synth/base/text_out.h"
 #include "writer.h"
 
-/* Processes of a rank other than Python's, by index in the profiler's list. */
+/* Processes of a rank besides Python's, by index in the profiler's list. */
 typedef enum process {
     PYTHON = -1,
     CANN = 7,
@@ -36,7 +36,7 @@ static const char *const lane_names[LANE_COUNT] = {"Computing", "Communication",
 #define US "%" PRId64 ".%03d"
 #define AS_US(ns) (ns) / 1000, (int)((ns) % 1000)
 
-/* The start of an operator; the array is indexed by External id. */
+/* The start of an operator. The array of starts is indexed by External id. */
 typedef struct start {
     int64_t begin_ns;
     int64_t tid;
@@ -133,7 +133,7 @@ __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char
     tms_out_string(&file->out, text);
 }
 
-/* Returns the number of a process of the trace. The profiler derives it from that of the Python
+/* Returns the number of a process in the trace, which the profiler derives from that of the Python
  * process. */
 static int64_t pid_of(const ascend *file, process of) {
     int64_t pid = file->placement.pid[TMS_TRACK_HOST];
@@ -148,7 +148,7 @@ static void print_event(ascend *file, const char *ph, process of, int64_t tid) {
     file->began = true;
 }
 
-/* Writes an event with a length, which has up to six decimals. */
+/* Writes an event with a length of up to six decimals. */
 static void print_span(ascend *file, process of, int64_t tid, const char *name, int64_t begin_ns,
                        int64_t length_ps) {
     print_event(file, "X", of, tid);
@@ -160,14 +160,14 @@ static void print_span(ascend *file, process of, int64_t tid, const char *name, 
     file->writer.count++;
 }
 
-/* Writes an arrow's start ("s") or end ("f"); ids are strings, because real ones exceed 64 bits. */
+/* Writes an arrow's start ("s") or end ("f"). Ids are strings, because real ones exceed 64 bits. */
 static void print_arrow(ascend *file, const char *ph, const char *what, process of, int64_t tid,
                         int64_t ts_ns) {
     print_event(file, ph, of, tid);
     print(file, ", \"bp\": \"e\", %s, \"ts\": \"" US "\"}", what, AS_US(ts_ns));
 }
 
-/* Makes the JSON members that both ends of an arrow, from a call to its device event, share. */
+/* Makes the JSON members of both ends of an arrow from a call to its device event. */
 static void name_launch(char text[160], int64_t correlation, bool collective) {
     char id[32];
 
@@ -198,7 +198,7 @@ static void print_list(ascend *file, const char *args, const char *name) {
     print(file, "\"");
 }
 
-/* Writes operators, steps and other ranges, which the format does not distinguish. */
+/* Writes an operator, a step or another range: the format does not distinguish them. */
 static void write_range(ascend *file, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     start begins = {event->begin_ns, file->placement.tid[event->track]};
@@ -292,7 +292,7 @@ static void print_task(ascend *file, const tms_event *event, const char *name, c
           type, stream, event->correlation & 65535, event->correlation);
 }
 
-/* Returns the length of a device event [ps]; a nonzero one is up to 499 ps off. */
+/* Returns the length of a device event [ps]. If it is not 0, it is up to 499 ps off. */
 static int64_t length_ps(const tms_event *event) {
     return event->duration_ns * 1000 + (event->duration_ns > 0 ? event->begin_ns % 999 - 499 : 0);
 }
@@ -343,11 +343,11 @@ static void write_collective(ascend *file, const tms_events *events, const tms_e
     int64_t lane = 2 * (int64_t)comm->role;
     char name[96];
 
-    /* For these two, the profiler records the number of elements of one rank. */
+    /* For these two, the profiler records one rank's number of elements. */
     if (comm->what == TMS_ALL_GATHER || comm->what == TMS_REDUCE_SCATTER) {
         count /= channel->ranks.size;
     }
-    /* The three digits stand for a hash. They are different for up to 1000 groups. */
+    /* The three digits are in place of a hash; they differ for up to 1000 groups. */
     (void)snprintf(name, sizeof name, "hcom_%s__%03d_%" PRId64 "_1", names[comm->what],
                    (int)((channel - groups->channels) * 387 + 586) % 1000,
                    (events->step - file->first_step) * channel->n_instances + comm->index);
@@ -415,7 +415,7 @@ static int compare_edges(const void *a, const void *b) {
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Writes the vendor's overlap tracks, by a sweep over all starts and ends. */
+/* Writes the vendor's overlap tracks: a sweep over all starts and ends. */
 static void write_lanes(ascend *file) {
     edge *edges = (edge *)(void *)file->edges.data;
     size_t n = file->edges.size / sizeof *edges;
@@ -495,8 +495,7 @@ static void end(tms_writer *writer, int64_t begin_ns, int64_t end_ns) {
     int64_t n = writer->count;
 
     write_names(file);
-    /* Two values of a counter. One is written as a string, because both forms occur in real
-     * files. */
+    /* Two values of a counter, one of them as a string: real files have both forms. */
     print_event(file, "C", FREQUENCY, 0);
     print(file, ", \"name\": \"AI Core Freq\", \"ts\": \"" US "\", \"args\": {\"MHz\": 1800}}",
           AS_US(begin_ns));
@@ -513,7 +512,7 @@ static bool failed(const tms_writer *writer) {
     return tms_sink_failed(((const ascend *)writer)->sink);
 }
 
-/* Writes the file with the rank, beside the folder of the trace. */
+/* Writes the file that states the rank, beside the trace's folder. */
 static tms_status write_info(const ascend *file, tms_error *err) {
     tms_sink *sink;
     tms_status status;

@@ -1,5 +1,5 @@
-/* Writes events: constant text from kineto_texts.c with numbers in between. This is the program's
- * inner loop; it formats no text that can be made once per file. */
+/* Writes events: constant text from kineto_texts.c, and numbers in between. This is the program's
+ * inner loop: text that can be made once per file is not formatted here. */
 #include "write_kineto.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64
     return TMS_OK;
 }
 
-/* Writes the start or the end of the flow arrow of the event just written. */
+/* Writes the start or end of the arrow of the event just written. */
 static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kind_info *info) {
     tms_out *out = kineto->out;
     bool op = info->shape == TMS_SHAPE_OP;
@@ -55,8 +55,8 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     LITERAL(out, "  {\n    \"ph\": \"");
     tms_out_text(out, info->flow == TMS_FLOW_OUT ? "s" : "f", 1);
     LITERAL(out, "\", \"id\": ");
-    /* Kineto repeats the event's place and time to the digit, because viewers look for the event at
-     * that point. The id is an operator's sequence number, or a launch's correlation. */
+    /* Kineto repeats the event's place and time exactly, because viewers look for the event there.
+     * The id is an operator's sequence number or a launch's correlation. */
     tms_out_int(out, op ? event->value : event->correlation);
     LITERAL(out, ", \"pid\": ");
     tms_out_int(out, kineto->placement.pid[event->track]);
@@ -76,8 +76,8 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     LITERAL(out, "\n  },\n");
 }
 
-/* Writes bytes, and bytes per nanosecond (GB/s) with six decimals. Integer and fraction are
- * separate: a double would print the same at ten times the cost. */
+/* Writes bytes, and bytes per nanosecond (GB/s) with six decimals. Formats integer and fraction
+ * separately: a double would print the same and take ten times as long. */
 static void write_copy(tms_out *out, const tms_event *event) {
     int64_t micro = event->value * 1000000 / event->duration_ns;
     char fraction[7] = {'.'};
@@ -92,7 +92,7 @@ static void write_copy(tms_out *out, const tms_event *event) {
     tms_out_text(out, fraction, sizeof fraction);
 }
 
-/* Writes the main number of an event's arguments, and related members. */
+/* Writes the main number of an event's arguments and the members that go with it. */
 static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape shape) {
     tms_out *out = kineto->out;
 
@@ -104,8 +104,8 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
             LITERAL(out, ", \"Sequence number\": ");
             tms_out_int(out, event->value);
             LITERAL(out, ", \"Fwd thread id\": ");
-            /* Torch numbers threads, with 0 for forward operators; operators on the backward thread
-             * have the Python thread's number, 1. */
+            /* Torch's number of the thread: 0 for forward operators; operators on the backward
+             * thread have the Python thread's number, 1. */
             tms_out_int(out, event->track == TMS_TRACK_AUTOGRAD);
         }
         break;
@@ -140,7 +140,7 @@ static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_int(out, value);
 }
 
-/* Returns the id, equal on all members: a hash of the group's name and ranks, and of the sequence
+/* Returns the id, which all members share: a hash of the group's name and ranks and of the sequence
  * number. */
 static uint64_t comms_id(const tms_channel *channel, const tms_comm *comm) {
     bool message = comm->what == TMS_SEND || comm->what == TMS_RECV;
@@ -153,7 +153,7 @@ static uint64_t comms_id(const tms_channel *channel, const tms_comm *comm) {
     return tms_splitmix64(&state);
 }
 
-/* Writes the ids of a collective that traces have only since 2026. */
+/* Writes the ids of a collective, which traces have only since 2026. */
 static void write_identity(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
     tms_out *out = kineto->out;
 
@@ -170,7 +170,7 @@ static void write_identity(tms_kineto *kineto, const tms_channel *channel, const
     }
 }
 
-/* Writes the profiler's attributes of a collective, for its operator and its kernel. */
+/* Writes the attributes that both the operator and the kernel of a collective have. */
 static void write_collective(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
     tms_out *out = kineto->out;
     const tms_dtype_info *dtype = tms_dtype_get(comm->dtype);
@@ -202,7 +202,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     int64_t rank = message ? comm->peer : kineto->placement.rank;
 
     if (event->kind == TMS_OP_COMMS) {
-        /* Torch records the rank within the group; for a send or receive, the rank of the peer. */
+        /* Torch's rank in the group; for a send or receive, the peer's. */
         member(out, "Rank", tms_ranks_position(&channel->group, rank));
         member(out, "Global rank start", channel->group.start);
         member(out, "Global rank stride", channel->group.stride);
@@ -214,7 +214,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     LITERAL(out, "\n    }\n  },\n");
 }
 
-/* Writes the suffix that some kinds' names have. */
+/* Writes the number at the end of some kinds' names. */
 static void write_name_number(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     tms_number number = tms_kind_get(event->kind)->number;
 
@@ -230,8 +230,8 @@ static void write_name_number(tms_kineto *kineto, const tms_event *event, const 
     }
 }
 
-/* Writes one event and, right after it as in real files, its arrow's end. `comm` is its collective,
- * NULL for most events. */
+/* Writes an event, then its arrow's end, as in real files. `comm` is its collective; NULL for most
+ * events. */
 static void write_event(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     const tms_kineto_text *text = &kineto->texts.of[event->kind][event->track];
@@ -257,7 +257,7 @@ static void write_event(tms_kineto *kineto, const tms_event *event, const tms_co
     if (event->external_id != 0) {
         LITERAL(out, "\"External id\": ");
         tms_out_int(out, event->external_id);
-        /* A GPU annotation has no further argument. */
+        /* A GPU annotation has no more arguments. */
         tms_out_text(out, ",", wider_ns != 0 ? 0 : 1);
     }
     tms_out_text(out, p, text->middle);

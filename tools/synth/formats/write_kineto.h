@@ -1,4 +1,4 @@
-/* Writes one rank's trace like the PyTorch profiler (Kineto, 2025), including the byte layout. */
+/* Writes a rank's trace like the PyTorch profiler (Kineto, 2025), with the same layout of bytes. */
 #ifndef TMERGE_SYNTH_WRITE_KINETO_H
 #define TMERGE_SYNTH_WRITE_KINETO_H
 
@@ -14,14 +14,11 @@
 
 typedef struct tms_kineto tms_kineto;
 
-/**
- * Starts a trace: writes everything before its list of events.
+/** Starts a trace: writes everything before its list of events.
  *
- * @param groups  kept by reference until tms_kineto_end, as is its configuration
- * @param out     kept by reference until tms_kineto_end
+ * @param groups must live until tms_kineto_end, as must its configuration and @p out
  * @param kineto  set only on TMS_OK; free with tms_kineto_free
- * @return        TMS_OK; TMS_ERR_FAULT out of memory
- */
+ * @return        TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64_t rank,
                             tms_out *out, tms_error *err);
 
@@ -40,10 +37,10 @@ void tms_kineto_events(tms_kineto *kineto, const tms_events *events, tms_section
  */
 void tms_kineto_end(tms_kineto *kineto, int64_t begin_ns, int64_t end_ns, const char *name);
 
-/* Returns the number of duration and instant events so far, which a reader must count. */
+/* Returns the number of duration and instant events written so far. */
 int64_t tms_kineto_count(const tms_kineto *kineto);
 
-/* Frees a trace; accepts NULL. */
+/* Frees a trace, which may be NULL. */
 void tms_kineto_free(tms_kineto *kineto);
 
 #endif

@@ -18,7 +18,7 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Stream of random numbers for the session, used in place of a step number. injected_faults.c,
+/* Stream of random numbers for the session, instead of a step number. injected_faults.c,
  * simulated_rank.c and kineto_frame.c have others. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
@@ -35,14 +35,14 @@ enum {
     SYNC_CONTEXT = 4
 };
 
-/* CUPTI's value that stands for no event, or for no stream. */
+/* CUPTI's value for no event or no stream. */
 #define NONE 4294967295
 
 /* Ids of strings, arbitrary but not indices. Each kind has a full and a short name. */
 enum { STRING_THREADS = 40, STRING_NCCL = 50, STRING_FULL = 1000, STRING_SHORT = 2000 };
 
-/* Margin of an NCCL call inside torch's annotation, around the launch: opening and closing an
- * annotation each take at least this long (see cpu.c). */
+/* Time between an annotation of torch and the NCCL call in it, at either end: opening and closing
+ * an annotation each take at least this long (see cpu.c). */
 #define NCCL_MARGIN_NS 200
 
 typedef struct nsys {
@@ -56,8 +56,8 @@ typedef struct nsys {
     bool communicates; /* the rank's communicators have been created */
 } nsys;
 
-/* Returns the version of the CUDA interface that Nsight appends to the name of a call, such as
- * "_v7000". */
+/* Returns the version of the CUDA interface that Nsight appends to a call's name, such as "_v7000".
+ */
 static const char *runtime_version(tms_kind kind) {
     switch (kind) {
     case TMS_RT_LAUNCH:
@@ -133,8 +133,8 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     }
     made->writer.format = &tms_format_nsys;
     made->plan = plan;
-    /* Each session starts at a different time, one to two seconds before the job, so that files can
-     * be aligned only by their epochs. */
+    /* Each session starts at another time, one to two seconds before the job, so that files can be
+     * aligned only by their epochs. */
     made->session = (tms_nsys_session){
         .rank = rank,
         .host = placement.host,
@@ -197,9 +197,8 @@ static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_
     file->writer.count++;
 }
 
-/* Writes the creation of communicators, within the 500 ns of opening the first annotation in a
- * step: so a rank starts with the same event as in the Kineto format, and no additional time is
- * covered. */
+/* Writes the creation of communicators, in the 500 ns in which a step's first annotation opens. So
+ * a rank starts with the same event as in the Kineto format, and no more time is covered. */
 static void write_communicators(nsys *file, int64_t begin_ns) {
     const tms_groups *groups = &file->plan->groups;
 
@@ -265,7 +264,7 @@ static void write_operator(nsys *file, const tms_event *event) {
     write_range(file, event, text);
 }
 
-/* Writes a call; one that waits for the GPU also gets a synchronisation. */
+/* Writes a call. If it waits for the GPU, also writes a synchronisation. */
 static void write_runtime(nsys *file, const tms_event *event) {
     int64_t begin_ns = since(file, event->begin_ns);
     int64_t end_ns = begin_ns + event->duration_ns;
@@ -295,8 +294,8 @@ static void write_runtime(nsys *file, const tms_event *event) {
 
 static void write_kernel(nsys *file, const tms_event *event) {
     const tms_launch *launch = &tms_kind_get(event->kind)->launch;
-    /* Kineto has only the sum of fixed and dynamic shared memory. It is split here: more than 48
-     * KiB per block can only be dynamic. */
+    /* Kineto has only the sum of fixed and dynamic shared memory. A block's part over 48 KiB can
+     * only be dynamic. */
     int64_t fixed = launch->shared_bytes % 1024;
 
     TMS_ROW(file->db, TMS_TABLE_KERNEL, PLACE(file, event), TMS_INT(STRING_FULL + event->kind),

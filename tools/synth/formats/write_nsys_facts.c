@@ -1,5 +1,4 @@
-/* Values that matter to a reader are from real exports; the card is the one in the Kineto format
- * (see kineto_frame.c). */
+/* Values that matter to a reader are from real exports. The card is that of kineto_frame.c. */
 #include "write_nsys_facts.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define DAY_NS (86400 * SECOND_NS)
 
-/* A value that no reader may show: tests search for it in everything made from the file. */
+/* A secret that no reader may show: tests search for it in all output made from the file. */
 #define SECRET "not-a-real-secret"
 
 /* Nsight's numbers of properties. */
@@ -21,7 +20,7 @@ typedef struct variable {
     char value[64];
 } variable;
 
-/* Returns the monotonic clock, which counts from boot: hosts booted on different days. */
+/* Returns the monotonic clock, which counts from boot. Hosts were booted on different days. */
 static int64_t uptime_ns(const tms_nsys_session *session) {
     return session->begin_ns - (TMS_EPOCH_NS - (10 + session->host % 1000) * DAY_NS);
 }
@@ -37,7 +36,7 @@ static void session_facts(tms_db *db, const tms_nsys_session *session) {
             TMS_INT(uptime_ns(session)));
 }
 
-/* Writes a variable to both places with the environment; returns the end of the list. */
+/* Writes a variable to both places that have the environment. Returns the end of the list. */
 static char *write_variable(tms_db *db, const variable *entry, char *list) {
     char text[128];
 
@@ -58,7 +57,8 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
         {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* its name begins like RANK, which is read */
         {"CUDA_HOME", "/usr/local/cuda"},
     };
-    /* The environment of a launcher of several ranks has none of the three variables of a rank. */
+    /* If a file has several ranks, its environment is that of their launcher, without the three
+     * variables of a rank. */
     bool one = config->ranks_per_file == 1;
     char list[sizeof entries / sizeof entries[0] * 128];
     char *end = list;
@@ -76,7 +76,7 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
             TMS_TEXT("DeviceEnvironment"), TMS_INT(ENVIRONMENT), TMS_TEXT(list));
 }
 
-/* Makes a GPU's UUID. Any one will do if it is the same in each run. */
+/* Makes a GPU's UUID, the same in each run. */
 static void gpu_uuid(char text[64], int64_t host, int64_t device) {
     (void)snprintf(text, 64, "5eed0000-0000-4000-8000-%06llx%06llx", (unsigned long long)host,
                    (unsigned long long)device);
@@ -119,7 +119,7 @@ static void options(tms_db *db, const tms_config *config) {
         {"EXPORT_SCHEMA_VERSION_MICRO", "0"},
         {"EXPORT_PLATFORM", "linux-desktop"},
         {"EXPORT_ARCH", "x64"},
-        /* This need not be the recorded host, because an export can be made on any machine. */
+        /* The exporting machine need not be the recorded host. */
         {"EXPORT_HOST", "workstation"},
         {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},
         {"EXPORT_PARAM_LAZY", "true"},
@@ -152,7 +152,7 @@ void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_s
     /* Every export also has processes without a rank. */
     TMS_ROW(db, TMS_TABLE_PROCESS, TMS_INT(tms_nsys_process(1)), TMS_INT(1), TMS_TEXT("systemd"));
     TMS_ROW(db, TMS_TABLE_PROCESS, TMS_INT(tms_nsys_process(900)), TMS_INT(900), TMS_TEXT("nsys"));
-    /* Severity 1 is information; the time is before the session, as in real exports. */
+    /* Severity 1 is information. The time is before the session, as in real exports. */
     TMS_ROW(db, TMS_TABLE_DIAGNOSTIC, TMS_INT(-55592340), TMS_INT(2), TMS_INT(1), TMS_INT(1),
             TMS_TEXT("Profiling has started."));
 }
@@ -188,7 +188,7 @@ void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placeme
 void tms_nsys_end_facts(tms_db *db, const tms_nsys_session *session) {
     int64_t duration_ns = session->end_ns - session->begin_ns;
 
-    /* This table counts by the monotonic clock; it is not an offset for events. */
+    /* This table counts by the monotonic clock. It is no offset for events. */
     TMS_ROW(db, TMS_TABLE_ANALYSIS, TMS_INT(TMS_NSYS_MACHINE), TMS_INT(duration_ns),
             TMS_INT(uptime_ns(session)), TMS_INT(uptime_ns(session) + duration_ns));
 }

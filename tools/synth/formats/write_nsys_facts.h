@@ -19,7 +19,7 @@ static inline int64_t tms_nsys_thread(int64_t pid, int64_t tid) {
     return tms_nsys_process(pid) | tid;
 }
 
-/* A file, which has ranks of one host. */
+/* A file, with ranks of one host. */
 typedef struct tms_nsys_session {
     int64_t rank;     /* the first rank in the file */
     int64_t host;     /* host of all ranks of the file */
@@ -27,8 +27,8 @@ typedef struct tms_nsys_session {
     int64_t end_ns;   /* end of the last rank's recording [recorded ns since the epoch] */
 } tms_nsys_session;
 
-/* Writes the facts known at the start: the session's, host's and exporter's, and the environment
- * with its secrets, which is a launcher's if a file has several ranks. */
+/* Writes what is known at the start: session, host, exporter, and the environment with its secrets.
+ * If the file has several ranks, the environment is their launcher's. */
 void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_session *session);
 
 /* Writes a rank's process, threads, devices and streams.
@@ -36,7 +36,7 @@ void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_s
 void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placement *placement,
                          const int64_t thread_names[2]);
 
-/* Writes the facts known at the end. */
+/* Writes what is known at the end. */
 void tms_nsys_end_facts(tms_db *db, const tms_nsys_session *session);
 
 #endif

@@ -1,8 +1,7 @@
 #include "write_nsys_host.h"
 
-/* First id of strings, from which on write_nsys.c has none up to 1000; rows of each kind per rank;
- * page size
- * [B]. */
+/* First id of the strings here: write_nsys.c uses none from it up to 1000. Rows of each kind per
+ * rank. Page size [B]. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
 #define UNIFIED_AT INT64_C(0x7f3a12000000) /* address at which managed memory starts */
@@ -23,7 +22,7 @@ static const struct {
 
 enum { N_RANGES = sizeof ranges / sizeof *ranges, STRING_FAULT = STRING_HOST + 2 * N_RANGES };
 
-/* Kinds of memory and copies, and types of metrics, whose lowest byte is the GPU's number. */
+/* Kinds of memory and copies. Types of metrics; their lowest byte is the GPU's number. */
 enum { PINNED = 1, DEVICE = 2, MANAGED = 4, UNIFIED_IN = 11, UNIFIED_OUT = 12, METRICS = 256 };
 
 static const char *const gpu_metrics[] = {"SMs Active [Throughput %]", "DRAM Read [Throughput %]"};
@@ -39,7 +38,7 @@ void tms_nsys_host_names(tms_db *db) {
             TMS_TEXT("Bytes that the port has sent"), TMS_TEXT("bytes/sec"));
 }
 
-/* Writes one range of each kind, with varying lengths, and the surrounding time on a core. */
+/* Writes a range of each kind, of varying length, and the time on a core around them. */
 static void write_ranges(tms_db *db, int64_t thread, int64_t at_ns, int64_t slot_ns, int row) {
     for (int k = 0; k < N_RANGES; k++) {
         int64_t start_ns = at_ns + k * slot_ns / 20;
@@ -56,8 +55,8 @@ static void write_ranges(tms_db *db, int64_t thread, int64_t at_ns, int64_t slot
             TMS_INT(1), TMS_INT(thread));
 }
 
-/* Allocates blocks of the device and the host in the first half, and releases all but one of each
- * in the second. */
+/* Allocates blocks on the device and the host in the first half. In the second half, releases all
+ * but one of each. */
 static void write_memory(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t process = tms_nsys_process(placement->pid[TMS_TRACK_HOST]);
     bool freed = row >= N_ROWS / 2;
@@ -71,7 +70,7 @@ static void write_memory(tms_db *db, const tms_placement *placement, int64_t at_
     }
 }
 
-/* Writes a fault of the host or the GPU and the migration of the page. */
+/* Writes a page fault of the host or the GPU, and the page's migration. */
 static void write_unified(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t process = tms_nsys_process(placement->pid[TMS_TRACK_HOST]);
     int64_t address = UNIFIED_AT + (int64_t)(row % 5) * 16 * PAGE, faults = 3 + row;
@@ -92,7 +91,7 @@ static void write_unified(tms_db *db, const tms_placement *placement, int64_t at
             TMS_INT(MANAGED), TMS_INT(address), TMS_INT(1));
 }
 
-/* Writes samples of the rank's GPU, and with the host's first rank also of its network card. */
+/* Writes samples of the rank's GPU; for the host's first rank, also of its network card. */
 static void write_metrics(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t type = METRICS + placement->device;
 

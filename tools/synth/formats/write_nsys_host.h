@@ -1,6 +1,6 @@
-/* Optional contents of an Nsight Systems export that a PyTorch job does not need: calls of the OS,
- * scheduling, libraries, memory, page faults, metrics (--host-tables). Follows the documented
- * schema: except for the first two, no public export has such rows. */
+/* What an Nsight Systems export can have besides: calls of the OS, scheduling, libraries, memory,
+ * page faults, metrics (--host-tables). Follows the documented schema; only of the first two are
+ * there rows in public exports. */
 #ifndef TMERGE_SYNTH_WRITE_NSYS_HOST_H
 #define TMERGE_SYNTH_WRITE_NSYS_HOST_H
 

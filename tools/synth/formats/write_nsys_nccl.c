@@ -63,7 +63,7 @@ void tms_nccl_schemas(tms_db *db) {
         while (n < FIELDS_MAX && function->fields[n].name != NULL) {
             const struct field *field = &function->fields[n];
 
-            /* Real exports have NULL for offset 0. */
+            /* As in real exports: NULL for offset 0. */
             TMS_ROW(db, TMS_TABLE_PAYLOAD_ENTRY, TMS_INT(TMS_NCCL_DOMAIN), TMS_INT(schema_id(i)),
                     TMS_INT(n), TMS_INT(field->type), TMS_TEXT(field->name),
                     field->offset != 0 ? TMS_INT(field->offset) : TMS_NULL);
@@ -81,7 +81,7 @@ static void put(uint8_t *bytes, uint64_t value, size_t size) {
     }
 }
 
-/* Writes the header and the communicator in the first field; returns the start of the payload. */
+/* Writes the header, and the communicator in the first field. Returns the start of the payload. */
 static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
                       const tms_channel *channel) {
     uint64_t state = (uint64_t)groups->config->seed << 20 ^ (uint64_t)(channel - groups->channels);
@@ -90,7 +90,7 @@ static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
     put(bytes + 8, (uint64_t)schema_id(function), 4);
     put(bytes + 16, functions[function].bytes, 8);
     put(bytes + 24, HEADER_BYTES, 8);
-    /* A hash that is equal on all members and different for each communicator. */
+    /* A hash that all members share and that differs between communicators. */
     put(bytes + HEADER_BYTES, tms_splitmix64(&state), 8);
     return bytes + HEADER_BYTES;
 }
@@ -106,7 +106,7 @@ size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel
         count /= channel->ranks.size;
     }
     put(payload + 8, (uint64_t)(count * element), 8);
-    /* Reduction and root stay zero: 0 is a sum, and the root is the first rank. */
+    /* Reduction and root stay 0: a sum, and the first rank. */
     if (comm->what == TMS_SEND || comm->what == TMS_RECV) {
         put(payload + 16, (uint64_t)tms_ranks_position(&channel->ranks, comm->peer), 4);
     }

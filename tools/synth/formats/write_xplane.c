@@ -1,5 +1,5 @@
-/* Writes the ranks of a host like the profiler of TensorFlow and JAX: one XSpace, with a plane for
- * each GPU and one for all threads of the host.
+/* Writes the ranks of a host like the profiler of TensorFlow and JAX: an XSpace with a plane for
+ * each GPU and a plane for all threads of the host.
  *
  * Starts and ends equal those of the Kineto format when rounded to nanoseconds: each is written
  * with an error of up to 499 ps. Everything this profiler does not record is omitted: process
@@ -16,8 +16,8 @@
 #include "synth/sim/host_clock.h"
 #include "writer.h"
 
-/* Stream of random numbers of the profile, used in place of a step number. write_nsys.c says who
- * has others. */
+/* Stream of random numbers of the profile, instead of a step number. write_nsys.c lists the others.
+ */
 #define START_STREAM (UINT64_MAX - 4)
 
 /* Field numbers of the messages. */
@@ -74,16 +74,16 @@ static const char *const stat_names[] = {STATS(TEXT)};
 /* Names of events are numbered by kind; a release of memory has a separate one. */
 enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 
-/* The allocator's memory when the recording starts, and the address of all allocations [B]. */
+/* The allocator's memory at the start of the recording, and the address of all allocations [B]. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
 #define HEAP_ADDRESS INT64_C(139926520725504)
 
-/* A line whose events are copies of others. The profiler derives it, and numbers such lines from
- * 0xdeadbeef on, as signed 32-bit numbers. */
+/* A line that the profiler derives: its events are copies. Such lines are numbered from 0xdeadbeef
+ * on, as signed 32-bit numbers. */
 #define DERIVED_ID ((uint64_t)(INT64_C(0xdeadbeef) + 1 - (INT64_C(1) << 32)))
 enum { LINE_DERIVED = TMS_TRACK_COUNT, LINE_COUNT };
 
-/* An event's position in its line; lines are written in order of time. */
+/* Where an event is in its line's bytes. Lines are written in order of time. */
 typedef struct place {
     int64_t begin_ps;
     int64_t end_ps;
@@ -95,7 +95,7 @@ typedef struct line {
     tms_bytes head;   /* encoded fields before the events */
     tms_bytes events; /* encoded events, not yet in order */
     tms_bytes places; /* of place: one per event */
-    int64_t begin_ns; /* origin of its events' times [ns after the profile's start] */
+    int64_t begin_ns; /* its events' times count from here [ns after the profile's start] */
 } line;
 
 typedef struct xplane {
@@ -105,9 +105,9 @@ typedef struct xplane {
     tms_bytes stat;       /* the stat that is being made */
     tms_bytes stats;      /* stats of the event or plane that is being made */
     tms_bytes event;
-    line devices[LINE_COUNT]; /* lines of the current rank's device; those of the host are not
-                                 used */
-    line *threads;            /* [2 * ranks_per_file], owned */
+    line
+        devices[LINE_COUNT]; /* lines of the current rank's device; those for the host are unused */
+    line *threads;           /* [2 * ranks_per_file], owned */
     tms_placement placement;
     int64_t first_rank;
     int64_t begin_ns; /* start and end of the profile [recorded ns since the epoch] */
@@ -199,7 +199,7 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     return TMS_OK;
 }
 
-/* Converts to picoseconds, with an error of up to 499 ps that depends only on the time. */
+/* Converts to picoseconds. Adds an error of up to 499 ps that depends only on the time. */
 static int64_t in_ps(int64_t ns) {
     uint64_t state = (uint64_t)ns;
 
@@ -225,7 +225,7 @@ static void put_event(xplane *file, line *to, uint64_t name, const tms_event *ev
     file->writer.count++;
 }
 
-/* Adds an allocation or release. The profiler's "reserved" is not the allocator's pool. */
+/* Adds an allocation or release. This profiler's "reserved" is not torch's pool. */
 static void put_memory(xplane *file, const tms_event *event) {
     uint64_t bytes = (uint64_t)(event->value < 0 ? -event->value : event->value);
     char allocator[32];
@@ -240,8 +240,8 @@ static void put_memory(xplane *file, const tms_event *event) {
     put_stat(file, STAT_ADDRESS, STAT_INT, (uint64_t)HEAP_ADDRESS);
 }
 
-/* Adds the attributes of an event other than name and times. Launch ids are unique in a file,
- * because a single process launches. */
+/* Adds the attributes of an event besides name and times. Launch ids are unique in the file,
+ * because one process launches. */
 static void put_stats(xplane *file, const tms_event *event) {
     tms_shape shape = tms_kind_get(event->kind)->shape;
     bool pageable = event->kind == TMS_GPU_MEMCPY_PAGEABLE;
@@ -278,7 +278,7 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
         const tms_event *event = &events->items[i];
         bool derived = section == TMS_SECTION_GPU_ANNOTATION;
         bool release = event->kind == TMS_INSTANT_MEMORY && event->value < 0;
-        /* One process drives all devices, so steps are written only for the first rank. */
+        /* One process drives all devices, so only the first rank writes steps. */
         bool again = event->kind == TMS_ANN_STEP && file->placement.rank != file->first_rank;
 
         if (tms_events_section(event->kind, event->track) == section && !again) {
@@ -306,7 +306,7 @@ static void put_name(tms_bytes *plane, unsigned map, uint64_t id, const char *na
     free(entry.data);
 }
 
-/* Adds the constant attributes of a kernel's launch; does nothing for other kinds. */
+/* Adds the attributes of a kernel's launch. Does nothing for other kinds. */
 static void put_launch(tms_bytes *plane, int kind) {
     const tms_launch *launch = &tms_kind_get((tms_kind)kind)->launch;
     int fixed = launch->shared_bytes % 1024; /* as in write_nsys.c */
@@ -352,7 +352,7 @@ static void put_names(tms_bytes *plane, bool gpu) {
     }
 }
 
-/* Compares by start, longer ones first, so that nested events follow their parents. */
+/* Compares by start, then longer ones first, so that nested events follow their parents. */
 static int compare_places(const void *a, const void *b) {
     const place *x = a;
     const place *y = b;
@@ -403,7 +403,7 @@ static void write_plane(xplane *file, const char *name, int64_t id, const line *
     free(plane.data);
 }
 
-/* Writes a device; the card is the one in the Kineto format. */
+/* Writes a device. The card is that of kineto_frame.c. */
 static void write_device(xplane *file, int64_t device, const line *lines, size_t n) {
     char name[40];
 
@@ -437,7 +437,7 @@ static void free_line(line *made) {
     free(made->places.data);
 }
 
-/* Frees everything but the sink. */
+/* Frees everything except the sink. */
 static void destroy(xplane *file) {
     for (int64_t i = 0; i < 2 * file->plan->config->ranks_per_file; i++) {
         free_line(&file->threads[i]);
@@ -452,7 +452,7 @@ static void destroy(xplane *file) {
     free(file);
 }
 
-/* Devices of the host without a rank have planes without lines. */
+/* A device of the host without a rank has a plane without lines. */
 static tms_status commit(tms_writer *writer, tms_error *err) {
     xplane *file = (xplane *)writer;
     const tms_config *config = file->plan->config;

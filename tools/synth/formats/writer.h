@@ -1,4 +1,4 @@
-/* The interface between a simulated job and its files, implemented by every trace format. */
+/* What every trace format implements: how a simulated job writes its files. */
 #ifndef TMERGE_SYNTH_WRITER_H
 #define TMERGE_SYNTH_WRITER_H
 
@@ -15,18 +15,16 @@ typedef struct tms_writer tms_writer;
 typedef struct tms_format {
     const char *ending; /* file name extension, without the point; NULL if name_file is set */
 
-    /* Makes the name, below the job's folder, of the file whose first rank is @p rank; NULL:
+    /* Makes the name, in the job's folder, of the file whose first rank is @p rank. NULL:
      * profile_rank_R.ending. */
     void (*name_file)(char *name, size_t size, const tms_config *config, int64_t rank);
 
-    /**
-     * Opens a file, under a temporary name in the folder of @p path.
+    /** Opens a file, under a temporary name in the folder of @p path.
      *
-     * @param plan    kept by reference until the writer ends
+     * @param plan must outlive the writer
      * @param rank    the first of the file
      * @param writer  set only on TMS_OK; end it with commit or abandon
-     * @return        TMS_OK; TMS_ERR_OUTPUT; TMS_ERR_FAULT
-     */
+     * @return        TMS_OK; TMS_ERR_OUTPUT; TMS_ERR_FAULT */
     tms_status (*open)(tms_writer **writer, const tms_plan *plan, int64_t rank, const char *path,
                        tms_error *err);
 
@@ -41,21 +39,21 @@ typedef struct tms_format {
      * */
     void (*end)(tms_writer *writer, int64_t begin_ns, int64_t end_ns);
 
-    /* Whether a write failed, so that the caller can stop early. */
+    /* Returns whether a write failed, so that the caller can stop early. */
     bool (*failed)(const tms_writer *writer);
 
-    /* Gives the file its final name and always frees the writer; leaves no file after a failure.
-     * TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
+    /* Gives the file its final name and frees the writer. After a failure there is no file, and the
+     * writer is freed, too. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
     tms_status (*commit)(tms_writer *writer, tms_error *err);
 
-    /* Removes the temporary file and frees the writer; accepts NULL. */
+    /* Removes the temporary file and frees the writer, which may be NULL. */
     void (*abandon)(tms_writer *writer);
 } tms_format;
 
-/* A file being written; each format's own struct starts with it. */
+/* A file being written. Each format's own struct starts with it. */
 struct tms_writer {
     const tms_format *format; /* static */
-    int64_t count;            /* events of the current rank that a reader must count */
+    int64_t count;            /* events of the current rank so far that a reader must count */
 };
 
 extern const tms_format tms_format_kineto; /* one rank per file */

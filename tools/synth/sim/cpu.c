@@ -1,17 +1,17 @@
 /* The CPU's side of a step.
  *
- * There are several clocks: the CPU's, which works through its operators and queues kernels ahead,
- * and one per stream, which starts a kernel when it is free and the launch has reached it. The
- * durations are typical of a fast host with an H100: about 5 us for a launch, 1 us from its return
- * to the kernel, 1 us between two queued kernels. All draws come from the rank's own random stream,
- * always in the same order, whether or not the events are kept. Therefore an expression never has
- * two draws: the compiler would choose their order. */
+ * The CPU works through its operators and queues kernels ahead. A stream starts a kernel when it is
+ * free and the launch has reached it. CPU and streams each have a time. The durations are typical
+ * of a fast host with an H100: about 5 us for a launch, 1 us from its return to the kernel, 1 us
+ * between two queued kernels. All draws come from the rank's own random stream, always in the same
+ * order, whether or not the events are kept. Therefore an expression never has two draws: the
+ * compiler would choose their order. */
 #include "cpu.h"
 
 #include "injected_faults.h"
 
-/* Copies over PCIe run at about 20 GB/s, or 20 B/ns, after 1.2 us of setup; from pageable memory at
- * a quarter of that, because the driver copies first. */
+/* Copies over PCIe run at about 20 B/ns (20 GB/s) after 1.2 us of setup. From pageable memory they
+ * take four times as long, because the driver copies first. */
 #define COPY_START_NS 1200
 #define COPY_BYTES_PER_NS 20
 #define PAGEABLE_BYTES_PER_NS 5
@@ -32,7 +32,7 @@ tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value) {
     tms_span result = {.begin_ns = sim->cpu_ns, .parent_id = sim->op_id};
 
     result.event = tms_events_push(sim->events, &event);
-    /* GPU work is linked to the enclosing operator, not to an annotation inside that. */
+    /* GPU work is linked to the operator around it, not to an annotation in that operator. */
     if (tms_kind_get(kind)->shape == TMS_SHAPE_OP) {
         sim->op_id = event.external_id;
     }
@@ -60,8 +60,8 @@ int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_n
     return event.begin_ns;
 }
 
-/* Makes the call that launches a kernel, and returns its start and correlation. A CUDA graph has
- * one call for all kernels; it launches them as fast as separate calls would. */
+/* Makes the call that launches a kernel. Returns its start and correlation. The kernels of a CUDA
+ * graph have one call, and come as fast as after separate calls. */
 static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t *correlation) {
     int64_t begin_ns = sim->graph_ns;
 
@@ -75,7 +75,7 @@ static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t 
     return begin_ns;
 }
 
-/* Queues work on the compute stream, with its launching call. */
+/* Queues work on the compute stream, with the call that launches it. */
 static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t bytes) {
     tms_shape shape = tms_kind_get(kind)->shape;
     tms_kind caller = shape == TMS_SHAPE_MEMCPY   ? TMS_RT_MEMCPY
@@ -87,7 +87,8 @@ static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t byt
 
     event.launch_ns = launch_call(sim, caller, 3500, &event.correlation);
     event.external_id = sim->op_id;
-    /* A launch takes about 1 us to reach an idle GPU; queued kernels follow with a gap. */
+    /* A launch takes about 1 us to reach an idle GPU. Queued kernels follow one another with a gap.
+     */
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
     task.gap_ns = tms_rng_range(&sim->rng, 600, 1400);
     task.index = tms_events_push(sim->events, &event);
@@ -106,8 +107,8 @@ void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
     if (sim->host_ppm == 0) {
         return;
     }
-    /* On a slow host, the next launch is so late that the GPU idles. If launches limit the speed on
-     * any host, each takes a multiple of its time here. */
+    /* On a slow host, the next launch comes so late that the GPU idles. If launches limit the speed
+     * on all hosts, each takes several times as long here. */
     late_ns = tms_scale_ppm(normal_ns, sim->host_ppm) - LAUNCH_NS;
     if (late_ns < tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000)) {
         late_ns = tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000);
@@ -135,7 +136,7 @@ void tms_cpu_allocate(tms_sim *sim, int64_t bytes) {
     (void)tms_events_push(sim->events, &event);
 }
 
-/* Torch numbers collectives per group, but sends and receives per rank and group. */
+/* Torch numbers collectives per group, and sends and receives per rank and group. */
 static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t index) {
     const int64_t *counts = sim->role_count;
     int64_t steps = sim->config->first_step + sim->step;
@@ -146,13 +147,13 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
     if (channel == before || channel == behind) {
         per_step =
             (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
-        /* 1 less, because the current one is already counted. */
+        /* - 1: the current one is already counted */
         index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
     }
     return steps * per_step + index + 1;
 }
 
-/* Adds the rank's participation to the step's list; returns its index, or 0 if out of memory. */
+/* Adds the rank's participation to the step's list. Returns its index; 0 when out of memory. */
 static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
     tms_comm *comm = tms_sim_add_comm(sim);
     const tms_channel *channel = sim->channels[role];
@@ -175,7 +176,7 @@ static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
     return sim->n_comms - 1;
 }
 
-/* Records for the writer the collective of an operator or annotation. */
+/* Notes, for the writer, the collective of an operator or annotation. */
 static void mark(tms_sim *sim, size_t event, size_t index) {
     sim->events->items[event].comm = index + 1;
 }
@@ -191,8 +192,8 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     /* With only data parallelism, the data-parallel group is the whole job. */
     role = sim->channels[role] == NULL ? TMS_ROLE_DATA : role;
     index = add_comm(sim, role, message);
-    /* Torch's order: the operator with the arguments, the dependency between the two streams by an
-     * event, then the launch inside the annotation. */
+    /* In torch's order: the operator with the arguments, the event by which one stream waits for
+     * the other, then the launch inside the annotation. */
     comms = tms_cpu_open(sim, TMS_OP_COMMS, 0);
     mark(sim, comms.event, index);
     part.comms_id = sim->external_id;
@@ -203,7 +204,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     part.annotation_id = sim->external_id;
     part.launch_ns = launch_call(sim, TMS_RT_LAUNCH_EX, 6000, &part.correlation);
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
-    /* NCCL's stream notices the compute stream's event with a delay. */
+    /* NCCL's stream sees the compute stream's event with a delay. */
     task.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
     task.index = index;
     tms_sim_queue(sim, &task);
@@ -240,7 +241,7 @@ void tms_cpu_push_comms(tms_sim *sim) {
                            .kind = info->kernel,
                            .track = tms_role_track(comm->role)};
 
-        /* If a kernel's record is lost, the profiler has no annotation over it either. */
+        /* If a kernel's record is lost, the annotation's copy on the GPU is missing, too. */
         if (tms_injected_lost(sim->config, sim->step, comm->part)) {
             continue;
         }
@@ -251,8 +252,8 @@ void tms_cpu_push_comms(tms_sim *sim) {
             event.kind = comm->index % 3 == 0 ? TMS_GPU_CUSTOM_TWO_STAGE : TMS_GPU_CUSTOM_ONE_STAGE;
         }
         comm->kernel_event = tms_events_push(sim->events, &event);
-        /* The copy of the annotation on the GPU has the kernel's times; the writer makes it a
-         * little longer. */
+        /* The annotation's copy on the GPU has the kernel's times. The writer makes it a little
+         * longer. */
         event.kind = info->gpu_annotation;
         event.external_id = comm->annotation_id;
         comm->annotation_event = tms_events_push(sim->events, &event);

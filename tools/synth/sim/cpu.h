@@ -1,5 +1,5 @@
-/* CPU activities of one rank: operators, launches, collectives. Every call draws its random numbers
- * in the same order, whether or not events are kept. */
+/* What a rank's CPU does: operators, launches, collectives. Every call draws random numbers in the
+ * same order, whether or not events are kept. */
 #ifndef TMERGE_SYNTH_CPU_H
 #define TMERGE_SYNTH_CPU_H
 
@@ -36,20 +36,20 @@ void tms_cpu_copy(tms_sim *sim, tms_kind kind, int64_t bytes);
 /* Adds a [memory] record of torch's allocator; negative bytes are a release. */
 void tms_cpu_allocate(tms_sim *sim, int64_t bytes);
 
-/* The contents of a collective. */
+/* What a collective carries. */
 typedef struct tms_message {
     tms_collective what;
     tms_dtype dtype;
-    int64_t bytes; /* whole message, by the convention of nccl-tests */
+    int64_t bytes; /* size of the whole message, as nccl-tests counts it */
 } tms_message;
 
-/* Launches a collective after the work queued so far; returns its index in sim->comms. */
+/* Launches a collective after the work queued so far. Returns its index in sim->comms. */
 size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message);
 
-/* Makes the compute stream wait for a collective, with the call for it. */
+/* Makes the compute stream wait for a collective; records the call. */
 void tms_cpu_await(tms_sim *sim, size_t comm);
 
-/* Makes the compute stream wait like tms_cpu_await, but records no call. */
+/* Like tms_cpu_await, but records no call. */
 void tms_cpu_depend(tms_sim *sim, size_t comm);
 
 /* Appends the GPU events of the step's collectives that are not yet in the list. */

@@ -34,7 +34,7 @@ static bool arrive(tms_sim *sim, const tms_task *task, const tms_network *networ
     return true;
 }
 
-/* Runs one task; false if it must wait. */
+/* Runs a task. Returns false if it must wait. */
 static bool run(tms_sim *sim, const tms_task *task, const tms_network *network) {
     tms_comm *comm;
 

@@ -1,5 +1,4 @@
-/* Execution of the tasks that the head of a step queued on the GPU: kernels, collectives and
- * messages. */
+/* Runs the tasks that the head of a step queued on the GPU: kernels, collectives and messages. */
 #ifndef TMERGE_SYNTH_GPU_H
 #define TMERGE_SYNTH_GPU_H
 
@@ -16,19 +15,16 @@ typedef struct tms_network {
     void (*arrive)(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns);
 
-    /* Returns whether a collective's end on this rank is known; if so, sets it. */
+    /* If the end of a collective on this rank is known, sets it and returns true. */
     bool (*ended)(void *context, const tms_sim *sim, tms_comm *comm);
 } tms_network;
 
-/**
- * Runs a rank's tasks until all are done, or one needs a collective whose end is not yet known.
+/** Runs a rank's tasks until all are done, or one needs a collective whose end is not yet known.
  *
- * Tasks run in the order of their launches, across streams: a task's dependencies always precede
- * it. Stopping here does not affect simulated time.
- *
- * @param network  may be NULL if no collective has been queued yet
- * @return         whether all are done
- */
+ * Tasks run in the order of their launches, across streams, because a task depends only on earlier
+ * ones. Stopping does not affect simulated time.
+ * @param network may be NULL if no collective is queued
+ * @return         whether all are done */
 bool tms_gpu_advance(tms_sim *sim, const tms_network *network);
 
 #endif

@@ -1,9 +1,10 @@
-/* The simulation runs in true time; clock errors are applied only when times are recorded. */
+/* The simulation runs in true time. Errors of clocks are added when times are recorded. */
 #include "host_clock.h"
 
 #include "synth/base/rng.h"
 
-/* Numbers of random streams. They are no ranks; sim_plan.c and injected_faults.c have others. */
+/* Numbers of random streams, none of which is a rank's. sim_plan.c and injected_faults.c have
+ * others. */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 
@@ -24,7 +25,7 @@ tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement) {
 
     clock.gpu_error_ns =
         tms_rng_range(&gpu, 0, 2 * config->gpu_error_ns + 1) - config->gpu_error_ns;
-    /* Host 0's clock is exact and serves as the reference. */
+    /* Host 0's clock has no error. */
     if (placement->host > 0) {
         clock.offset_ns = spread(&host, config->offset_ns);
         clock.drift_ppb = spread(&host, config->drift_ppb);

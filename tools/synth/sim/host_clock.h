@@ -1,4 +1,4 @@
-/* Clock errors: the time a host records for a time of the job's common clock. */
+/* Errors of clocks: what a host records for a time of the job. */
 #ifndef TMERGE_SYNTH_HOST_CLOCK_H
 #define TMERGE_SYNTH_HOST_CLOCK_H
 
@@ -23,10 +23,11 @@ typedef struct tms_clock {
 /* Returns the clock of a rank: its host's, with the error of its own GPU. */
 tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement);
 
-/* Returns the time that the host records; fractions of nanoseconds are truncated. */
+/* Returns the time that the host records, without fractions of nanoseconds. */
 int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns);
 
-/* Converts the true times of a step's events to recorded ones; starts and ends separately. */
+/* Converts the true times of a step's events to recorded ones. Starts and ends are converted
+ * separately. */
 void tms_clock_apply(const tms_clock *clock, tms_events *events);
 
 #endif

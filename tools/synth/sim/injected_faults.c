@@ -1,9 +1,9 @@
-/* Each injected fault is drawn separately, from the seed and the number of what it affects. */
+/* Each fault is drawn by itself, from the seed and the number of what it affects. */
 #include "injected_faults.h"
 
 #include "synth/base/rng.h"
 
-/* Numbers of random streams. They are no ranks; sim_plan.c and host_clock.c have others. */
+/* Numbers of random streams, none of which is a rank's. sim_plan.c and host_clock.c have others. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)
@@ -11,9 +11,8 @@
 #define HOST_STREAM (UINT64_MAX - 8)
 #define HICCUP_STREAM (UINT64_MAX - 9)
 
-/* Stream of random numbers, used in place of a step number. simulated_rank.c, kineto_frame.c and
- * write_nsys.c have
- * others. */
+/* Stream of random numbers, instead of a step number. simulated_rank.c, kineto_frame.c and
+ * write_nsys.c have others. */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
 static int64_t common_divisor(int64_t a, int64_t b) {
@@ -47,7 +46,7 @@ int64_t tms_injected_slow_rank(const tms_config *config, int64_t step) {
     return (first + step % config->ranks * stride) % config->ranks;
 }
 
-/* Whether a span contains a number; an omitted span contains all. */
+/* Returns whether a range contains a number. An omitted range contains all. */
 static bool holds(int64_t first, int64_t last, int64_t number) {
     return first < 0 || (first <= number && number <= last);
 }

@@ -1,6 +1,5 @@
-/* Injected faults of single ranks: slowness, recordings that start late, ends that lag, lost
- * records. Each is drawn separately from the job's seed, so the result is independent of the caller
- * and of the number of calls. */
+/* Faults of single ranks: slowness, recordings that start late, ends that lag, lost records. Each
+ * is drawn by itself from the job's seed, so it does not matter who asks, or how often. */
 #ifndef TMERGE_SYNTH_INJECTED_FAULTS_H
 #define TMERGE_SYNTH_INJECTED_FAULTS_H
 
@@ -19,16 +18,16 @@ int64_t tms_injected_slow_ppm(const tms_config *config, int64_t rank, int64_t st
 /* Returns the work of a rank in a step [1e-6 of the mean]; equal on all ranks of a model copy. */
 int64_t tms_injected_share_ppm(const tms_config *config, const tms_placement *place, int64_t step);
 
-/* Returns the other factors on the compute kernel with this index in its step: --slow, the factor
- * shared by its host's ranks, hiccups [1e-6 of its mean]. */
+/* Returns the other factors of the compute kernel with this index in its step [1e-6 of its mean]:
+ * --slow, the factor of its host, hiccups. */
 int64_t tms_injected_kernel_ppm(const tms_config *config, const tms_placement *place, int64_t step,
                                 int64_t kernel);
 
 /* Returns the number of steps before a rank's recording starts. */
 int64_t tms_injected_skipped(const tms_config *config, int64_t rank);
 
-/* Whether the record of a communication kernel is missing in its rank's file; `step` counts from 0.
- * */
+/* Returns whether a rank's file lacks the record of a communication kernel. `step` counts from 0.
+ */
 bool tms_injected_lost(const tms_config *config, int64_t step, int64_t part);
 
 /* Returns the rank's extra delay at the end of a collective [ns]; `step` counts from 0. */

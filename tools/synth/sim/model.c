@@ -1,6 +1,6 @@
 /* A GPT-like model with tensor, data and pipeline parallelism. The pipeline runs all forward passes
- * before all backward passes (GPipe), so each pair of stages first sends in one direction only and
- * then in the other: with one stream per pair there is no deadlock. */
+ * before all backward passes (GPipe), so each pair of stages first sends only in one direction,
+ * then only in the other. With one stream per pair, there is no deadlock. */
 #include "model.h"
 
 #include "cpu.h"
@@ -10,7 +10,7 @@
 #define SMALL_KERNELS 20
 #define SMALL_KERNEL_NS 1500
 
-/* Batches in pageable memory are larger by this factor, so that the fault has an effect. */
+/* Batches in pageable memory are so much larger, so that the fault has an effect. */
 #define PAGEABLE_FACTOR 16
 
 /* A kernel and its fraction of a layer's forward time. */
@@ -42,7 +42,7 @@ static const layer_kernel backward_kernels[] = {
     {TMS_GPU_NORM_BACKWARD, 70000},
 };
 
-/* Pairs of operators, which are used in turn. Those of the backward pass are in the same order. */
+/* Pairs of operators, used in turn. Those of the backward pass have the same order. */
 static const pass forward_pass = {
     forward_kernels,
     sizeof forward_kernels / sizeof forward_kernels[0],
@@ -70,20 +70,20 @@ static int64_t stage_buckets(const tms_sim *sim) {
                : tms_config_stage_buckets(sim->config, sim->placement.pp);
 }
 
-/* Returns whether the stage loads batches: the first stage needs the tokens, the last one the
- * targets. */
+/* Returns whether the stage loads batches: the first needs the tokens, the last the targets. */
 static bool loads(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_PREVIOUS] == NULL || sim->channels[TMS_ROLE_NEXT] == NULL;
 }
 
-/* Rounds a message so that it splits into one piece per member. */
+/* Rounds a message so that it divides into a piece per member. */
 static int64_t divisible(const tms_sim *sim, tms_role role, int64_t bytes) {
     int64_t unit = 2 * sim->channels[role]->ranks.size;
 
     return bytes < unit ? unit : bytes / unit * unit;
 }
 
-/* Runs a collective of the tensor-parallel group and waits: nothing is computed meanwhile. */
+/* Runs a collective of the tensor-parallel group and waits for it. Nothing is computed meanwhile.
+ */
 static void tensor(tms_sim *sim, tms_collective what, int64_t layer) {
     int64_t bytes = tms_config_scaled_bytes(sim->config, sim->config->activation_bytes, layer);
     tms_message message = {what, TMS_DTYPE_BFLOAT16, bytes};
@@ -96,15 +96,15 @@ static void tensor(tms_sim *sim, tms_collective what, int64_t layer) {
 }
 
 /* Adds the operators and kernels of a layer: pairs of nested operators, with the kernels spread
- * over them. `index` counts layers over all microbatches of the job, for the sequence numbers. */
+ * over them. `index`, for sequence numbers, counts layers over all microbatches of the job. */
 static void operators(tms_sim *sim, const pass *what, int64_t index) {
     int64_t ops = sim->config->cpu_ops;
     int64_t pairs = ops > 0 ? (ops + 1) / 2 : 1;
     int64_t first = index * pairs + 1;
     int64_t k = 0;
 
-    /* Kernels are spread evenly; with many operators most launch nothing, like views and reshapes
-     * in real models. */
+    /* Kernels are spread evenly. If there are many operators, most launch nothing, like views and
+     * reshapes in real models. */
     for (int64_t i = 0; i < pairs; i++) {
         /* Backward runs the operators in reverse, so each pair takes the number of its forward
          * pair. */
@@ -150,8 +150,8 @@ static void layer(tms_sim *sim, const pass *what, int64_t microbatch, int64_t in
     }
 }
 
-/* Copies from pageable memory: the CPU waits for the last byte. Only copies have been queued in
- * this step so far, so the GPU's time is known. */
+/* Copies from pageable memory: the CPU waits for the last byte. So far the step has queued only
+ * copies, so the GPU's time is known. */
 static void copy_pageable(tms_sim *sim) {
     tms_event event = {.kind = TMS_RT_STREAM_SYNCHRONIZE, .track = sim->thread};
 
@@ -233,8 +233,8 @@ static size_t bucket(tms_sim *sim, tms_collective what, int64_t index) {
     return tms_cpu_communicate(sim, TMS_ROLE_DATA, message);
 }
 
-/* Gathers sharded parameters, one part ahead of the layers that need them; the parts are the
- * gradient buckets in reverse. */
+/* Gathers sharded parameters, a part ahead of the layers that need it. The parts are the gradient
+ * buckets in reverse. */
 static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
     int64_t buckets = stage_buckets(sim);
     int64_t layers = stage_layers(sim);
@@ -279,8 +279,8 @@ static void forward(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* Runs the layers in reverse. In the last microbatch, a bucket is reduced as soon as its last layer
- * is done, while the others continue. */
+/* Runs the layers in reverse. In the last microbatch, reduces a bucket as soon as its last layer is
+ * done, while the next layers run. */
 static void backward_layers(tms_sim *sim, int64_t microbatch) {
     const tms_config *config = sim->config;
     tms_collective what = config->sharded != 0 ? TMS_REDUCE_SCATTER : TMS_ALL_REDUCE;
@@ -304,7 +304,7 @@ static void backward_layers(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* Runs loss.backward(), which works on torch's own thread and waits for it. */
+/* Runs loss.backward(): torch's own thread works, and the calling thread waits. */
 static void backward(tms_sim *sim, int64_t microbatch) {
     if (sim->channels[TMS_ROLE_NEXT] != NULL) {
         tms_cpu_await(sim, pass_on(sim, TMS_ROLE_NEXT, TMS_RECV, microbatch));
@@ -342,13 +342,13 @@ static void grad_norm(tms_sim *sim) {
     tms_cpu_push_comms(sim);
 }
 
-/* Waits for all buckets on the GPU, then updates the weights; the CPU does not wait. */
+/* Makes the GPU wait for all buckets and update the weights. The CPU does not wait. */
 static void optimizer(tms_sim *sim) {
     tms_span annotation = tms_cpu_open(sim, TMS_ANN_OPTIMIZER, 0);
     tms_span adamw;
 
     (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
-    /* All gradients are complete when the last bucket is. A slow network delays the step here. */
+    /* The last bucket completes the gradients. A slow network delays the step here. */
     depend_on_gradients(sim);
     adamw = tms_cpu_open(sim, TMS_OP_ADAMW, 0);
     /* Four launches, which together take a twentieth of the forward time. */
@@ -362,7 +362,7 @@ static void optimizer(tms_sim *sim) {
     tms_cpu_close(sim, annotation);
 }
 
-/* Frees the step's memory; with a leak, an eighth remains. */
+/* Frees the step's memory. With a leak, an eighth stays. */
 static void free_memory(tms_sim *sim) {
     const tms_config *config = sim->config;
     int64_t bytes = stage_layers(sim) * 6 * TMS_BATCH_BYTES * config->microbatches;
@@ -388,7 +388,7 @@ void tms_model_step(tms_sim *sim) {
         backward(sim, i);
     }
     tms_cpu_spend(sim, 15000, 30000);
-    /* Queued just after the backward pass, so that it runs while the last bucket is reduced. */
+    /* Queued right after the backward pass, so that it runs while the last bucket is reduced. */
     zero = tms_cpu_open(sim, TMS_OP_ZERO, 0);
     tms_cpu_copy(sim, TMS_GPU_MEMSET, 2 * TMS_BATCH_BYTES);
     tms_cpu_close(sim, zero);

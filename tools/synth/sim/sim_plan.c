@@ -17,7 +17,7 @@
 #include "step.h"
 #include "synth/base/rng.h"
 
-/* Number of the network's random stream, which is no rank. */
+/* Number of the network's random stream; not a rank's. */
 #define NETWORK_STREAM UINT64_MAX
 
 /* Number of the random stream that decides which rank of a pair lags. injected_faults.c and
@@ -25,7 +25,7 @@
  * others. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
-/* State of the job during one step. */
+/* The job during one step. */
 typedef struct run {
     tms_plan *plan;
     tms_sim *sims; /* [ranks] */
@@ -39,7 +39,8 @@ typedef struct run {
 } run;
 
 /* Returns a member's distance from the first one with complete data. A ring runs through the ranks
- * in order, equally in all groups; in a pair either rank may be first, but always the same one. */
+ * in order, the same in all groups. Of a pair, either rank may be first, but always the same one.
+ */
 static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
     tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
     bool turned = plan->groups.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
@@ -48,7 +49,7 @@ static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position)
 }
 
 /* Draws the network's times of an instance before the step, so that they do not depend on the order
- * of arrivals. The plan's fields hold gaps and lags until times replace them. */
+ * of arrivals. The plan's arrays hold gaps and lags until times replace them. */
 static void draw(run *r, int64_t i, tms_rng *rng) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
@@ -63,8 +64,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     r->missing[i] = n;
     r->last_ns[i] = 0;
     for (int64_t p = 0; p < n; p++) {
-        /* NCCL's stream runs its kernels in order. The gap between two differs by rank; otherwise
-         * all ranks of a slow network would arrive at the same time. */
+        /* NCCL's stream runs its kernels in order, with a gap that differs by rank. Without it, all
+         * ranks would arrive at the same time if the network is slow. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
     /* Sets the members' ends: all leave together, apart from end jitter, late ends and the bias
@@ -106,7 +107,7 @@ static void resolve(run *r, int64_t i) {
     }
 }
 
-/* Records a rank's arrival; see tms_network. */
+/* Notes a rank's arrival; see tms_network. */
 static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns) {
     run *r = context;
@@ -123,7 +124,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     }
 }
 
-/* See tms_network; records a rank that must wait. */
+/* See tms_network. Notes that a rank must wait. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     run *r = context;
 
@@ -135,8 +136,8 @@ static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     return true;
 }
 
-/* Takes the attributes of the instances from the launches of the first step, in which all members
- * must agree. */
+/* Takes the attributes of the instances from the launches of the first step. All members must
+ * agree. */
 static void learn(tms_plan *plan, const tms_sim *sim) {
     for (size_t i = 0; i < sim->n_comms; i++) {
         const tms_comm *comm = &sim->comms[i];
@@ -186,7 +187,7 @@ static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
     tms_network network = {.context = r, .arrive = arrive, .ended = ended};
-    /* The network has its own random stream, so that changes of the model do not affect it. */
+    /* The network has its own random stream, so that a change of the model does not affect it. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, NETWORK_STREAM, (uint64_t)r->step);
     int64_t done = 0;
 
@@ -230,8 +231,8 @@ static tms_status run_steps(run *r, tms_error *err) {
 static tms_status simulate(tms_plan *plan, tms_error *err) {
     const tms_config *config = plan->config;
     size_t ranks = (size_t)config->ranks;
-    size_t instances = (size_t)plan->groups.n_instances + 1; /* one more, so that jobs without
-                                                                collectives need no special case */
+    size_t instances = (size_t)plan->groups.n_instances +
+                       1; /* + 1, so that jobs without collectives are no special case */
     run r = {.plan = plan};
     tms_status status;
 

@@ -1,5 +1,5 @@
-/* Starts and ends of every collective on every rank: the part of a simulation that couples the
- * ranks. With it, each rank can be replayed separately, once per section of its file. */
+/* Starts and ends of every collective on every rank: what couples the ranks of a simulation. With
+ * it, each rank can be replayed by itself, once per section of its file. */
 #ifndef TMERGE_SYNTH_SIM_PLAN_H
 #define TMERGE_SYNTH_SIM_PLAN_H
 
@@ -12,13 +12,13 @@
 #include "synth/base/event_list.h"
 #include "synth/base/synth_groups.h"
 
-/* One collective of a step, or one message between stages; equal in all steps. */
+/* A collective of a step, or a message between stages. All steps have the same. */
 typedef struct tms_instance {
-    tms_collective what; /* TMS_SEND stands for both sides of a message */
+    tms_collective what; /* TMS_SEND is both sides of a message */
     tms_dtype dtype;
     int64_t bytes;
     int64_t channel; /* index in the list of communicators */
-    int64_t sender;  /* of a message: position of the sending rank */
+    int64_t sender;  /* of a message: index of the sending rank among the members */
     bool known;
 } tms_instance;
 
@@ -26,19 +26,16 @@ typedef struct tms_plan {
     const tms_config *config; /* borrowed */
     tms_groups groups;        /* owned */
     tms_instance *instances;  /* [groups.n_instances], owned */
-    int64_t *begin_ns;        /* owned; indexed by tms_plan_index; in true time */
+    int64_t *begin_ns;        /* owned; by tms_plan_index; in true time */
     int64_t *end_ns;
     int64_t job_end_ns; /* when the last rank ends */
 } tms_plan;
 
-/**
- * Simulates the whole job, keeping only the collectives: 16 bytes per kernel, a hundredth of its
+/** Simulates the whole job. Keeps only the collectives: 16 bytes per kernel, a hundredth of its
  * text in a file.
- *
- * @param config  kept by reference; must outlive the plan
+ * @param config must outlive the plan
  * @param plan    set only on TMS_OK; free with tms_plan_free
- * @return        TMS_OK; TMS_ERR_FAULT out of memory
- */
+ * @return        TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *err);
 
 void tms_plan_free(tms_plan *plan);

@@ -1,5 +1,5 @@
-/* Second pass: runs one rank again from its random streams, with the times of the plan. Asserts
- * that its collectives could start at the planned times. */
+/* Second pass: simulates a rank again from its random streams, with the times of the plan. Asserts
+ * that its collectives can start at these times. */
 #include "sim_replay.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "injected_faults.h"
 #include "step.h"
 
-/* A profiler that starts late does so between two steps, which are at least 5 us apart. */
+/* A profiler that starts late starts between two steps, which are at least 5 us apart. */
 #define LATE_START_NS 3000
 
 tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t rank,
@@ -40,7 +40,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     (void)free_ns;
 }
 
-/* The end is always known: a rank waits only for collectives at which it has arrived. */
+/* The end is known: a rank waits only for collectives at which it has arrived. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     (void)context;
     (void)sim;
@@ -52,11 +52,11 @@ static tms_status step(tms_replay *replay, tms_error *err) {
     tms_sim *sim = &replay->sim;
     tms_network network = {.arrive = arrive, .ended = ended};
 
-    /* Copied, because the context is not const: the callbacks of the first pass write to it, those
-     * of this pass only read it. */
+    /* Copied, because the context is not const: callbacks of the first pass write to it. Those of
+     * this pass only read it. */
     memcpy(&network.context, &replay->plan, sizeof network.context);
     tms_events_clear(&replay->events);
-    /* The head's random numbers come from (seed, rank, step): the same as in the plan. */
+    /* The random numbers of the head come from (seed, rank, step), as in the plan. */
     tms_step_head(sim, &replay->events);
     if (sim->out_of_memory || !tms_gpu_advance(sim, &network)) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the operations of one step");

@@ -1,4 +1,4 @@
-/* Replays one rank's steps with the plan's times of its collectives. */
+/* Simulates a rank's steps again, with the plan's times of its collectives. */
 #ifndef TMERGE_SYNTH_SIM_REPLAY_H
 #define TMERGE_SYNTH_SIM_REPLAY_H
 
@@ -19,14 +19,12 @@ typedef struct tms_replay {
     int64_t end_ns;
 } tms_replay;
 
-/**
- * Prepares a replay before the rank's first recorded step.
+/** Prepares a replay before the rank's first recorded step.
  *
- * @param plan      kept by reference; must outlive @p replay
+ * @param plan must outlive @p replay
  * @param sections  events to keep, a set of TMS_SECTION_BIT
  * @param replay    free it with tms_replay_free whatever the status
- * @return          TMS_OK; TMS_ERR_FAULT out of memory
- */
+ * @return          TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t rank,
                            unsigned sections, tms_error *err);
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
-    /* Stream of random numbers, used in place of a step number. injected_faults.c has
-     * others. */
+    /* Stream of random numbers, instead of a step number. injected_faults.c has others. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
 
     return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);
@@ -21,12 +20,11 @@ void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank) {
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
         sim->channels[role] = tms_groups_channel(groups, &sim->placement, (tms_role)role);
     }
-    /* The first step starts a while after the profiler's start, at a different time on each rank.
-     * */
+    /* The first step starts a while after the profiler, at a different time on each rank. */
     sim->cpu_ns = tms_sim_profiler_begin_ns(config, rank) + 300000;
 }
 
-/* Makes room for one more item in a growing array; NULL if out of memory. */
+/* Makes room for one more item in an array. NULL when out of memory. */
 static void *grow(tms_sim *sim, void *items, size_t count, size_t *capacity, size_t item_size) {
     size_t wanted = *capacity * 2 + 64;
     void *grown;

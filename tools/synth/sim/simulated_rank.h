@@ -17,19 +17,19 @@ typedef enum tms_task_kind {
     TMS_DO_WORK,   /* a kernel or copy on the compute stream */
     TMS_DO_ARRIVE, /* a collective's kernel, after the compute stream's work so far */
     TMS_DO_WAIT,   /* the compute stream waits for a collective to end */
-    TMS_DO_DRAIN   /* the CPU waits for it, at the end of the step */
+    TMS_DO_DRAIN   /* the CPU waits for the GPU, at the end of the step */
 } tms_task_kind;
 
 /* A task of a stream, in the order of launches. */
 typedef struct tms_task {
     tms_task_kind kind;
-    int64_t reached_ns;  /* arrival of its launch at the GPU */
-    int64_t gap_ns;      /* minimum distance after its predecessor */
+    int64_t reached_ns;  /* when its launch reaches the GPU */
+    int64_t gap_ns;      /* minimum time after the task before it */
     int64_t duration_ns; /* of work */
     size_t index;        /* index of its event or collective */
 } tms_task;
 
-/* A rank between two steps, or between the parts of one. */
+/* A rank between two steps, or between two parts of a step. */
 typedef struct tms_sim {
     const tms_config *config;                    /* borrowed */
     const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL if it has none */
@@ -44,9 +44,9 @@ typedef struct tms_sim {
     size_t comms_capacity;
     size_t n_pushed;         /* collectives whose GPU events are in the list */
     size_t next_task;        /* index of the first task that tms_gpu_advance has not done */
-    bool out_of_memory;      /* stays set; checked after each head of a step */
+    bool out_of_memory;      /* once set, stays set; checked after each head of a step */
     int64_t step;            /* index of the step, from 0 */
-    int64_t cpu_ns;          /* time of the running thread: one waits while the other works */
+    int64_t cpu_ns;          /* time of the running thread (the other one waits) */
     int64_t compute_free_ns; /* end of the compute stream's work so far */
     int64_t comm_free_ns[TMS_ROLE_COUNT]; /* end of the work so far on NCCL's streams */
     int64_t role_count[TMS_ROLE_COUNT];   /* number of collectives of this step so far, by role */
@@ -68,19 +68,19 @@ typedef struct tms_sim {
     tms_track thread; /* the running one */
 } tms_sim;
 
-/* Puts a rank at the job's start. Keeps the groups and their configuration by reference. */
+/* Puts a rank at the job's start. The groups and their configuration must outlive it. */
 void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank);
 
-/* Frees the memory; accepts a zeroed rank. */
+/* Frees the memory. A zeroed rank is allowed. */
 void tms_sim_free(tms_sim *sim);
 
 /* Returns the profiler's start on this rank [ns since the epoch]. */
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank);
 
-/* Queues a task for the GPU; does nothing once out of memory. */
+/* Queues a task for the GPU. Does nothing after running out of memory. */
 void tms_sim_queue(tms_sim *sim, const tms_task *task);
 
-/* Appends an empty collective to those of the step; NULL if out of memory. */
+/* Appends an empty collective to the step. NULL when out of memory. */
 tms_comm *tms_sim_add_comm(tms_sim *sim);
 
 #endif

@@ -14,7 +14,7 @@
  */
 void tms_step_head(tms_sim *sim, tms_events *events);
 
-/* Completes the step's events and runs its rest. All tasks must be done. */
+/* Runs the rest of a step and completes its events. All tasks must be done. */
 void tms_step_tail(tms_sim *sim);
 
 #endif

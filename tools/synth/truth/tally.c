@@ -1,6 +1,6 @@
 /* Measures one rank by a sweep over the starts and ends of its GPU work. Nothing changes between
- * two adjacent edges, so each such interval is counted once, in the rank's window and in the steps
- * that it intersects. O(n log n) for the sort, O(n) for the rest. */
+ * two adjacent edges, so each interval is counted once, in the rank's window and in the steps that
+ * it intersects. O(n log n) for the sort, O(n) for the rest. */
 #include "tally.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void tms_tally_free(tms_tally *tally) {
     memset(tally, 0, sizeof *tally);
 }
 
-/* Makes room for `more` items; the array is unchanged if out of memory. */
+/* Makes room for `more` items. When out of memory, the array is unchanged. */
 static void *reserve(void *items, size_t count, size_t more, size_t *capacity, size_t item_size) {
     size_t wanted = *capacity * 2 + 64;
     void *grown;
@@ -50,8 +50,7 @@ tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, 
 
 /* Records the end of GPU work in the step whose annotation contains its launch. */
 static void note_end(tms_tally *tally, int64_t launch_ns, int64_t end_ns) {
-    /* Searches backwards, because work is added step by step: the last step nearly always
-     * matches. */
+    /* Backwards, because work comes step by step: the last step nearly always matches. */
     for (size_t i = tally->n_steps; i > 0; i--) {
         tms_step_times *step = &tally->steps[i - 1];
 
@@ -114,8 +113,8 @@ tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_
     return status;
 }
 
-/* Sets the steps' windows. A step starts no earlier than the previous one's end, and lasts until
- * its work is done, which is known only when all work has been added. */
+/* Sets the windows of steps, when all work has been added. A step starts at the previous one's end
+ * at the earliest, and ends with its last work. */
 static void set_windows(tms_tally *tally) {
     int64_t previous_end_ns = INT64_MIN;
 
@@ -163,7 +162,7 @@ static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64
 }
 
 /* Counts the interval [begin_ns, end_ns) in every step that it intersects. Intervals come in order,
- * so *first advances past the steps that end before it. */
+ * so *first moves past the steps that end before it. */
 static void count_steps(tms_tally *tally, size_t *first, const int64_t running[TMS_WORK_COUNT],
                         int64_t begin_ns, int64_t end_ns) {
     while (*first < tally->n_steps && tally->steps[*first].end_ns <= begin_ns) {

@@ -1,5 +1,5 @@
-/* The true values of one rank, computed from its events by the definitions of the tables. The
- * simple interval arithmetic shares no code with tmerge, which it checks. */
+/* The true values of a rank, computed from its events by the definitions of tmerge's tables. The
+ * interval arithmetic is simple and shares no code with tmerge, which it checks. */
 #ifndef TMERGE_SYNTH_TALLY_H
 #define TMERGE_SYNTH_TALLY_H
 
@@ -56,12 +56,10 @@ void tms_tally_init(tms_tally *tally);
 
 void tms_tally_free(tms_tally *tally);
 
-/**
- * Adds a step by its annotation [begin_ns, end_ns); call it in order of start.
+/** Adds a step with the annotation [begin_ns, end_ns). Call it in order of start.
  *
  * @param step  number of its ProfilerStep
- * @return      TMS_OK; TMS_ERR_FAULT out of memory
- */
+ * @return      TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, int64_t end_ns,
                               tms_error *err);
 

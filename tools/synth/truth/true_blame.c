@@ -1,5 +1,5 @@
-/* Splits the wait in layers: while j ranks wait for n - j others, each of the late ranks has caused
- * an equal share. */
+/* Divides the wait in layers: while j ranks wait for n - j others, each of those gets an equal
+ * share. */
 #include "true_blame.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static bool counts(const tms_plan *plan, int64_t instance) {
            plan->groups.channels[row->channel].ranks.size > 1;
 }
 
-/* Compares by time, then rank, so that the order does not depend on the library's qsort. */
+/* Compares by time, then by rank, so that the order does not depend on qsort. */
 static int compare(const void *a, const void *b) {
     const arrival *left = a;
     const arrival *right = b;
@@ -99,7 +99,7 @@ static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
     }
 }
 
-/* Splits the waits of n sorted arrivals. In the gap before arrival i, i ranks wait for the others;
+/* Divides the waits of n sorted arrivals. In the gap before arrival i, i ranks wait for the others,
  * so each late rank gets the sum of the gaps so far. All ends are after the last start. */
 static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     tms_share sum = {0, 0};
@@ -132,8 +132,8 @@ static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
     split_waits(s->arrivals, n, s->caused);
 }
 
-/* Adds all collectives of a step, and finds the rank with the largest caused wait: the lowest among
- * equals. */
+/* Adds all collectives of a step. Finds the rank that caused most wait; of equal ones, the lowest.
+ */
 static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scratch *s) {
     const tms_config *config = plan->config;
     tms_step_blame *row = &blame->steps[step];
@@ -157,7 +157,7 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
             row->caused = s->caused[r];
         }
     }
-    /* The caused waits add up to the waits; rounding removes the shares' errors. */
+    /* The caused waits add up to the waits. Rounding removes the errors of the shares. */
     row->wait_ns = total.whole_ns + (total.rest >= TMS_SHARE_UNIT / 2);
     blame->wait_ns += row->wait_ns;
     if (row->leader >= 0) {

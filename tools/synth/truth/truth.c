@@ -51,7 +51,7 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
     switch (option->type) {
     case TMS_OPTION_NUMBER:
         tms_config_print(text, value, option->digits);
-        /* An option that was not given, such as --slow-rank, is below zero and has no value. */
+        /* An option without a value, such as --slow-rank, is below zero. */
         tms_out_string(out, value < 0 ? "null" : text);
         break;
     case TMS_OPTION_FLAG:
@@ -88,12 +88,12 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
     }
 }
 
-/* Writes all options, so that the traces can be made again from a truth file. */
+/* Writes all options, so that a truth file shows how to make the traces again. */
 static void config_members(tms_out *out, const tms_config *config) {
     size_t count;
     const tms_option *options = tms_config_options(&count);
 
-    /* Option names as typed, with "-" replaced by "_" as in all keys. */
+    /* Names of options, with "_" for "-" as in all keys. */
     for (size_t i = 0; i < count; i++) {
         tms_out_text(out, "\"", 1);
         for (const char *p = options[i].name; *p != '\0'; p++) {
@@ -166,7 +166,7 @@ void tms_truth_begin(tms_out *out, const tms_plan *plan) {
     tms_out_string(out, ",\n \"ranks\": [");
 }
 
-/* Members shared by ranks and steps, named like the columns of the tables. */
+/* Members of ranks and of steps, named like the columns of tmerge's tables. */
 static void times_members(tms_out *out, const tms_times *times) {
     member(out, "window_ns", times->window_ns);
     member(out, "compute_ns", times->work_ns[TMS_WORK_COMPUTE]);
@@ -190,7 +190,7 @@ void tms_truth_share(tms_out *out, tms_share share) {
     tms_out_text(out, digits, sizeof digits);
 }
 
-/* Writes a rank's wait and the wait it caused; shares are not integers, so they are strings. */
+/* Writes a rank's wait and the wait that it caused. Shares are no integers, so they are strings. */
 static void blame_members(tms_out *out, const tms_rank_blame *blame) {
     member(out, "collectives", blame->collectives);
     member(out, "last_arrivals", blame->last_arrivals);
@@ -218,7 +218,7 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
     blame_members(out, &blame->ranks[rank]);
     member(out, "gpu_error_ns", tms_clock_of(plan, &placement).gpu_error_ns);
     tms_out_string(out, ",\n   \"steps\": [");
-    /* The window and times of each step. Starts and ends are added, which no table has. */
+    /* The window and times of each step; also starts and ends, which no table has. */
     for (size_t i = 0; i < tally->n_steps; i++) {
         const tms_step_times *step = &tally->steps[i];
 
@@ -246,7 +246,7 @@ static void number_list(tms_out *out, const char *name, const int64_t *values, i
     tms_out_text(out, "]", 1);
 }
 
-/* Writes one part of the kernels' times as a list; each part is a column for readers. */
+/* Writes one part of the kernels' times as a list. */
 static void split_list(tms_out *out, const char *name, const tms_plan *plan, size_t at, int64_t n) {
     int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
     bool wait = name[0] == 'w';
@@ -309,8 +309,8 @@ static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t
     tms_out_text(out, "}", 1);
 }
 
-/* Writes each step's wait and the rank that caused most of it. Which rank holds up the job is for
- * the reader to decide: "straggler" and the options give the slow ranks. */
+/* Writes each step's wait and the rank that caused most of it. Readers decide which rank holds the
+ * job up: "straggler" and the options give the slow ranks. */
 static void expected(tms_out *out, const tms_plan *plan, const tms_blame *blame) {
     const tms_config *config = plan->config;
 

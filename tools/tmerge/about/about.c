@@ -46,7 +46,7 @@ static bool find_plugin(const char *program, const char *place, char *out, size_
     return found;
 }
 
-/* Looks in the build folder, then in the installed tree, which may have been moved as a whole. */
+/* Looks in the build folder, then in the installed tree, which may have been moved. */
 static tm_status print_plugin_path(tm_error *err) {
     char program[4096] = "", folder[sizeof program + sizeof TMERGE_PLUGIN_PLACE + sizeof PLUGIN];
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)

@@ -7,8 +7,7 @@
 #include "tmerge/status.h"
 
 /** Answers --version or -V, --plugin-path and --generate=WHAT. Called before MPI_Init.
- * @param status  set if the argument is one of them: TM_OK; TM_ERR_INPUT if the plugin is at none
- *                of its places
+ * @param status  set if the argument is one of them: TM_OK; TM_ERR_INPUT if the plugin is missing
  * @return        whether it is one of them */
 bool tm_about(const char *argument, tm_status *status, tm_error *err);
 

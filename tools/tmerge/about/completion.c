@@ -9,7 +9,7 @@
 
 enum { WORDS_MAX = 512 };
 
-/* Prints all names that may follow STORE in `tmerge show STORE`. */
+/* Prints all names that can follow STORE in `tmerge show STORE`. */
 static void print_names(void) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
@@ -21,7 +21,7 @@ static void print_names(void) {
     }
 }
 
-/* Returns the kind of a command's operands: of the names if they follow a store, else of the first
+/* Returns what a command's operands are: names if they follow a store, else the kind of the first
  * operand. */
 static const char *operands_of(const tm_command *command) {
     return strstr(command->usage, "ANALYSIS")         ? "names"
@@ -92,7 +92,7 @@ static void print_zsh_option(const tm_option *option) {
         print_zsh_text(option->argument);
         if (values == TM_VALUES_FILE)
             fputs(":_files", stdout);
-        else if (strchr(words, '=')) /* the words end in "=", so no blank is added after them */
+        else if (strchr(words, '=')) /* these words end in "=", so no blank follows them */
             printf(":compadd -S \"\" -%s", words);
         else
             printf(values == TM_VALUES_WORD ? ":(%s)" : ":%s", words);

@@ -1,4 +1,4 @@
-/* Output generated from the command table besides --help: manual and shell completions. */
+/* What is generated from the command table besides --help: manual and shell completions. */
 #ifndef TMERGE_GENERATE_H
 #define TMERGE_GENERATE_H
 
@@ -11,7 +11,7 @@ struct tm_option;
 /** Returns all commands, in the order of --help. */
 const struct tm_command *const *tm_generate_commands(size_t *n);
 
-/** Completion of an option's value. */
+/** How an option's value is completed. */
 typedef enum tm_values {
     TM_VALUES_NONE, /* not completed, such as a number or a pattern */
     TM_VALUES_FILE,

@@ -52,7 +52,7 @@ static void print_option(const tm_option *o, int at) {
     tm_console_beside(stdout, left, at, o->doc);
 }
 
-/* Prints lines, each wrapped and indented by its leading blanks. */
+/* Prints lines, each wrapped and indented like its start. */
 static void print_lines(const char *text) {
     while (*text) {
         char line[512];
@@ -142,7 +142,7 @@ static void print_command(const char *command, const char *store, const char *be
         fprintf(stderr, "  # %s\n  tmerge %s %s%s%s\n", what, command, store, blank, behind);
 }
 
-/* Prints the commands for one store, and for two. */
+/* Prints the commands for one store or for two. */
 static void print_stores(int n, char *const *words) {
     static const struct {
         const char *command, *behind, *what;

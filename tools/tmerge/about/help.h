@@ -1,4 +1,4 @@
-/* Help texts, also for likely mistakes. */
+/* Help texts, also for likely mistakes on the command line. */
 #ifndef TMERGE_ABOUT_HELP_H
 #define TMERGE_ABOUT_HELP_H
 
@@ -19,11 +19,11 @@ void tm_help_command(const tm_command *command);
 /** Prints the answer to "tmerge help", with or without a command. TM_OK; TM_ERR_USAGE. */
 tm_status tm_help_print(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether arguments without a command are not traces: a word that is not a file but
- * similar to a command, or only stores. */
+/** Returns whether arguments without a command need help instead of a merge: they are only stores,
+ * or a word that is no file but like a command. */
 bool tm_help_is_asked(int n, char *const *words);
 
-/** Prints help for such arguments. TM_ERR_USAGE, without a message if everything was printed. */
+/** Prints that help. TM_ERR_USAGE; without a message if everything was printed. */
 tm_status tm_help_answer(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -10,9 +10,8 @@
 #include "tmerge/export.h"
 #include "tmerge/reader.h"
 
-/* Prints text, as an argument of a macro or on its own line. Hyphens are printed as those of
- * options, backslashes are escaped, each sentence is on a separate line, and no line starts a
- * macro. */
+/* Prints text, as an argument of a macro or on its own line. Hyphens become those of options,
+ * backslashes are escaped, each sentence gets a line, and no line starts a macro. */
 static void print_text(const char *text) {
     fputs("\\&", stdout);
     for (; *text; text++)
@@ -117,7 +116,7 @@ static void print_exports(void) {
     puts(".El");
 }
 
-/* The date is that of the last change to this text. */
+/* The date is when this text was last changed. */
 static const char begin[] = ".\\\" Made by tmerge --generate=man from its table of commands.\n"
                             ".Dd November 22, 2026\n"
                             ".Dt TMERGE 1\n"

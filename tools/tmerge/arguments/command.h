@@ -21,9 +21,9 @@ struct tm_arguments;
 
 typedef struct tm_command {
     const char *name;
-    const char *usage;        /* text that follows the name in --help */
+    const char *usage;        /* what follows the name in --help */
     const char *summary;      /* one line */
-    const char *operands;     /* description of the operands; NULL if the usage suffices */
+    const char *operands;     /* description of the operands; NULL if `usage` says enough */
     const tm_option *options; /* besides --help, which every command has */
     size_t n_options;         /* at most TM_OPTIONS_MAX */
     tm_status (*run)(const struct tm_arguments *arguments, tm_error *err);
@@ -31,15 +31,14 @@ typedef struct tm_command {
 
 typedef struct tm_arguments {
     const tm_command *command;
-    const char *values[TM_OPTIONS_MAX]; /* value of each option: "" for a flag, NULL if it was not
-                                           given */
+    const char *values[TM_OPTIONS_MAX]; /* value of each option: "" for a flag, NULL if not given */
     struct {
         const char *name, *value;
     } given[TM_GIVEN_MAX]; /* [n_given] options in the order typed */
     size_t n_given;
     char *const *operands; /* [n_operands] arguments that are not options, in order */
     size_t n_operands;
-    char *const *typed; /* [n_typed] all arguments after the program, as typed; set by main */
+    char *const *typed; /* [n_typed] arguments as typed, after the program's name; set by main */
     size_t n_typed;
 } tm_arguments;
 
@@ -47,28 +46,26 @@ typedef struct tm_arguments {
 #include "commands.def"
 #undef TM_COMMAND
 
-/**
- * Sorts arguments into options and operands.
- * @param argv  [argc] operands are moved to its front
- * @return      TM_OK; TM_ERR_USAGE
- */
+/** Sorts arguments into options and operands.
+ * @param argv  [argc] operands move to its front
+ * @return      TM_OK; TM_ERR_USAGE */
 tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, tm_arguments *out,
                              tm_error *err) TM_MUST_CHECK;
 
 /** Returns the value of an option ("" for a flag), or NULL if it was not given. */
 const char *tm_argument(const tm_arguments *arguments, const char *name);
 
-/** Parses the list of an option. A NULL @p text gives the empty list, which tm_list_has treats
- * as all. TM_OK; TM_ERR_USAGE. */
+/** Parses the list of an option. If @p text is NULL, the list is empty; tm_list_has then returns
+ * true for every number. TM_OK; TM_ERR_USAGE. */
 tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Parses a single number, such as that of --top; -1 if @p text is NULL. TM_OK; TM_ERR_USAGE. */
+/** Parses a number, such as that of --top; -1 if @p text is NULL. TM_OK; TM_ERR_USAGE. */
 tm_status tm_count_parse(const char *text, const char *option, int64_t *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Parses a size [B] with an optional unit: K, M, G or T, each 1024 of the one before; 0 if @p text
- * is NULL. TM_OK; TM_ERR_USAGE, also below 1 MiB. */
+/** Parses a size [B] with an optional unit: K, M, G or T, powers of 1024. 0 if @p text is NULL.
+ * TM_OK; TM_ERR_USAGE, also below 1 MiB. */
 tm_status tm_size_parse(const char *text, const char *option, int64_t *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* Suggests the word that a mistyped one was meant to be. */
+/* Guesses which word a mistyped one should have been. */
 #ifndef TMERGE_WORDS_GUESS_H
 #define TMERGE_WORDS_GUESS_H
 
@@ -6,18 +6,18 @@
 
 typedef struct tm_guess {
     const char *word; /* as typed */
-    const char *best; /* nearest word tried; NULL: none is near */
+    const char *best; /* nearest candidate so far; NULL: none is near */
     size_t distance;  /* distance of best */
 } tm_guess;
 
-/** Tries a candidate. It is near if the edit distance (missing, extra, wrong and swapped
- * letters) is at most a third of the word and at most three, or if it starts with the word. */
+/** Tries a candidate. It is near if it starts with the word, or if the edit distance (missing,
+ * extra, wrong and swapped letters) is at most three and at most a third of the word's length. */
 void tm_guess_try(tm_guess *guess, const char *candidate);
 
 /** Size of the buffer of tm_guess_hint. */
 enum { TM_GUESS_HINT = 96 };
 
-/** Writes " (did you mean overlap?)", or "" if no word is near. */
+/** Writes " (did you mean overlap?)"; "" if no candidate is near. */
 const char *tm_guess_hint(const tm_guess *guess, const char *dashes, char out[TM_GUESS_HINT]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Options shared by several commands. --help is not listed, because all commands have it. */
+/* Options that several commands have. All have --help, so it is not here. */
 #ifndef TMERGE_OPTIONS_H
 #define TMERGE_OPTIONS_H
 
@@ -8,7 +8,7 @@
 #define TM_OPTION_RANK TM_OPTION("rank", 0, "LIST", "only these ranks, such as 0,3,8-15")
 #define TM_OPTION_COLOR TM_OPTION("color", 0, "WHEN", "auto, always or never")
 
-/* Options of tm_pipeline_run for numbers that traces do not contain. */
+/* Options of tm_pipeline_run for numbers that traces do not have. */
 #define TM_OPTIONS_RATES(also)                                                                     \
     TM_OPTION(                                                                                     \
         "samples-per-step", 0, "N",                                                                \
@@ -38,7 +38,7 @@
               "folder of the store (default: three quarters of the memory of the host or batch "   \
               "job, divided by its processes)")
 
-/* Options of tm_pipeline_run about writing the store and about progress. */
+/* Options of tm_pipeline_run about the store and about progress. */
 #define TM_OPTIONS_STORE                                                                           \
     TM_OPTION_JOBS,                                                                                \
         TM_OPTION("no-compress", 0, NULL, "do not compress the store: larger and faster"),         \

@@ -26,7 +26,7 @@ static const tm_option options[] = {
 
 typedef struct selection {
     bool json;
-    const char *folder; /* for CSV files; NULL: none */
+    const char *folder; /* folder for CSV files; NULL: none */
     int64_t top;        /* -1: not given */
     const char *page;   /* NULL: none */
     tm_colors colors;
@@ -55,10 +55,10 @@ static tm_status print_found(const selection *s, tm_tables *found, tm_error *err
     return TM_OK;
 }
 
-/* Writes the page, with all rows, and prints the result. */
+/* Writes the page with all rows, then prints the result. */
 static tm_status tell(const selection *s, tm_tables *found, tm_error *err) {
-    if (!tm_console_speaks()) /* checked here, not earlier, because all processes must return the
-                                 same status */
+    if (!tm_console_speaks()) /* here and not earlier, because all processes must return the same
+                                 status */
         return TM_OK;
     if (s->page) {
         tm_output_watch(s->page);

@@ -60,7 +60,7 @@ typedef struct job {
     tm_timeline *ranks;
     size_t n_ranks;
     const char **hosts;
-    bool *wanted, *only; /* [n_ranks] ranks to export; only: true for the rank that is being read */
+    bool *wanted, *only; /* [n_ranks] ranks to export; only: the rank that is being read */
     int64_t begin_ns, world_size;
 } job;
 
@@ -68,7 +68,7 @@ static bool is_export(const void *context, const char *path) {
     return tm_export_is_one(context, path);
 }
 
-/* Parses seconds with at most nine decimals, so that no nanosecond is lost. */
+/* Parses seconds with at most nine decimals, without rounding. */
 static tm_status parse_seconds(const char *text, const char *option, int64_t *ns, bool *given,
                                tm_error *err) {
     enum { WHOLE_MAX = 9, DECIMALS = 9 };
@@ -109,7 +109,7 @@ static tm_status parse_format(const char *name, const tm_export_format **out, tm
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format takes %s, not '%s'", known, name);
 }
 
-/* Parses --time. Stacks cover all ranks and whole recordings. */
+/* Parses --time. The formats that have it cover all ranks and whole recordings. */
 static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_error *err) {
     const char *time = tm_argument(arguments, "time");
     bool part = tm_argument(arguments, "rank") || s->has_from || s->has_to;
@@ -148,7 +148,7 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
     return TM_OK;
 }
 
-/* Checks the output. The store itself is never overwritten, not even with --force. */
+/* Checks the output. The store itself is not overwritten, even with --force. */
 static tm_status check_output(const tm_arguments *arguments, const selection *s, tm_error *err) {
     struct stat output = {0}, store = {0};
     const tm_output_kind kind = {s->format->begins_size > 0 ? "an earlier export of this format"
@@ -162,8 +162,8 @@ static tm_status check_output(const tm_arguments *arguments, const selection *s,
     return tm_output_check(s->output, &kind, tm_argument(arguments, "force") != NULL, err);
 }
 
-/* Reads job.job and job.rank. If no rank has events with a duration, the job has no begin, and
- * times count from the epoch. */
+/* Reads job.job and job.rank. If no event has a duration, the job has no start, and times count
+ * from the epoch. */
 static tm_status read_tables(job *j, tm_error *err) {
     TM_TRY(tm_analysis_tables(&j->tables, err));
     tm_table *jobs = tm_tables_find(&j->tables, "job.job");
@@ -174,7 +174,7 @@ static tm_status read_tables(job *j, tm_error *err) {
     return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
 }
 
-/* Returns a rank's host from the table, which also numbers unknown hosts. */
+/* Returns a rank's host from the table, in which unknown hosts have numbers. */
 static const char *host_of(const job *j, int64_t rank) {
     const tm_table *table = tm_tables_find(&j->tables, "job.rank");
     size_t row = tm_table_find_row(table, &rank, 1);
@@ -220,7 +220,7 @@ static void warn_of_window(const job *j) {
     tm_console_warn("there is no event between --from and --to: the job lasts from 0 to %s", time);
 }
 
-/* Fails if the window is outside of the job, as for a step that does not exist. */
+/* Fails if the window is outside of the job. */
 static tm_status check_window(const selection *s, const job *j, tm_error *err) {
     const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
     const tm_cell *duration = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "duration_ns") : NULL;
@@ -249,7 +249,6 @@ static void free_job(job *j) {
 /* number of a rank's events in memory at once */
 enum { PIECE_EVENTS = 1 << 15 };
 
-/* State while ranks are exported. */
 typedef struct exporter {
     job *job;
     tm_export *x;
@@ -277,7 +276,7 @@ static tm_status export_rank(void *context, tm_timeline *timeline, size_t at, tm
     return status;
 }
 
-/* Returns the records needed by the format; attribute tables are in the order of tm_attr. */
+/* Returns the records that the format needs. Attribute tables are in the order of tm_attr. */
 static unsigned records_of(const tm_export_format *format) {
     unsigned records = 0;
     for (int a = 0; a < TM_N_ATTRS; a++)
@@ -354,7 +353,7 @@ static tm_status export_database(const selection *s, const job *j, int fd, int64
     return TM_OK;
 }
 
-/* Exports to a temp file, renamed when it is complete. */
+/* Exports to a temporary file, which gets its name when it is complete. */
 static tm_status export_file(const selection *s, job *j, tm_error *err) {
     tm_draft draft;
     int64_t n_events = 0;
@@ -383,7 +382,7 @@ static tm_status export_run(const tm_arguments *arguments, tm_error *err) {
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge export needs one store; see --help");
     TM_TRY(parse_selection(arguments, &s, err));
     TM_TRY(check_output(arguments, &s, err));
-    if (!tm_console_speaks()) /* one process writes the file */
+    if (!tm_console_speaks()) /* only one process writes the file */
         return TM_OK;
     tm_status status = read_job(&s, &j, err);
     if (status == TM_OK)

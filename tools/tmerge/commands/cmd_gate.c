@@ -1,4 +1,4 @@
-/* tmerge gate: checks in continuous integration that a job did not become slower than allowed. */
+/* tmerge gate: fails, for continuous integration, if a job became slower than allowed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,8 +42,7 @@ static const char *verdict_of(const tm_table *found, size_t row) {
     return tm_table_cell(found, row, "verdict")->value.text;
 }
 
-/* Prints "pass   step +1.40 % (at most +2 %; by chance 0.40 %)"; "fail   step of EXTEND +4.80
- * %". */
+/* Prints "pass step +1.40 % (at most +2 %; by chance 0.40 %)" or "fail step of EXTEND +4.80 %". */
 static void print_row(const tm_table *found, size_t row) {
     const tm_cell *kind = tm_table_cell(found, row, "kind");
     const tm_cell *change = tm_table_cell(found, row, "change_pct");
@@ -85,7 +84,7 @@ static tm_status print_found(const tm_arguments *arguments, const tm_tables side
     return TM_OK;
 }
 
-/* Returns TM_ERR_LIMIT if a figure failed, else TM_ERR_UNSURE if one is undecided. */
+/* Returns TM_ERR_LIMIT if a figure failed, else TM_ERR_UNSURE if one could not be decided. */
 static tm_status conclude(const tm_table *found, tm_error *err) {
     size_t failed = 0, undecided = 0;
     for (size_t i = 0; i < found->n_rows; i++) {

@@ -1,4 +1,4 @@
-/* tmerge hang: finds who is missing in a stuck job, from the dumps of flight recorders. */
+/* tmerge hang: says who is missing in a stuck job, from dumps of flight recorders. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static const tm_option options[] = {
 typedef struct hang {
     tm_inputs inputs;
     tm_hang_inputs of;
-    int64_t n_ranks; /* given by the user; below 1: not given */
+    int64_t n_ranks; /* --world-size; below 1: not given */
 } hang;
 
 static tm_status read_traces(tm_pipeline *p, const hang *h, tm_error *err) {
@@ -115,8 +115,7 @@ static const char *text(const tm_table *job, const char *column) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Prints a sentence with control characters replaced, because dumps must not control the
- * terminal. */
+/* Prints a sentence. Replaces control characters, because a dump must not control the terminal. */
 static void print_sentence(const char *sentence) {
     char line[4096];
     bool valid;
@@ -211,7 +210,7 @@ static tm_status print(const tm_pipeline *p, const void *context, tm_error *err)
     return TM_OK;
 }
 
-/* Completes a run that has dumps but no traces. */
+/* Completes a run with dumps and without traces. */
 static tm_status finish(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     TM_TRY(analyse(p, context, err));

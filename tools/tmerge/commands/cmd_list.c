@@ -14,7 +14,7 @@
 #include "tmerge/reader.h"
 #include "tmerge/table.h"
 
-enum { FORMATS_AT = 15, TABLES_AT = 25 }; /* columns at which texts begin */
+enum { FORMATS_AT = 15, TABLES_AT = 25 }; /* columns of the terminal at which texts begin */
 
 static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
@@ -64,8 +64,8 @@ static void print_overview(void) {
         print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
 }
 
-/* Adds a table's definition if @p name is the name of the table or of its analysis, or NULL.
- * Returns false when out of memory. */
+/* Adds a table's definition if @p name is the table, its analysis, or NULL. Returns false when out
+ * of memory. */
 static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
     bool wanted = !name || tm_table_is_meant(def, name);
     return def->internal || !wanted || tm_vec_append(defs, &def, 1);
@@ -94,7 +94,7 @@ static tm_status print_docs(const char *name, bool *found, tm_error *err) {
     return status;
 }
 
-/* Prints a format that tmerge reads or writes. Returns false if no format has this name. */
+/* Prints the format of this name, which tmerge reads or writes. Returns false if there is none. */
 static bool print_named_format(const char *name) {
     size_t n_formats, n_exports;
     const tm_format *const *formats = tm_formats(&n_formats);

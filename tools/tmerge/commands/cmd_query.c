@@ -74,7 +74,7 @@ static tm_status print_rows(const request *r, const tm_rows *rows, tm_error *err
     return status;
 }
 
-/* Finds the name of a table that a query lacks. */
+/* Finds the name of the missing table in the error of a query. */
 static bool find_lacking(const tm_error *err, char *word, size_t size) {
     static const char said[] = "no such table: ";
     const char *name = err->message + strlen(said);
@@ -84,7 +84,7 @@ static bool find_lacking(const tm_error *err, char *word, size_t size) {
     return true;
 }
 
-/* Appends a hint to the error for an unknown table. */
+/* If a query names an unknown table, adds a hint to the error. */
 static void hint_table(const tm_store *store, tm_error *err) {
     char hint[TM_GUESS_HINT], word[64];
     size_t n, at = strlen(err->message);
@@ -99,7 +99,7 @@ static void hint_table(const tm_store *store, tm_error *err) {
              tm_guess_hint(&guess, "", hint));
 }
 
-/* Prepares the query. If it has a former name of a table, replaces the name and tries again. */
+/* Prepares the query. If it has a table's former name, replaces the name and tries again. */
 static tm_status prepare(const request *r, tm_sql *sql, tm_sql_query **out, tm_error *err) {
     for (;;) {
         char word[64];
@@ -198,7 +198,7 @@ static tm_status query_run(const tm_arguments *arguments, tm_error *err) {
     request r;
     tm_store *store;
     TM_TRY(parse(arguments, &r, err));
-    if (!tm_console_speaks()) /* one process is enough */
+    if (!tm_console_speaks()) /* only one process prints */
         return TM_OK;
     TM_TRY(tm_store_open(r.store, &store, err));
     tm_status status = r.text ? query_store(&r, store, err) : list_tables(&r, store, err);

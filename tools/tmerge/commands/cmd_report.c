@@ -19,7 +19,8 @@ static tm_status write_report(const char *store_path, const char *path, tm_error
     tm_store *store;
     TM_TRY(tm_store_open(store_path, &store, err));
     tm_status status = TM_OK;
-    if (tm_console_speaks()) { /* only here: all processes must return the same status */
+    if (tm_console_speaks()) { /* here and not earlier, because all processes must return the same
+                                  status */
         tm_output_watch(path);
         status = tm_report_write(store, path, TMERGE_VERSION, err);
         if (status == TM_OK)

@@ -1,4 +1,4 @@
-/* tmerge serve: serves the report of a store to a browser, in more detail than a file can hold. */
+/* tmerge serve: shows the report of a store in a browser, with more detail than a file can hold. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     tm_status status = tm_handler_open(store, &handler, err);
     if (status != TM_OK)
         return status;
-    sigaction(SIGPIPE, &ignore, NULL); /* a client that disconnects early must not end the server */
+    sigaction(SIGPIPE, &ignore,
+              NULL); /* without this, a client that disconnects would end the server */
     printf("Serving %s at\n  %s\n", store, at->url);
     if (strcmp(at->door.address, loopback) == 0)
         printf("Only this machine can open it, and only with this URL. Ctrl-C ends it.\n");

@@ -30,13 +30,12 @@ static const tm_option options[] = {
     TM_OPTION_COLOR,
 };
 
-/* The parsed arguments and the store. */
 typedef struct question {
     const char *path;
     const char *each; /* NULL: not given */
     int64_t top;      /* -1: not given */
     tm_list steps;
-    const char *folder; /* for CSV files; NULL: none */
+    const char *folder; /* folder for CSV files; NULL: none */
     bool json;
     tm_colors colors;
     tm_scenario scenario;
@@ -47,8 +46,8 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row is not an alternative to other rows: it is a cumulative item of the plan, a
- * bound or a scenario. */
+/* Returns whether a row is not one of the alternatives to choose from: a cumulative item of the
+ * plan, a bound or a scenario. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
 }
@@ -58,7 +57,7 @@ static bool keep_what(const tm_table *table, const tm_cell *row, void *context) 
     return is_what(what, context) || (strcmp(context, "kind") == 0 && is_what(what, "limit"));
 }
 
-/* Writes "rank 3", "kernel gemm...", shortened if long. */
+/* Writes "rank 3" or "kernel gemm...", shortened if it is long. */
 static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX]) {
     const tm_cell *what = tm_table_cell(items, row, "what");
     char *text;
@@ -80,7 +79,7 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     free(text);
 }
 
-/* Prints an item. If its saving is negative, the change would make steps longer. */
+/* Prints an item. If its saving is negative, the change makes steps longer. */
 static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
     char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-";
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
@@ -96,7 +95,7 @@ static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
            !sure->null && !sure->value.i ? "  not sure" : "");
 }
 
-/* Returns whether a row is of kind @p word (NULL: an alternative) and is listed. */
+/* Returns whether a row is listed and is of kind @p word (NULL: any alternative). */
 static bool is_listed(const tm_table *items, size_t row, const char *word, bool all) {
     const tm_cell *what = tm_table_cell(items, row, "what");
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
@@ -104,7 +103,7 @@ static bool is_listed(const tm_table *items, size_t row, const char *word, bool 
            (all || (!saved->null && saved->value.i > 0));
 }
 
-/* Prints up to @p most rows that are listed, in a unit that suits all of them. */
+/* Prints up to @p most listed rows, in a unit that suits all of them. */
 static void print_items(const tm_table *items, const char *word, int64_t most, bool all) {
     bool unknown = false;
     tm_shown_range range = TM_SHOWN_RANGE;
@@ -158,7 +157,7 @@ static bool has_what(const tm_table *items, const char *word) {
     return false;
 }
 
-/* Prints the overview, largest saving first; equal ones in table order. */
+/* Prints the overview, the largest saving first. Equal savings keep the table's order. */
 static void print_overview(const question *q, const tm_table *job, tm_table *items) {
     print_job(q, job);
     if (has_what(items, "plan")) {
@@ -184,7 +183,7 @@ static void print_each(const question *q, tm_table *items) {
     }
 }
 
-/* Prints why the saving of a scenario is doubtful. */
+/* Says why the saving of a scenario is doubtful. */
 static void print_doubt(const tm_table *job, const tm_table *items) {
     tm_shown_text times[2]; /* saving, maximum saving */
     char text[256];
@@ -205,8 +204,8 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
 static void print_scenario(const question *q, const tm_table *job, const tm_table *items) {
     const tm_cell *saved = tm_table_cell(items, 0, "saved_ns");
     char step[32];
-    tm_shown_text times[4]; /* of a step now, of a step after the change, their difference, the
-                               changed part of the critical path */
+    tm_shown_text times[4]; /* step now, step after the change, their difference, and the changed
+                               part of the critical path */
     printf("%s%s%s\n", q->colors.strong, q->scenario.text, q->colors.off);
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
@@ -257,7 +256,7 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     return TM_OK;
 }
 
-/* Tables of an answer. Answers to --each and scenarios have only the first two. */
+/* Tables of an answer. For --each and scenarios, only the first two. */
 static const char *const answers[] = {"whatif.job", "whatif.item", "whatif.step", "whatif.network",
                                       "whatif.split"};
 enum { N_ANSWERS = sizeof answers / sizeof *answers };
@@ -277,7 +276,7 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
     return status;
 }
 
-/* Removes the rows that were not requested, and prints the others. */
+/* Removes the rows that were not asked for, and prints the others. */
 static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
     tm_table *items = tm_tables_find(tables, "whatif.item");
     char *each = NULL, scenario[] = "scenario";
@@ -295,8 +294,8 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
                        strcmp(q->each, "kind") == 0 || strcmp(q->each, "kernel") == 0
                            ? "no item is on the critical path"
                            : "the job does not have two of them to compare");
-    if (!tm_console_speaks()) /* checked here, not earlier, because all processes must return the
-                                 same status */
+    if (!tm_console_speaks()) /* here and not earlier, because all processes must return the same
+                                 status */
         return TM_OK;
     if (q->top >= 0 && !text)
         tm_table_top(items, (size_t)q->top);
@@ -315,7 +314,8 @@ static tm_status answer_stored(const question *q, tm_error *err) {
                              "an older tmerge wrote this store without what-if figures; tmerge "
                              "analyze adds them");
         for (size_t t = 0; t < N_ANSWERS && status == TM_OK; t++)
-            if (tm_store_has_table(store, answers[t])) /* stores of older versions lack some */
+            if (tm_store_has_table(store,
+                                   answers[t])) /* a store of an older version may lack some */
                 status = tm_store_read_table(store, tm_tables_find(&tables, answers[t]), err);
         tm_store_close(store);
     }
@@ -362,7 +362,7 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
     if (q->each && !known)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--each takes rank, host, stage, kind or kernel, not '%s'", q->each);
-    int64_t jobs; /* -j is checked even if the answer needs no replay */
+    int64_t jobs; /* -j must be valid even if no replay is needed */
     TM_TRY(tm_self_launch_parse(arguments, &jobs, err));
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &q->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &q->steps, err));

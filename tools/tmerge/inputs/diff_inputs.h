@@ -1,4 +1,4 @@
-/* Reads the tables of two stores to compare, and writes the result. */
+/* Reads the tables of stores that are compared, and writes the result. */
 #ifndef TMERGE_DIFF_INPUTS_H
 #define TMERGE_DIFF_INPUTS_H
 
@@ -6,24 +6,22 @@
 
 #include "tmerge/table.h"
 
-/**
- * Reads the tables that tmerge diff compares. A table missing in a store of an older tmerge stays
- * empty.
+/** Reads the tables that tmerge diff compares. If the store of an older tmerge lacks a table, it
+ * stays empty.
  * @param paths  [2]
  * @param out    destroyed by the caller; set only on TM_OK
- * @return       TM_OK; TM_ERR_INPUT, TM_ERR_FAULT
- */
+ * @return       TM_OK; TM_ERR_INPUT, TM_ERR_FAULT */
 tm_status tm_diff_inputs_read(char *const *paths, tm_tables out[2], tm_error *err) TM_MUST_CHECK;
 void tm_diff_inputs_destroy(tm_tables sides[2]);
 
-/** Reads one store in the same way, into empty tables of tm_analysis_tables. */
+/** Reads one store the same way, into empty tables of tm_analysis_tables. */
 tm_status tm_diff_input_read(const char *path, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Prints the result of a comparison for programs: as JSON, else the first table as CSV. TM_OK;
- * TM_ERR_FAULT. */
+/** Prints a comparison for programs: all tables as JSON, or the first as CSV. TM_OK; TM_ERR_FAULT.
+ */
 tm_status tm_diff_inputs_print(const tm_tables *found, bool json, tm_error *err) TM_MUST_CHECK;
 
-/** Writes the result as CSV files in a folder. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
+/** Writes a comparison as CSV files in a folder. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
 tm_status tm_diff_inputs_write(const tm_tables *found, const char *folder,
                                tm_error *err) TM_MUST_CHECK;
 

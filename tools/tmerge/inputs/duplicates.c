@@ -10,13 +10,14 @@
 #include "identity/file.h"
 #include "output/console.h"
 
-/* Files below this size [B] are not compared: with only a few events, different traces may be
- * identical. */
+/* Smaller files [B] are not compared: different traces of only a few events may have the same
+ * bytes. */
 enum { RECORDING_LEAST = 4096 };
 
 typedef struct trace {
     int64_t size;
-    uint64_t digest; /* of the file's first bytes; computed only if other traces are equal so far */
+    uint64_t digest; /* of the file's first bytes; computed only if another trace has the same size
+                        and digest so far */
     size_t place;    /* row of job.rank */
     const char *path;
 } trace;
@@ -32,11 +33,11 @@ static bool alike(const trace *a, const trace *b) {
     return a->size == b->size && a->digest == b->digest;
 }
 
-/* Computes digests of the first @p bytes, but only of traces whose size and previous digest are
- * equal; most jobs have few such traces. */
+/* Computes digests of the first @p bytes, only of traces whose size and previous digest are equal.
+ * Most jobs have few of these. */
 static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
-    bool before = false; /* the previous trace equals this one so far */
+    bool before = false; /* v[i] equals the previous trace so far */
     for (size_t i = 0; i < n; i++) {
         const bool next = i + 1 < n && alike(&v[i], &v[i + 1]);
         if ((before || next) && tm_identity_digest(v[i].path, bytes, &v[i].digest, NULL) != TM_OK)
@@ -46,8 +47,8 @@ static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
 }
 
-/* Compares whole files. Different recordings of the same size differ early, so only copies are read
- * to the end. */
+/* Compares whole files. Different recordings of the same size differ near the start, so only copies
+ * are read to the end. */
 static bool same_bytes(const char *a, const char *b) {
     enum { PIECE = 1 << 16 };
     static const size_t both = 2 * (size_t)PIECE;
@@ -66,8 +67,7 @@ static bool same_bytes(const char *a, const char *b) {
     return same;
 }
 
-/* Returns the first trace in [first, i) whose bytes equal those of trace i; NULL if there is
- * none. */
+/* Returns the first trace in [first, i) with the bytes of trace i; NULL if there is none. */
 static const trace *original_of(const trace *v, size_t first, size_t i) {
     for (size_t k = first; k < i; k++)
         if (same_bytes(v[i].path, v[k].path))
@@ -86,7 +86,7 @@ void tm_warn_of_duplicates(const tm_table *ranks) {
             continue; /* a pipe has no size and cannot be read again */
         found.size = info.st_size;
         if (!tm_vec_append(&traces, &found, 1))
-            break; /* out of memory: some duplicates are not reported */
+            break; /* out of memory: the other duplicates are not reported */
     }
     trace *v = traces.data;
     if (traces.n > 1) {

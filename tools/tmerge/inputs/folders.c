@@ -52,8 +52,8 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     return errno ? tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno)) : TM_OK;
 }
 
-/* Returns a pattern that matches paths below a folder, with the folder's name escaped; owned by the
- * caller, NULL when out of memory. */
+/* Returns a pattern for paths below a folder, whose name is escaped. The caller frees it; NULL when
+ * out of memory. */
 static char *pattern_below(const char *folder, const char *pattern) {
     char *out = malloc(2 * strlen(folder) + strlen(pattern) + 2), *p = out;
     for (const char *c = folder; out && *c; c++) {
@@ -82,7 +82,7 @@ static bool add_matches(const char *folder, const char *pattern, tm_vec *paths) 
     return ok && code != GLOB_NOSPACE;
 }
 
-/* Returns the name of the folder that a path is in. */
+/* Returns the folder of a path. */
 static tm_text folder_of(const char *path) {
     const char *end = strrchr(path, '/'), *begin = end;
     while (begin > path && begin[-1] != '/')
@@ -104,9 +104,9 @@ void tm_folders_list_name(char *text, size_t room, tm_text name) {
         snprintf(text + used, room - used, "%s...", comma);
 }
 
-/* Fails if the paths [n] are in several folders; the message names the folders.
- * @param what    what the folders hold
- * @param advice  how to resolve it */
+/* Fails if the paths [n] are in several folders, and names the folders.
+ * @param what what they contain
+ * @param advice what the user should do */
 static tm_status check_one_folder(const char *named, char *const *paths, size_t n, const char *what,
                                   const char *advice, tm_error *err) {
     char text[TM_MESSAGE_MAX / 2] = "";
@@ -124,7 +124,7 @@ static tm_status check_one_folder(const char *named, char *const *paths, size_t 
                          n_folders, what, text, advice);
 }
 
-/* Lists the files at the places below a folder where profilers write. */
+/* Lists the files below a folder in the places where profilers write. */
 static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
@@ -153,7 +153,7 @@ static bool any_trace(char *const *paths, size_t n) {
     return i < n;
 }
 
-/* Returns whether the paths' folders are named by ranks. Then all of them are one recording. */
+/* Returns whether the paths' folders are named after ranks. They are then one recording. */
 static bool are_of_ranks(char *const *paths, size_t n) {
     bool are = true;
     for (size_t i = 0; i < n && are; i++) {
@@ -164,7 +164,7 @@ static bool are_of_ranks(char *const *paths, size_t n) {
     return are;
 }
 
-/* Drops the paths in folders without a trace. */
+/* Drops the paths of folders that have no trace. */
 static void keep_recordings(tm_vec *paths, size_t first) {
     char **v = paths->data;
     size_t n = paths->n, to = first;
@@ -182,8 +182,8 @@ static void keep_recordings(tm_vec *paths, size_t first) {
     paths->n = to;
 }
 
-/* Lists recordings in a folder each, as written by torchtitan and torchtune
- * (iteration_10/rank0_trace.json), if the folder itself has no trace. */
+/* If the folder itself has no trace, lists recordings with a folder each, as torchtitan and
+ * torchtune write them (iteration_10/rank0_trace.json). */
 static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, bool *any,
                                  tm_error *err) {
     size_t first = paths->n;

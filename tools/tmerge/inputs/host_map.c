@@ -13,13 +13,13 @@
 
 enum { HOST_MAX = 256 };
 
-/* An entry of the map; sent as bytes. */
+/* An entry of the map. Sent to other processes as bytes. */
 typedef struct entry {
     int64_t rank, line;
     char host[HOST_MAX];
 } entry;
 
-/* Splits a line into rank and host. Returns false if it is invalid. */
+/* Splits a line into rank and host. Returns false if this fails. */
 static bool parse_line(const char *line, entry *out) {
     char *end = NULL;
     errno = 0;
@@ -69,7 +69,7 @@ static tm_status read_map(const char *map, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns the name id of a timeline's host; TM_NAME_FAILED when out of memory. */
+/* Returns the name id of a rank's host; TM_NAME_FAILED when out of memory. */
 static uint32_t name_host(const tm_loaded *loaded, const tm_timeline *timeline,
                           const entry *entries, size_t n) {
     entry wanted = {.rank = timeline->rank};

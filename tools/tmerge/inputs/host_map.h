@@ -1,19 +1,17 @@
-/* Finds the host of each rank: by --host-map; without an entry there, by the trace; else by the
- * name of its file. */
+/* Finds the host of each rank: from --host-map, else from the trace, else from the trace's file
+ * name. */
 #ifndef TMERGE_HOST_MAP_H
 #define TMERGE_HOST_MAP_H
 
 #include "mpi/load/load.h"
 
-/**
- * Sets the host of each timeline that has none or that the map names.
+/** Sets the host of each timeline that the map names or that has none.
  *
  * Collective: over comm.
  * @param map     path of a file with lines RANK HOST ('#' starts a comment line), or NULL
  * @param loaded  the hosts are added to its names
  * @return        TM_OK; TM_ERR_INPUT (the file, a line, a duplicate rank); TM_ERR_FAULT; the same
- *                on every process
- */
+ * on every process */
 tm_status tm_host_names(MPI_Comm comm, const char *map, tm_loaded *loaded,
                         tm_error *err) TM_MUST_CHECK;
 

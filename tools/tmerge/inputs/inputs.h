@@ -1,4 +1,4 @@
-/* The files that the command line names, on all hosts. The list is the same on every process. */
+/* The files that the command line names, on all hosts. Every process has the same list. */
 #ifndef TMERGE_INPUTS_H
 #define TMERGE_INPUTS_H
 
@@ -15,24 +15,21 @@ typedef struct tm_inputs {
     tm_hosts hosts;
 } tm_inputs;
 
-/**
- * Expands files, folders, quoted globs and lists of these on every host that has processes, and
- * reads the rank map. Lists and map are read on the first host. A folder's files are in natural
- * order (9 before 10), without hidden ones; see folders.h for which are included. An operand must
- * exist on at least one host. Files of the same path on several hosts are one input if size, time
- * and digest agree.
+/** Expands files, folders, quoted patterns and lists of these on every host that has processes.
+ * Reads the lists and the rank map on the first host. folders.h says which files of a folder are
+ * included. An operand must exist on at least one host. Files of the same path on several hosts are
+ * one input if size, time and digest agree.
  *
  * Collective: over comm.
  * @param arguments  with their options --rank-map and --all-recordings
  * @param out        the same on every process; free it with tm_inputs_free
- * @return           TM_OK; TM_ERR_INPUT; TM_ERR_USAGE; TM_ERR_FAULT; the same on every process
- */
+ * @return           TM_OK; TM_ERR_INPUT; TM_ERR_USAGE; TM_ERR_FAULT; the same on every process */
 tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, tm_inputs *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Calls @p each with every file of this host given by the operands, in order. Missing files are
- * not reported. For a list that can be read only once, reports only the list itself. Collective:
- * no. TM_OK; TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
+/** Calls @p each with every file of this host given by the operands, in order. Leaves out missing
+ * files. For a list that can be read only once, calls it with the list itself. Collective: no.
+ * TM_OK; TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
 tm_status tm_inputs_each(const tm_arguments *arguments,
                          void (*each)(void *context, const char *path), void *context,
                          tm_error *err) TM_MUST_CHECK;

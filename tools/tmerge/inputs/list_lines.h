@@ -1,4 +1,4 @@
-/* Text files written by the user: lists of operands, maps of ranks and hosts. */
+/* Text files that users write: lists of operands, maps of ranks and hosts. */
 #ifndef TMERGE_LIST_LINES_H
 #define TMERGE_LIST_LINES_H
 
@@ -9,7 +9,7 @@
 typedef struct tm_line {
     const char *file;
     int64_t number; /* from 1 */
-    char *text;     /* without the line end; may be modified */
+    char *text;     /* without the line end; the visitor may change it */
 } tm_line;
 
 typedef tm_status tm_line_visitor(void *context, const tm_line *line, tm_error *err);

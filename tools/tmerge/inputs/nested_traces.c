@@ -9,8 +9,8 @@
 #include "folders.h"
 #include "identity/rank_from_path.h"
 
-/* An archive of runs may hold millions of files, of which few are traces. Each entry costs a stat,
- * each file an open. */
+/* An archive of runs may have millions of files and few traces. Each entry takes a stat, each file
+ * an open. */
 enum {
     LEVELS_MAX = 5,
     ENTRIES_MAX = 10000,
@@ -19,7 +19,7 @@ enum {
     FOLDER_FILES_MAX = 32
 };
 
-/* A folder to search. The path is the first member, for tm_path_order. */
+/* A folder to search. The path is first, for tm_path_order. */
 typedef struct place {
     char *path; /* owned */
     int level;  /* depth below the named folder */
@@ -27,30 +27,30 @@ typedef struct place {
 
 typedef struct search {
     const char *root;
-    tm_vec places;          /* of place: folders still to search, by level */
-    tm_vec files;           /* of char *, owned: files of the folder that is being searched */
+    tm_vec places;          /* of place: folders still to search, upper levels first */
+    tm_vec files;           /* of char *, owned: files of the current folder */
     int n_entries, n_files; /* examined so far */
     char names[TM_MESSAGE_MAX / 2];
     tm_text last; /* the last name in `names`; points into a place's path */
     size_t n_names;
 } search;
 
-/* Adds a path found in a folder of this level. Owns the path. Returns false when out of memory. */
+/* Adds a path in a folder of this level. Takes the path over. Returns false when out of memory. */
 static bool add_entry(search *s, char *path, int level) {
     struct stat info;
     const place below = {path, level + 1};
     bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder && level < LEVELS_MAX)
         return tm_vec_append(&s->places, &below, 1);
-    if (!folder && level > 1 && tm_is_file(path)) /* the caller has already searched the upper
-                                                     levels for traces */
+    if (!folder && level > 1 &&
+        tm_is_file(path)) /* the caller has already looked for traces in the upper levels */
         return tm_vec_append(&s->files, &path, 1);
     free(path);
     return true;
 }
 
-/* Returns the path of a folder's next entry, hidden or not, owned by the caller; NULL at the end,
- * or when out of memory, with *ok set to false. */
+/* Returns the path of a folder's next entry, hidden or not; owned by the caller. NULL at the end;
+ * NULL with *ok false when out of memory. */
 static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     const struct dirent *item = readdir(dir);
@@ -62,7 +62,7 @@ static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     return path;
 }
 
-/* Lists a folder. A folder that cannot be read is skipped, because the user did not name it. */
+/* Lists a folder. Skips one that cannot be read, because the user did not name it. */
 static tm_status list(search *s, const place *at, tm_error *err) {
     DIR *dir = opendir(at->path);
     bool ok = true;
@@ -97,8 +97,8 @@ static bool holds_trace(search *s) {
     return found;
 }
 
-/* Adds a folder's name to the list. A folder of one rank is replaced by its parent: the ranks in
- * the parent are one recording. */
+/* Adds a folder's name to the list. If the folder is of one rank, adds its parent: all ranks there
+ * are one recording. */
 static void add_name(search *s, const char *path) {
     const char *name = path + strlen(s->root), *base = strrchr(path, '/') + 1;
     name += strspn(name, "/");

@@ -10,7 +10,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/bytes.h"
 
-/* Precedes the 0-terminated text of each operand in messages between processes. */
+/* Comes before each operand's 0-terminated text in messages between processes. */
 typedef struct head {
     int64_t typed; /* index of the typed operand */
     int64_t line;  /* line of its list file, from 1; 0: the operand was typed */
@@ -27,7 +27,6 @@ static tm_status add(tm_vec *bytes, head where, const char *text, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* State while a list is read. */
 typedef struct listing {
     tm_vec *bytes;
     int64_t typed;

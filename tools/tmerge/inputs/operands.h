@@ -1,4 +1,4 @@
-/* Operands of a command line, with lists (@FILE) replaced by their lines. */
+/* The operands of a command line. A list (@FILE) is replaced by its lines. */
 #ifndef TMERGE_OPERANDS_H
 #define TMERGE_OPERANDS_H
 
@@ -10,8 +10,8 @@
 /** A file, a folder or a pattern. */
 typedef struct tm_operand {
     const char *text; /* points into the bytes */
-    const char *list; /* the list that contains it; NULL: typed */
-    int64_t line;     /* line in the list, from 1 */
+    const char *list; /* its list; NULL if it was typed */
+    int64_t line;     /* line in its list, from 1 */
 } tm_operand;
 
 typedef struct tm_operands {
@@ -20,18 +20,16 @@ typedef struct tm_operands {
     void *bytes; /* owned */
 } tm_operands;
 
-/** Returns the list named by a typed operand: @FILE, unless a file of that very name exists.
- * NULL if it is not a list. */
+/** Returns the list that a typed operand names as @FILE; NULL if it is not a list. If a file is
+ * named exactly so, "@" included, the operand is that file. */
 const char *tm_operand_list(const char *typed);
 
-/**
- * Reads the operands and their lists. Each line is an operand, literally to its end (LF or CR LF).
- * Blank lines and those that start with # are skipped.
+/** Reads the operands and their lists. Each line is an operand as it is, up to its end (LF or CR
+ * LF). Blank lines and those that start with # are skipped.
  *
  * Collective: no.
  * @param out  all 0; to be freed also after a failure
- * @return     TM_OK; TM_ERR_INPUT, also for an empty list; TM_ERR_FAULT
- */
+ * @return     TM_OK; TM_ERR_INPUT, also for an empty list; TM_ERR_FAULT */
 tm_status tm_operands_read(const tm_arguments *arguments, tm_operands *out,
                            tm_error *err) TM_MUST_CHECK;
 
@@ -40,7 +38,7 @@ tm_status tm_operands_read(const tm_arguments *arguments, tm_operands *out,
 tm_status tm_mpi_operands_read(MPI_Comm comm, const tm_arguments *arguments, tm_operands *out,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Fails for an operand, with its name or its list and line. */
+/** Fails because of an operand. The message has its name, or its list and line. */
 tm_status tm_operand_fail(const tm_operand *operand, const char *why, tm_error *err);
 
 void tm_operands_free(tm_operands *operands);

@@ -11,7 +11,7 @@ typedef enum tm_rank_map_kind {
 } tm_rank_map_kind;
 
 /** Parses a line: PATH, blanks, RANK (at most 9 digits). The path may contain blanks.
- * @param line  modified: a zero byte ends the path
+ * @param line changed: a zero byte ends the path
  * @param path  points into the line; set for an entry, as is @p rank */
 tm_rank_map_kind tm_rank_map_line(char *line, const char **path, int64_t *rank);
 

@@ -13,7 +13,7 @@
 #include "liveness/liveness.h"
 #include "signals.h"
 
-/* Value of srun's --mpi that suits this MPI. */
+/* A value of srun's --mpi that works with this MPI. */
 #ifdef OPEN_MPI
 #define TMERGE_PMI "pmix"
 #else
@@ -52,7 +52,7 @@ bool tm_launch_has_hosts(void) {
     return !tm_launcher_env_is_alone(&place) && !tm_launcher_env_is_one_node(&place);
 }
 
-/* Restarts after each removal, because unsetenv moves the later variables. */
+/* Starts again after each removal, because unsetenv moves the later variables. */
 void tm_launch_forget(void) {
     for (char **variable = environ; *variable;) {
         const char *end = strchr(*variable, '=');
@@ -64,8 +64,8 @@ void tm_launch_forget(void) {
     }
 }
 
-/* Returns whether an interface is a network of containers or virtual machines. Such networks
- * have the same address on every host. */
+/* Returns whether an interface is a network of containers or virtual machines, which has the same
+ * address on every host. */
 static bool is_of_one_host(const char *interface) {
     static const char *const begins[] = {"br-", "cali",  "cni",    "docker", "flannel",
                                          "lxc", "lxdbr", "podman", "veth",   "virbr"};
@@ -75,7 +75,7 @@ static bool is_of_one_host(const char *interface) {
     return false;
 }
 
-/* Excludes networks where Open MPI would look for other hosts and hang. */
+/* Excludes networks in which Open MPI would look for other hosts, and hang. */
 static void leave_networks_out(void) {
     char left_out[1024] = "127.0.0.1/8,sppp"; /* Open MPI's default */
     size_t size = strlen(left_out);
@@ -92,14 +92,14 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
-/* The value has hwloc's names of components and of phases. */
+/* hwloc's names: of the components, then of the phases */
 void tm_launch_look_at_cores(void) {
     setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
 }
 
-/* Sets Open MPI defaults that suit this job, unless the user has set others: waiting processes
- * yield, no single-copy probing, and only shared memory on one node. */
+/* Sets defaults of Open MPI unless the user has set them: waiting processes yield, no test for
+ * single-copy transfers, and on one node only shared memory. */
 static void set_up_processes(void) {
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
@@ -108,17 +108,17 @@ static void set_up_processes(void) {
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
     } else {
-        /* Open MPI 5 and later ends a process when its connection to a killed one is closed, and
-         * mpirun then names the wrong host. The delay lets mpirun see which process was killed. */
+        /* When a process is killed, Open MPI 5 and later ends those connected to it, and mpirun may
+         * name one of these. The delay lets mpirun see first which process was killed. */
         setenv("OMPI_MCA_opal_abort_delay", "2", 0);
         leave_networks_out();
     }
 }
 
-/* Sets up MPI for a single process, overriding settings meant for several. By default Open MPI
- * would start a daemon, look for that of the launcher, for network interfaces, PCI devices, GPUs
- * and X servers, and make a session folder, in which simultaneous runs can collide. Its version 5
- * has no pmix "isolated". */
+/* Sets up MPI for a single process, whatever is set for several. By default Open MPI would start a
+ * daemon, look for the launcher's daemon, for network interfaces, PCI devices, GPUs and X servers,
+ * and make a session folder, in which runs at the same time can collide. Version 5 has no pmix
+ * "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},
@@ -148,7 +148,7 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
-/* Makes a temporary folder. Returns false if no place for one is writable. */
+/* Makes a temporary folder. Returns false if none can be written. */
 static bool make_folder(char *out, size_t size) {
     const char *const places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -160,13 +160,12 @@ static bool make_folder(char *out, size_t size) {
 }
 
 static bool init(void) {
-    int threads; /* thread level that MPI provides; not checked, because only this thread calls
-                    MPI */
+    int threads; /* thread level that MPI provides; ignored, because only this thread calls MPI */
     return MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &threads) == MPI_SUCCESS;
 }
 
-/* Initializes MPI with a private TMPDIR. Open MPI 5 and later makes folders even for a single
- * process, leaves them behind, and crashes if TMPDIR is not a writable folder. */
+/* Starts MPI with its own TMPDIR. Even for a single process, Open MPI 5 and later makes folders
+ * there, leaves them behind, and crashes if TMPDIR is not a writable folder. */
 static bool init_alone(void) {
     enum { OPEN_FILES = 8 };
     char folder[PATH_MAX];
@@ -189,8 +188,8 @@ static bool init_alone(void) {
     return ok;
 }
 
-/* Takes this process's rank and the number of processes from MPI, and starts the liveness monitor
- * if needed. */
+/* Takes this process's rank and the number of processes from MPI. Starts the liveness monitor if it
+ * is needed. */
 static tm_status take_place(tm_error *err) {
     MPI_Comm node;
     int rank, size;
@@ -205,7 +204,7 @@ static tm_status take_place(tm_error *err) {
     place.size = size;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &place.local_size);
-    /* On one host mpirun itself detects the end of each process. */
+    /* On one host, mpirun itself notices the end of each process. */
     bool is_seen = tm_launcher_env_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
     if (!tm_launcher_env_is_alone(&place) && !is_seen)
         tm_liveness_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);

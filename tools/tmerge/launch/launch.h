@@ -8,19 +8,18 @@
 #include "base/launcher_env.h"
 #include "tmerge/status.h"
 
-/* Environment variable set for processes that tmerge starts by mpirun: when tmerge itself
- * started. */
+/* Environment variable of processes that tmerge starts by mpirun: when tmerge itself started. */
 #define TM_LAUNCH_STARTED "TMERGE_STARTED_NS"
 
 /** Reads the environment. Called first in main. */
 void tm_launch_begin(void);
 
-/** Returns this process's number and the number of processes: according to MPI once it has started,
- * before that according to the launcher. */
+/** Returns this process's number and the number of processes: from MPI if it has started, else from
+ * the launcher. */
 const tm_launcher_env *tm_launch_place(void);
 
-/** Returns when the program started, by CLOCK_MONOTONIC; in self-launched processes, when the
- * launching one started. */
+/** Returns when the program started, by CLOCK_MONOTONIC; for a process that tmerge launched, when
+ * that tmerge started. */
 int64_t tm_launch_began_ns(void);
 
 /** Returns whether tmerge itself launched this process. */
@@ -29,21 +28,19 @@ bool tm_launch_is_started(void);
 /** Removes the variables of launchers and batch systems from the environment. */
 void tm_launch_forget(void);
 
-/** Limits Open MPI's hardware detection to cores, which suffice if all processes are on this
- * host. Detecting devices takes each process 20 ms: PCI bus, GPU libraries, and X servers, also
- * by TCP. */
+/** Limits Open MPI's hardware detection to cores, which is enough if all processes are on this
+ * host. Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) takes each process 20
+ * ms. */
 void tm_launch_look_at_cores(void);
 
-/** Returns whether processes of this run are, or may be, on other hosts. */
+/** Returns whether processes of this run are or may be on other hosts. */
 bool tm_launch_has_hosts(void);
 
-/**
- * Starts MPI unless it is started. A single process starts it without network and folders.
+/** Starts MPI, once. A single process starts it without network and folders.
  *
  * Collective: over all processes.
  * @return  TM_OK; TM_ERR_USAGE, TM_ERR_FAULT: the launcher belongs to another MPI; all processes
- *          then fail in the same way
- */
+ * then fail in the same way */
 tm_status tm_launch_mpi(tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -14,23 +14,24 @@
 #include "liveness/liveness.h"
 #include "tmerge/status.h"
 
-/* A file, or a folder that is empty by then, to remove. */
+/* A file to remove, or a folder, which is then empty. */
 typedef struct doomed {
     struct doomed *next;
     char path[];
 } doomed;
 
-/* These are globals because a signal handler has no argument for them. */
-static doomed *volatile doomed_first;   /* list of all, the latest first; never freed */
-static volatile sig_atomic_t child;     /* leader of the process group to end; 0: none */
-static volatile sig_atomic_t is_held;   /* signals are held back while a file or child is made and
-                                           registered */
-static volatile sig_atomic_t postponed; /* signal received while held; 0: none */
+/* Globals, because a signal handler has no arguments of ours. */
+static doomed *volatile doomed_first; /* list, latest first; never freed */
+static volatile sig_atomic_t child;   /* leader of the process group to end; 0: none */
+static volatile sig_atomic_t
+    is_held; /* signals wait while a file or child is made and registered */
+static volatile sig_atomic_t postponed; /* signal that waits; 0: none */
 static char on_host[80];                /* " on NAME" if there may be several hosts, else empty */
 static pthread_t main_thread;
-static volatile sig_atomic_t is_halted; /* main thread stopped; another ends the process */
+static volatile sig_atomic_t
+    is_halted; /* the main thread has stopped; another thread ends the process */
 
-/* Ends the child first and waits for it, because it could write a removed file again. */
+/* Ends the child before removing files, because it could write them again. */
 static void clean_up(void) {
     pid_t leader = child;
     if (leader > 0 && kill(-leader, SIGKILL) == 0)
@@ -50,7 +51,7 @@ static void clean_up_and_leave(int number) {
     _exit(128 + number);
 }
 
-/* Also called by signal handlers. */
+/* Signal handlers call this, too. */
 void tm_signals_let_first_speak(void) {
     int rank = tm_launch_place()->rank;
     if (rank > 0)
@@ -62,7 +63,7 @@ static void say(const char *text) {
     (void)written;
 }
 
-/* Reports a crash. Must not allocate, because malloc may have crashed. Open MPI's own handler
+/* Reports a crash. Must not allocate, because the crash may be in malloc. Open MPI's handler
  * allocates to print a stack, and then hangs. */
 static void tell_crash(int number) {
     (void)number;
@@ -75,7 +76,7 @@ static void tell_crash(int number) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Installs a handler for crashes, unless there is one: those of sanitizers report more. */
+/* Installs a handler for crashes unless there is one: a sanitizer's reports more. */
 static void watch_crash(int number) {
     struct sigaction action = {.sa_handler = tell_crash}, old;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -88,7 +89,7 @@ static void watch_end(int number) {
         sigaction(number, &action, NULL);
 }
 
-/* Opens a closed descriptor in the wrong direction, so that using it still fails and is
+/* If a descriptor is closed, opens it in the wrong direction, so that using it still fails and is
  * reported. */
 static void open_if_closed(int fd) {
     if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
@@ -105,7 +106,7 @@ void tm_signals_prepare(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         open_if_closed(fd);
     sigaction(SIGXFSZ, &ignore, NULL);
-    sigaction(SIGCHLD, &usual, NULL); /* while it is ignored, children cannot be waited for */
+    sigaction(SIGCHLD, &usual, NULL); /* while SIGCHLD is ignored, children cannot be waited for */
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         watch_crash(crashes[i]);
 }
@@ -118,7 +119,7 @@ void tm_signals_remove(const char *path) {
         return;
     d->next = doomed_first;
     memcpy(d->path, path, size);
-    doomed_first = d; /* after all members are set, because a signal may come at any time */
+    doomed_first = d; /* last, because a signal may come at any time */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         watch_end(ends[i]);
 }
@@ -134,7 +135,7 @@ static void clean_up_and_halt(int number) {
         pause();
 }
 
-/* Uses a signal handler, because the main thread may be holding signals back. */
+/* Uses a signal handler, because the main thread may let other signals wait. */
 void tm_signals_halt(void) {
     enum { TRIES = 200 };
     const struct sigaction action = {.sa_handler = clean_up_and_halt, .sa_flags = SA_NODEFER};

@@ -15,9 +15,8 @@
 
 enum { SILENCE_S = 20, SILENCE_MAX_S = 3600, PROBES = 3, PATIENCE_MS = 2000, WAITING_MAX = 4096 };
 
-/* Returns the interval of TCP's keep-alive probes. A connection that was quiet for one interval is
- * probed once in each interval. It fails one interval after the last of PROBES unanswered
- * probes. */
+/* Returns the interval of TCP's keep-alive probes. After one quiet interval, a connection is probed
+ * once per interval. It fails one interval after the last of PROBES unanswered probes. */
 static int probe_interval_s(void) {
     const char *text = getenv(TM_SILENCE_VARIABLE);
     long silence = text ? strtol(text, NULL, 10) : 0;
@@ -30,7 +29,7 @@ static bool set_up(int fd) {
                                {IPPROTO_TCP, TCP_KEEPIDLE, interval},
                                {IPPROTO_TCP, TCP_KEEPINTVL, interval},
                                {IPPROTO_TCP, TCP_KEEPCNT, PROBES}};
-    /* Child processes must not keep connections open. */
+    /* Child processes must not inherit connections. */
     bool ok = fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         ok = ok && setsockopt(fd, settings[i][0], settings[i][1], &settings[i][2],
@@ -56,7 +55,7 @@ static bool read_name(int fd, int wake, uint64_t token, tm_line_name *out) {
 
 static bool write_name(int fd, const tm_line_name *self, uint64_t token) {
     tm_line_name name = *self;
-    name.token = token; /* a new connection's buffer always has room for such a short message */
+    name.token = token; /* a new connection's buffer has room for such a short message */
     return send(fd, &name, sizeof name, MSG_NOSIGNAL) == (ssize_t)sizeof name;
 }
 

@@ -1,5 +1,5 @@
-/* TCP connections between processes of a run that stay silent while all is well: the kernels of
- * both ends probe each other, which works even if a process is blocked. */
+/* TCP connections between the processes of a run. They are silent while all is well: the kernels of
+ * both ends probe each other, even if a process is blocked. */
 #ifndef TMERGE_LIVENESS_HOST_LINES_H
 #define TMERGE_LIVENESS_HOST_LINES_H
 
@@ -10,18 +10,18 @@
 
 enum { TM_LINES_ADDRESSES_MAX = 24 };
 
-/** Environment variable: seconds, from 4 to 3600, after which a silent host counts as lost; 20
- * if unset or invalid. Rounded down to a multiple of 4. */
+/** Environment variable: seconds, from 4 to 3600, after which a silent host is lost; 20 if unset or
+ * invalid. Rounded down to a multiple of 4. */
 #define TM_SILENCE_VARIABLE "TMERGE_SILENCE"
 
-/** Address of a process that accepts connections. IPv4, like Open MPI's own TCP. */
+/** Address of a process that accepts connections. IPv4, like TCP in Open MPI. */
 typedef struct tm_invitation {
-    uint64_t token; /* each connection has to send it; 0: no connections are accepted */
+    uint64_t token; /* sent first on each connection; 0: no connections are accepted */
     uint32_t addresses[TM_LINES_ADDRESSES_MAX];
     uint16_t n_addresses, port;
 } tm_invitation;
 
-/** Identity of the process at one end; the first message on a connection. */
+/** The first message on a connection: who is at the other end. */
 typedef struct tm_line_name {
     uint64_t token;
     int32_t process;
@@ -36,28 +36,29 @@ typedef struct tm_line {
 /** State of a connection. */
 typedef enum tm_line_news {
     TM_LINE_QUIET,
-    TM_LINE_OVER,   /* the other end leaves normally */
-    TM_LINE_TOLD,   /* the other end leaves after a failure that is already reported */
+    TM_LINE_OVER,   /* the other end has left normally */
+    TM_LINE_TOLD,   /* the other end has left after a failure that is reported */
     TM_LINE_GONE,   /* the other end's kernel closed it: the process is gone */
     TM_LINE_SILENT, /* the other end's kernel does not answer */
 } tm_line_news;
 
-/** Opens a listening socket. @return  the socket; -1 without network or token, with out all 0 */
+/** Opens a listening socket. @return the socket; -1 without network or random token, and @p out is
+ * then all 0 */
 int tm_lines_listen(tm_invitation *out);
 
 /** Accepts a connection on a listening socket.
- * @param wake  a descriptor; waiting ends once it is readable
- * @return      false: the other end is not one of ours, or did not identify itself */
+ * @param wake a descriptor that ends the wait when it is readable
+ * @return      false: the other end is no process of this run, or did not say which */
 bool tm_lines_accept(int listener, int wake, const tm_line_name *self, tm_line *out);
 
-/** Connects to the first address of an invitation that reaches its author. Returns false if none
- * does. */
+/** Connects to the inviting process, by the first of its addresses that works. Returns false if
+ * none does. */
 bool tm_lines_join(const tm_invitation *invitation, int wake, const tm_line_name *self,
                    tm_line *out);
 
 tm_line_news tm_lines_read(const tm_line *line);
 
-/** Sends news. @param news  OVER or TOLD */
+/** Sends news to the other end. @param news  OVER or TOLD */
 void tm_lines_write(const tm_line *line, tm_line_news news);
 
 #endif

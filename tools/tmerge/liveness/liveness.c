@@ -18,19 +18,19 @@ enum { GRACE_MS = 3000, LEAVE_MS = 200, LAUNCHER_S = 4 };
 typedef struct liveness {
     bool runs, aborts;
     pthread_t thread;
-    int own, theirs; /* the two ends of a socket pair: of the main thread, which sends requests, and
-                        of the monitoring thread, which answers */
+    int own, theirs; /* ends of a socket pair: the main thread sends requests on its own, the
+                        monitoring thread answers on the other */
     void (*halt)(void);
     tm_line_name self;
-    bool speaks_for_first; /* reports a loss of process 0 in its place */
+    bool speaks_for_first; /* this process reports a loss if process 0 is lost */
     tm_invitation upwards; /* address of the process that this one connects to; token 0: none */
-    int listener;          /* -1: no more connections expected */
+    int listener;          /* -1: expects no more connections */
     int expected;          /* number of processes that have not connected yet */
-    tm_line *lines;        /* owned; at most one, the connection upwards, leads to a process of a
-                              lower number */
+    tm_line *lines; /* owned; only the connection upwards, if there is one, leads to a process of a
+                       lower number */
     int n;
     struct pollfd *polled; /* owned; [n + 2] */
-    tm_line_name lost;     /* the lost process, if a deadline is set */
+    tm_line_name lost;     /* the lost process, if there is a deadline */
     tm_line_news how;
     int64_t deadline_ms; /* 0: none */
 } liveness;
@@ -48,9 +48,9 @@ static void write_all(tm_line_news news) {
         tm_lines_write(&life.lines[i], news);
 }
 
-/* Reports a loss. Only one of the processes that see it reports it. That is process 0; if it is the
- * lost one, the first process below it, or the first process of a host for the others on that host.
- * Avoids stdio, because the main thread may have stopped inside it. */
+/* Reports a loss. Only one of the processes that see it does: process 0; if that is lost, the first
+ * process below it; on its host, the first process there. Uses no stdio, because the main thread
+ * may have stopped inside it. */
 static void tell_loss(void) {
     char text[4 * TM_HOST_MAX];
     int size;
@@ -71,7 +71,7 @@ static void tell_loss(void) {
 static void leave_for_loss(void) {
     life.halt();
     tell_loss();
-    /* mpirun would take the end of a process for a failure and wait for all hosts. */
+    /* mpirun would take this process's end for a failure and wait for all hosts. */
     if (life.how == TM_LINE_SILENT && tm_mpirun_end())
         sleep(LAUNCHER_S);
     write_all(TM_LINE_TOLD);
@@ -82,8 +82,8 @@ static void leave_for_loss(void) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Records a loss. The deadline leaves a launcher time to end the run with its own message; a
- * host that does not answer is not detected by launchers. */
+/* Records a loss. Until the deadline a launcher may end the run with its own message. For a silent
+ * host there is no deadline, because launchers do not notice it. */
 static void take_loss(const tm_line *line, tm_line_news how) {
     bool first = life.self.process == 0;
     if (life.deadline_ms == 0)
@@ -92,7 +92,7 @@ static void take_loss(const tm_line *line, tm_line_news how) {
     life.how = how;
 }
 
-/* Reads from a connection. Closes it and returns false if nothing more will come. */
+/* Reads from a connection. Closes it and returns false if nothing more can come. */
 static bool take_news(tm_line *line) {
     tm_line_news news = tm_lines_read(line);
     if (news == TM_LINE_QUIET)
@@ -123,7 +123,7 @@ static void take_guest(void) {
         stop_listening();
 }
 
-/* Handles a request of this process. Returns whether to continue watching. */
+/* Handles a request of the main thread. Returns whether to go on watching. */
 static bool take_request(void) {
     unsigned char news;
     if (read(life.theirs, &news, 1) == 1) {
@@ -166,8 +166,8 @@ static void *watch(void *unused) {
     return unused;
 }
 
-/* Determines the process to connect to and the number of processes that will connect to this one,
- * and exchanges addresses. */
+/* Finds out which process to connect to and how many will connect to this one, and exchanges
+ * addresses. */
 static void invite(MPI_Comm node) {
     MPI_Comm firsts;
     tm_invitation own = {0}, of_first;
@@ -205,8 +205,7 @@ static bool start_thread(void) {
         return false;
     life.own = pair[0];
     life.theirs = pair[1];
-    sigfillset(&all); /* the new thread must not handle signals: the main thread handles them, and
-                         may hold them back */
+    sigfillset(&all); /* signals go to the main thread, which may hold them back */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     life.runs = pthread_create(&life.thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -221,7 +220,7 @@ void tm_liveness_start(MPI_Comm node, bool aborts, void (*halt)(void)) {
         stop_listening();
 }
 
-/* Lets the thread send news to the others, and waits for that up to a limit. */
+/* Makes the thread send news to the other processes. Waits for that up to a limit. */
 static void ask(tm_line_news news, int patience_ms) {
     unsigned char byte = (unsigned char)news;
     struct pollfd answer = {.fd = life.own, .events = POLLIN};

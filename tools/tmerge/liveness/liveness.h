@@ -4,31 +4,29 @@
  *
  * Each process keeps a connection to the first process of its host, and the first process of each
  * host keeps one to process 0. A host that is silent for 20 s (TM_SILENCE_VARIABLE sets another
- * time) ends the run with one message. After the loss of a process, the run is ended if the
- * launcher does not do so within 3 s. A process that is blocked, for example by its disk, counts as
- * alive. */
+ * time) ends the run with one message. After the loss of a process, the launcher has 3 s to end the
+ * run; then the monitor does. A process that is blocked, for example by its disk, counts as alive.
+ */
 #ifndef TMERGE_LIVENESS_H
 #define TMERGE_LIVENESS_H
 
 #include <mpi.h>
 #include <stdbool.h>
 
-/**
- * Starts to monitor, in a thread that does not use MPI. Connections that cannot be made, for lack
- * of a network or memory, are skipped without a message.
+/** Starts to monitor, in a thread that does not use MPI. A connection that cannot be made, for lack
+ * of a network or memory, is left out without a message.
  *
  * Collective: over all processes.
  * @param node    the processes of this host
  * @param aborts  the launcher waits for a silent host unless it is told to end
- * @param halt    cleans up and halts the main thread
- */
+ * @param halt    cleans up and halts the main thread */
 void tm_liveness_start(MPI_Comm node, bool aborts, void (*halt)(void));
 
-/** Announces that this process leaves after a failure that is already reported. Also called by
- * signal handlers. */
+/** Tells the other processes that this one leaves after a failure that is reported. Signal handlers
+ * call this, too. */
 void tm_liveness_leave(void);
 
-/** Announces that this process ends normally, and stops the monitor. Collective: no. */
+/** Tells the other processes that this one ends normally, and stops the monitor. Collective: no. */
 void tm_liveness_end(void);
 
 #endif

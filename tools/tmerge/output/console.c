@@ -17,7 +17,7 @@ bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
 }
 
-/* Finds the target of a process's stream. Returns false if it cannot be read. */
+/* Finds what a process's stream goes to. Returns false if it cannot be read. */
 static bool stream_target(long pid, int stream, char *out, size_t size) {
     char link[64];
     snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, stream);
@@ -26,9 +26,9 @@ static bool stream_target(long pid, int stream, char *out, size_t size) {
     return n >= 0;
 }
 
-/* Returns whether a stream goes to a terminal. Under mpirun a process's own streams are pipes
- * and pseudo terminals of the launcher, so the launcher's stream decides: that of the first
- * ancestor whose stream differs from our own, because wrappers may be in between. */
+/* Returns whether a stream goes to a terminal. Under mpirun, the streams of a process are pipes and
+ * pseudo terminals that mpirun made. So this looks at the first ancestor whose stream differs,
+ * which is mpirun or a wrapper of it. */
 static bool person_looks_on(int stream) {
     enum { WRAPPERS_MAX = 8 };
     char own[256], target[256];
@@ -79,8 +79,7 @@ bool tm_console_redraws(void) {
     return person_looks_on(2);
 }
 
-/* Returns the width at which lines are wrapped. A terminal that a launcher made has no size of its
- * own. */
+/* Returns the width at which lines are wrapped. A terminal that mpirun made has no size. */
 static int width_of(int stream) {
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
@@ -95,8 +94,7 @@ int tm_console_width(void) {
     return width_of(STDOUT_FILENO);
 }
 
-/* Returns the size [B] of the text's first word; a number and the unit after it count as one
- * word. */
+/* Returns the size [B] of the text's first word. A number and its unit are one word. */
 static int word_size(const char *text) {
     static const char *const units[] = {"%", "ns", "us", "ms", "s"};
     size_t size = strcspn(text, " ");
@@ -146,8 +144,8 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
     tm_vec_free(&out.bytes);
 }
 
-/* Writes a text as a single line. On a terminal, the text is wrapped at blanks with a hanging
- * indent, unless out of memory. */
+/* Writes a text as one line. On a terminal, wraps it at blanks and indents all lines but the first;
+ * not when out of memory. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();

@@ -12,52 +12,49 @@ typedef struct tm_colors {
     const char *strong, *warning, *off;
 } tm_colors;
 
-/** Returns whether this process writes for the job: process 0, or the only one. */
+/** Returns whether this process prints for the job: process 0, or the only one. */
 bool tm_console_speaks(void);
 
 /** Decides on colours for a stream (1 or 2).
- * @param choice  the value of --color: "always", "never", or NULL and "auto": on for a terminal,
- *                unless NO_COLOR is set
+ * @param choice  the value of --color: "always", "never", or NULL or "auto": colours if the stream
+ * is a terminal, unless NO_COLOR is set
  * @return        TM_OK; TM_ERR_USAGE for another word */
 tm_status tm_console_colors(const char *choice, int stream, tm_colors *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/**
- * Decides whether progress is shown.
- * @param choice  the value of --progress: "always", "never", or NULL and "auto": if standard error
- *                is a terminal
- * @param quiet   -q was given: overrides the choice
- * @return        TM_OK; TM_ERR_USAGE for another word
- */
+/** Decides whether progress is shown.
+ * @param choice  the value of --progress: "always", "never", or NULL or "auto": if standard error
+ * is a terminal
+ * @param quiet -q was given: no progress, whatever the choice
+ * @return        TM_OK; TM_ERR_USAGE for another word */
 tm_status tm_console_progress(const char *choice, bool quiet, bool *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether text on standard error may be overwritten, that is, a person watches it. */
+/** Returns whether text on standard error may be overwritten, because a person watches it. */
 bool tm_console_redraws(void);
 
-/** Returns the columns of the terminal: COLUMNS, else those of standard output if it is one,
- * else 80. */
+/** Returns the width for standard output: COLUMNS, else the terminal's, else 80. */
 int tm_console_width(void);
 
-/** Prints a text to standard output, wrapped at blanks and indented by two, except for the first
- * line if @p column characters are already on it. */
+/** Prints a text to standard output, wrapped at blanks and indented by two. If @p column characters
+ * are already on the line, the first line goes on there. */
 void tm_console_wrap(const char *text, int column, int width);
 
 /** Returns the number of lines that tm_console_wrap prints. */
 int tm_console_lines(const char *text, int column, int width);
 
-/** Prints @p left, then a text at column @p at, wrapped to the terminal's width and indented to
- * that column. If left is too long, the text follows it after a blank. */
+/** Prints @p left, then a text wrapped to the terminal's width and indented to column @p at. If
+ * left is too long, the text follows after a blank. */
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text);
 
 /** Prints a line to standard error, wrapped if it is a terminal. */
 void tm_console_say(const char *text);
 
-/** Print "tmerge: MESSAGE" and "tmerge: warning: MESSAGE" to standard error, wrapped likewise. */
+/** Print "tmerge: MESSAGE" and "tmerge: warning: MESSAGE" like tm_console_say. */
 void tm_console_error(const tm_error *err);
 void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);
 
-/** Warns if @p name is the name that a table or an analysis had in the last version. */
+/** Warns if @p name is what a table or an analysis was called in the previous version. */
 void tm_console_renamed(const char *name);
 
 #endif

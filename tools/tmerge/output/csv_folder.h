@@ -1,4 +1,4 @@
-/* Tables as CSV, one file per table, because a CSV file has one header. */
+/* Tables as CSV, one file each, because a CSV file has one header. */
 #ifndef TMERGE_CSV_FOLDER_H
 #define TMERGE_CSV_FOLDER_H
 

@@ -9,11 +9,11 @@
 #include "mpi/exchange/progress.h"
 #include "output/console.h"
 
-/* Seconds between redraws of the line; where it cannot be redrawn, seconds between two lines about
- * a phase, and before its first line. */
+/* Seconds between redraws. If the line cannot be redrawn: seconds between two lines about a phase,
+ * and before its first line. */
 static const double redrawn = 0.5, repeated = 10.0, patience = 2.0;
 
-/* State shared between the drawing thread and other threads, guarded by the lock. */
+/* What the drawing thread and the other threads share, guarded by the lock. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -22,10 +22,10 @@ static struct {
     bool redraws;
     const char *phase; /* NULL: none */
     double began;      /* start of the phase [s] */
-    double printed;    /* age of the phase, or of the bar, when the last line was printed [s]; 0:
-                          none printed */
-    bool has_bar;      /* a bar is shown: calls of tm_line_bar draw it, not the thread */
-    int drawn;         /* characters on the line */
+    double
+        printed;  /* age of the phase or bar when its last line was printed [s]; 0: none printed */
+    bool has_bar; /* a bar is shown, which tm_line_bar draws and not the thread */
+    int drawn;    /* characters on the line */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static double now(clockid_t clock) {
@@ -34,7 +34,7 @@ static double now(clockid_t clock) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Overwrites with blanks, for terminals without escape sequences. */
+/* Overwrites the line with blanks, because a terminal may lack escape sequences. */
 static void clear(void) {
     if (line.drawn > 0)
         fprintf(stderr, "\r%*s\r", line.drawn, "");
@@ -52,7 +52,7 @@ static void put(const char *text) {
     fflush(stderr);
 }
 
-/* Returns whether it is time to print a line about the current work, which has taken @p seconds. */
+/* Returns whether a line about the current work, which has taken @p seconds, is due. */
 static bool is_due(double seconds, double every) {
     double first = line.printed > 0.0 ? every : patience;
     if (seconds - line.printed < first)
@@ -109,7 +109,7 @@ void tm_line_phase(const char *what) {
     pthread_mutex_unlock(&line.lock);
 }
 
-/* Formats "1.2 GB", "12 k events", "12": a number of two or three digits with its unit. */
+/* Writes "1.2 GB", "12 k events" or "12": two or three digits and a unit. */
 static void print_scaled(double value, const char *unit, char *out, size_t size) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     int p = 0;
@@ -122,7 +122,7 @@ static void print_scaled(double value, const char *unit, char *out, size_t size)
              prefixes[p], p > 0 && word ? " " : "", unit);
 }
 
-/* Formats the remaining time, given the time so far and the share done. */
+/* Writes the remaining time, estimated from the time so far and the share done. */
 static void print_left(double seconds, double share, char *out, size_t size) {
     double left = seconds * (1.0 - share) / share;
     if (left < 99.5)
@@ -133,7 +133,7 @@ static void print_left(double seconds, double share, char *out, size_t size) {
         snprintf(out, size, ", %.1f h left", left / 3600.0);
 }
 
-/* Formats "25 %, 289 MB of 1.2 GB, 525 k events, 210 MB/s, 4 s left". */
+/* Writes "25 %, 289 MB of 1.2 GB, 525 k events, 210 MB/s, 4 s left". */
 static void print_state(const tm_progress_state *state, double share, char *out, size_t size) {
     char done[24], total[24], events[24], rate[24], left[32] = "";
     bool is_bytes = strcmp(state->unit, "B") == 0, has_total = state->total > 0;
@@ -142,16 +142,15 @@ static void print_state(const tm_progress_state *state, double share, char *out,
     print_scaled((double)state->total, state->unit, total, sizeof total);
     print_scaled((double)state->events, "events", events, sizeof events);
     print_scaled((double)state->done / seconds, state->unit, rate, sizeof rate);
-    if (share > 0.0 && share < 1.0 && seconds >= 1.0) /* with less data, the remaining time would be
-                                                         a guess */
+    if (share > 0.0 && share < 1.0 &&
+        seconds >= 1.0) /* earlier, the remaining time would be a guess */
         print_left(seconds, share, left, sizeof left);
     snprintf(out, size, "%3.0f %%, %s%s%s%s%s, %s/s%s", 100.0 * share, done,
              has_total ? " of " : "", has_total ? total : "", state->events > 0 ? ", " : "",
              state->events > 0 ? events : "", rate, left);
 }
 
-/* Shows the words and the bar, which takes the rest of the line; room for the time left is always
- * kept. */
+/* Shows the words, then a bar on the rest of the line. Always leaves room for the time left. */
 static void show_state(const tm_progress_state *state) {
     enum { CELLS_MIN = 4, CELLS_MAX = 20, LEFT = 13, PUNCTUATION = 5 };
     char words[160], bar[CELLS_MAX + 1] = "", text[256];

@@ -1,5 +1,5 @@
-/* Progress line on standard error: overwritten in place if a person watches, else printed now
- * and then. A thread keeps it up to date. */
+/* Progress on standard error: a line that is overwritten if a person watches, else a line now and
+ * then. A thread keeps it up to date. */
 #ifndef TMERGE_PROGRESS_LINE_H
 #define TMERGE_PROGRESS_LINE_H
 
@@ -11,16 +11,18 @@ struct tm_progress_state;
  * watches */
 void tm_line_begin(bool redraws);
 
-/** Shows a phase, from the first second with its duration. @p what is a static text; NULL: none. */
+/** Shows a phase; after a second, also how long it takes. @p what is a static text; NULL: no phase.
+ */
 void tm_line_phase(const char *what);
 
-/** Shows a progress bar in place of the phase's name, until a call with state->ended. */
+/** Shows a progress bar instead of the phase, until a call with state->ended. */
 void tm_line_bar(void *context, const struct tm_progress_state *state);
 
-/** Ends showing progress. Allowed if it was never started. */
+/** Ends showing progress. Does nothing if it was not begun. */
 void tm_line_end(void);
 
-/** Remove and redraw the progress line. Other lines may be written to standard error in between. */
+/** Remove the progress line and draw it again, so that other lines can be written to standard error
+ * in between. */
 void tm_line_make_room(void);
 void tm_line_give_back(void);
 

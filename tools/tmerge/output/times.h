@@ -7,7 +7,7 @@
 
 enum { TM_TIMES_MAX = 12 };
 
-/** The phases that have ended; initialised by tm_times_begin. */
+/** The phases that have ended. tm_times_begin initialises it. */
 typedef struct tm_times {
     const char *names[TM_TIMES_MAX];
     int64_t took_ns[TM_TIMES_MAX];
@@ -18,7 +18,7 @@ typedef struct tm_times {
 /** Starts the first phase. @param began_ns  by CLOCK_MONOTONIC */
 void tm_times_begin(tm_times *times, int64_t began_ns);
 
-/** Ends a phase, which started when the previous one ended. @param name  static text */
+/** Ends a phase, which began at the end of the previous one. @param name static text */
 void tm_times_end(tm_times *times, const char *name);
 
 /** Prints the phases of process 0 on its standard error, with the largest and smallest peak of

@@ -12,7 +12,7 @@ typedef struct tm_handler tm_handler;
 tm_status tm_handler_open(const char *path, tm_handler **out, tm_error *err) TM_MUST_CHECK;
 void tm_handler_close(tm_handler *handler);
 
-/** Returns whether the store has levels of its timeline; those of an older tmerge do not. */
+/** Returns whether the store has levels of its timeline. A store of an older tmerge has none. */
 bool tm_handler_has_levels(const tm_handler *handler);
 
 /** The answer function of tm_http_plan. @param context  the handler */

@@ -13,15 +13,14 @@ enum {
     CONNECTIONS_MAX = 64,
     CONNECTION_BYTES = 16384, /* maximum size of a request's head, and so of its path [B] */
     IDLE_S = 60,
-    ASKING_S = 5, /* time limit for sending a head */
+    ASKING_S = 5, /* time limit for a request's head [s] */
     LOOK_MS = 500
 };
 
 /* A connection. */
 typedef struct guest {
     struct MHD_Connection *connection; /* NULL: the slot is free */
-    time_t since; /* time since when a request is awaited: when it connected or was last answered;
-                     0: a request has arrived */
+    time_t since; /* when it connected or was last answered; 0: a request has arrived */
 } guest;
 
 typedef struct server {
@@ -43,8 +42,8 @@ static const char *look(const void *query, const char *key) {
     return MHD_lookup_connection_value(connection.out, MHD_GET_ARGUMENT_KIND, key);
 }
 
-/* Adds headers. The page's content security policy is in the page; the header adds the parts that a
- * page cannot contain. */
+/* Adds headers. The page has a content security policy; the header has the parts of it that a page
+ * cannot have. */
 static bool add_headers(struct MHD_Response *response, const tm_http_answer *answer) {
     bool page = strncmp(answer->type, "text/html", 9) == 0;
     const char *const headers[][2] = {
@@ -115,7 +114,7 @@ static guest *guest_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-/* Handles a request. Called twice for each: when its head has arrived, and when all of it has. */
+/* Handles a request. libmicrohttpd calls it twice for each: after the head, and after all of it. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *body,
                               size_t *n_body, void **seen) {
@@ -145,7 +144,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return send_answer(connection, &answer);
 }
 
-/* Leaves paths and queries undecoded, because no address that is served contains escapes. */
+/* Leaves paths and queries as they are: no address that is served has escapes. */
 static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void)context;
     (void)connection;

@@ -1,5 +1,5 @@
-/* HTTP/1.1 server by libmicrohttpd, run in the calling thread. serve/request.h checks requests;
- * the caller's function answers them. */
+/* HTTP/1.1 server of libmicrohttpd, in the calling thread. serve/request.h checks requests; a
+ * function of the caller answers them. */
 #ifndef TMERGE_SERVE_HTTP_H
 #define TMERGE_SERVE_HTTP_H
 
@@ -14,7 +14,7 @@ typedef struct tm_http_answer {
     const char *type; /* media type */
     void *bytes;      /* [size] malloc'ed; the server frees them unless kept is set */
     size_t size;
-    bool kept; /* the bytes are owned by the caller and outlive the server */
+    bool kept; /* the caller owns the bytes, which outlive the server */
 } tm_http_answer;
 
 /** Returns the value of a key of the query, not decoded; NULL if absent. */
@@ -28,8 +28,8 @@ typedef struct tm_http_plan {
     void *context;
 } tm_http_plan;
 
-/** Answers requests until a signal ends the process, one at a time, because HDF5 may be used by one
- * thread only. Closes connections that are slow to send a request.
+/** Answers requests until a signal ends the process. Answers one at a time, because only one thread
+ * may use HDF5. Closes connections that are slow to send a request.
  * @return  TM_ERR_FAULT */
 tm_status tm_http_run(const tm_http_plan *plan, tm_error *err) TM_MUST_CHECK;
 

@@ -10,7 +10,7 @@
 #include "serve/area.h"
 #include "serve/same.h"
 
-/* Writes the names used in an answer, once each: [id, text]. */
+/* Writes each name in an answer once: [id, text]. */
 static void put_names(const tm_inside *inside, const tm_vec *sums, tm_out *json) {
     tm_keys keys = TM_KEYS(uint32_t);
     const tm_area_sum *v = sums->data;
@@ -29,7 +29,6 @@ static void put_names(const tm_inside *inside, const tm_vec *sums, tm_out *json)
     tm_keys_free(&keys);
 }
 
-/* Time range, ranks and position of a request. */
 typedef struct window {
     int64_t from, to, at;
     tm_serve_range ranks[TM_SERVE_RANGES_MAX];
@@ -77,7 +76,7 @@ static void put_area(const tm_inside *inside, const tm_vec *sums, int64_t next, 
 
 void tm_inside_area(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static window in; /* static, because requests are answered one by one */
+    static window in; /* static, because requests are answered one at a time */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec sums = TM_VEC(tm_area_sum);
@@ -194,7 +193,7 @@ static void put_slow(const tm_slow_answer *slow, tm_out *json) {
 
 void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static window in; /* static, because requests are answered one by one */
+    static window in; /* static, because requests are answered one at a time */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_slow_answer slow;
@@ -218,7 +217,7 @@ void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *que
 }
 
 /* Writes {"next": at or null, "ranks": [[rank, column, maximum, column, maximum, ...], ...]}; a
- * maximum applies up to the next column listed. */
+ * maximum holds up to the next column listed. */
 static void put_counter(const tm_vec *steps, int64_t next, bool more, tm_out *json) {
     const tm_counter_step *v = steps->data;
     char most[32];
@@ -250,7 +249,7 @@ static bool read_what(const char *text, tm_counter_what *out) {
 
 void tm_inside_counter(const tm_inside *inside, tm_http_look *look, const void *query,
                        tm_http_answer *out) {
-    static window in; /* static, because requests are answered one by one */
+    static window in; /* static, because requests are answered one at a time */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec steps = TM_VEC(tm_counter_step);

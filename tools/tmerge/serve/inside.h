@@ -1,5 +1,5 @@
-/* Answers of tmerge serve about events of ranks: sums over an area, counters, and comparisons
- * with the same event elsewhere. */
+/* Answers of tmerge serve about events: sums over a time range, counters, and comparisons with
+ * other ranks. */
 #ifndef TMERGE_SERVE_INSIDE_H
 #define TMERGE_SERVE_INSIDE_H
 
@@ -7,7 +7,7 @@
 #include "serve/http.h"
 #include "serve/slow.h"
 
-/** Sources of the answers; all borrowed. */
+/** What the answers are made from; all borrowed. */
 typedef struct tm_inside {
     tm_serve_reader *reader;
     const tm_names *names;

@@ -1,4 +1,4 @@
-/* Opens the server's socket and makes its access token. */
+/* Opens the server's socket and makes its token. */
 #ifndef TMERGE_SERVE_LISTEN_H
 #define TMERGE_SERVE_LISTEN_H
 

@@ -1,4 +1,4 @@
-/* Answers of tmerge serve to queries in SQL. */
+/* Answers of tmerge serve to SQL statements. */
 #ifndef TMERGE_SERVE_STATEMENT_H
 #define TMERGE_SERVE_STATEMENT_H
 

@@ -25,15 +25,15 @@ static bool is_change(const char *verdict) {
     return true;
 }
 
-/* Returns whether there were too few steps to distinguish the change from chance. */
+/* Returns whether a verdict says that there were too few steps to tell the change from chance. */
 static bool is_unjudged(const char *verdict) {
     return strcmp(verdict, "too few steps") == 0;
 }
 
-/* Returns whether rows with this verdict belong to a group. */
+/* Returns whether rows with this verdict are in a group. */
 typedef bool group(const char *verdict);
 
-/* Formats a figure in its unit; times in the unit that suits the range. */
+/* Formats a figure in its unit, a time in the unit that suits the range. */
 static void show_value(const tm_cell *cell, const char *unit, tm_shown_range range,
                        char out[WORD]) {
     if (cell->null)
@@ -53,7 +53,7 @@ static bool same_kind(const tm_table *table, size_t a, size_t b) {
     return strcmp(text_of(table, a, "kind"), text_of(table, b, "kind")) == 0;
 }
 
-/* Returns the step time in A for the kind of steps of a row. */
+/* Returns A's step time for the kind of steps of a row. */
 static double step_of(const tm_table *table, size_t row, double step_ns) {
     for (size_t i = 0; i < table->n_rows && !tm_table_cell(table, row, "kind")->null; i++)
         if (strcmp(text_of(table, i, "figure"), "overview.step.step_ns") == 0 &&
@@ -62,8 +62,8 @@ static double step_of(const tm_table *table, size_t row, double step_ns) {
     return step_ns;
 }
 
-/* Returns the weight of a figure's change in percent: of the step for times, percentage points
- * for shares. */
+/* Returns the weight of a figure's change [%]: of a step for times, in percentage points for
+ * shares. */
 static double weight(const tm_table *table, size_t row, double of_ns) {
     const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
@@ -108,7 +108,7 @@ static double next_weight(const tm_table *table, group *is_of, size_t first, siz
     return most;
 }
 
-/* Prints the group's figures in rows [first, end), largest weight first, then the number left
+/* Prints the group's figures in rows [first, end), the largest weight first, then how many are left
  * out. */
 static void print_figures(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns) {
@@ -148,8 +148,8 @@ static void print_job(const tm_tables *found, double step_ns, const tm_colors *c
 static void print_roles(const tm_tables *found, double step_ns, const tm_colors *colors) {
     const tm_table *ranks = tm_tables_find(found, "diff.rank");
     size_t n = ranks->n_rows;
-    if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i == 0) /* with one role, these rows repeat
-                                                                 the job's figures */
+    if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i ==
+                      0) /* with only one role, these rows repeat the job's figures */
         return;
     for (size_t first = 0, i = 0; first < n; first = i) {
         int64_t role = tm_table_row(ranks, first)[0].value.i;
@@ -166,10 +166,10 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
     }
 }
 
-/* Rows to print of a table of kernels or operators. */
+/* Which rows of a table of kernels or operators are printed. */
 typedef enum choice { ALL, OF_BOTH, OF_ONE, UNJUDGED } choice;
 
-/* The rows of kernels or operators to print, and their format. */
+/* Rows of kernels or operators to print, and how. */
 typedef struct listing {
     const tm_table *table;
     choice rows;
@@ -177,7 +177,7 @@ typedef struct listing {
     const char *unit;
     double unit_ns;
     int calls_width;
-    bool hosts; /* some rows have only times on the host, and show these */
+    bool hosts; /* some rows have only host times, which are shown */
     tm_alike names;
 } listing;
 
@@ -194,7 +194,7 @@ static bool has_time(const tm_table *table, size_t row, const char *column) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns whether a row has times only on the host, none on the device. */
+/* Returns whether a row has only times on the host. */
 static bool on_host(const tm_table *table, size_t row) {
     return tm_table_column(table->def, "a_host_ns") >= 0 && !has_time(table, row, "a_ns") &&
            !has_time(table, row, "b_ns");
@@ -205,7 +205,7 @@ static const tm_cell *time_of(const tm_table *table, size_t row, int side) {
     return tm_table_cell(table, row, columns[on_host(table, row)][side]);
 }
 
-/* Formats calls per rank, without exponents. */
+/* Formats calls per rank, without an exponent. */
 static void show_calls(const tm_table *table, size_t row, char out[WORD]) {
     double calls[2] = {tm_table_cell(table, row, "a_calls")->value.r,
                        tm_table_cell(table, row, "b_calls")->value.r};
@@ -244,8 +244,8 @@ static listing make_listing(const tm_table *table, choice rows, size_t top) {
     return l;
 }
 
-/* Shortens names such that different ones stay different. Returns false when out of memory; some
- * may then be equal. */
+/* Shortens the names so that different ones stay different. Returns false when out of memory; some
+ * are then equal. */
 static bool add_names(listing *l) {
     enum { BEFORE = 43, BEHIND = 7, LEAST = 24 };
     int width = tm_console_width() - BEFORE - l->calls_width - (l->hosts ? BEHIND : 0);
@@ -303,8 +303,8 @@ static void print_names(const tm_table *table, const char *what, choice rows, si
     tm_alike_free(&l.names);
 }
 
-/* Names that only one side has are listed separately if times are per call, because such a name has
- * no change. */
+/* If times are per call, lists names that only one side has separately, because they have no
+ * change. */
 static void print_table(const tm_table *table, const char *what, size_t top,
                         const tm_colors *colors) {
     bool by_call = table->n_rows > 0 && strcmp(text_of(table, 0, "per"), "call") == 0;

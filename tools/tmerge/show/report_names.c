@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reports of nsys stats: name since version 2022.4, older name, and table. Other reports are not
- * supported. */
+/* Reports of nsys stats: name since version 2022.4, older name, and table. Others have no table. */
 static const struct {
     const char *name, *old, *table;
-    const char *level; /* the rows of this level of the table; NULL: the rows whose column `report`
-                          is the name */
+    const char *level; /* the rows of this level of the table; NULL: the rows with the name in
+                          column `report` */
 } reports[] = {
     {"cuda_api_sum", "cudaapisum", "stats.time", NULL},
     {"cuda_gpu_kern_sum", "gpukernsum", "stats.time", NULL},
@@ -43,7 +42,7 @@ static int report_of(const char *word) {
     return i;
 }
 
-/* Sets --where to select the rows of the report; if --where is given, both conditions apply. */
+/* Makes --where select the report's rows. If the user gave --where, both conditions apply. */
 static tm_status set_where(int report, tm_report_arguments *out, tm_error *err) {
     const char *level = reports[report].level, *column = level ? "level" : "report";
     const char *value = level ? level : reports[report].name;

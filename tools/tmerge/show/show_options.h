@@ -1,4 +1,4 @@
-/* The user's choice of rows and columns of tables, and of their order. */
+/* Which rows and columns of tables the user wants, and in which order. */
 #ifndef TMERGE_SHOW_SHOW_OPTIONS_H
 #define TMERGE_SHOW_SHOW_OPTIONS_H
 
@@ -14,7 +14,7 @@ typedef struct tm_choice {
     int64_t top;             /* -1: all */
     const char *sort_column; /* NULL: the table's own order */
     bool descending;         /* true: largest first, and texts from Z to A */
-    char *text;              /* owned; the text into which `columns` points */
+    char *text;              /* owned; `columns` points into it */
     tm_vec columns;          /* of const char *; empty: all */
     tm_where where;
     bool is_given; /* at least one of these options is given */
@@ -25,11 +25,11 @@ tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out,
                           tm_error *err) TM_MUST_CHECK;
 void tm_choice_free(tm_choice *choice);
 
-/** Returns the first column given by name that the table does not have; NULL if it has all. */
+/** Returns the first column that the user named and the table lacks; NULL if there is none. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
 
-/** Returns whether the user asked for rows of a level of a table, by the table's name or by the
- * name that the level had as a table in the last version. */
+/** Returns whether the user asked for rows of a level of a table, by the table's name or by what
+ * the level was called as a table in the previous version. */
 bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and

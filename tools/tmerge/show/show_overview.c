@@ -28,7 +28,7 @@ static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_
     return TM_OK;
 }
 
-/* Prints the ranks, unless a store of an older tmerge lacks one of the tables. */
+/* Prints the ranks, if the store has the tables for it; an older store may not. */
 static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
     size_t n = rows_of(tables, "overlap.rank");
     if (!tm_summary_has_ranks(tables) || rows_of(tables, "stragglers.rank") != n)
@@ -62,7 +62,7 @@ static void print_advice(const tm_tables *tables, const tm_colors *colors) {
     puts("");
 }
 
-/* Prints tables, wrapped only after commas, so that names stay with their numbers. */
+/* Prints a list of tables. Wraps it only after commas, so that a name stays with its number. */
 static void wrap_tables(const char *text, int width) {
     enum { MARGIN = NAME_WIDTH + 2 };
     int column = MARGIN;
@@ -79,7 +79,7 @@ static void wrap_tables(const char *text, int width) {
     puts("");
 }
 
-/* Prints an analysis with its tables, followed by its summary if the terminal is wide. */
+/* Prints an analysis with its tables and, if the terminal is wide, its summary. */
 static void print_line(const tm_analysis *analysis, const char *text) {
     enum { WIDE = 150 };
     int width = tm_console_width(), beside = 2 + NAME_WIDTH + TABLES_WIDTH;
@@ -91,7 +91,8 @@ static void print_line(const tm_analysis *analysis, const char *text) {
         wrap_tables(text, width);
 }
 
-/* Prints the non-empty tables of an analysis with their rows; collects the others in @p empty. */
+/* Prints an analysis's tables that have rows, with their number. Collects the others in @p empty.
+ */
 static tm_status print_analysis(const tm_store *store, const tm_analysis *analysis, char *empty,
                                 size_t room, tm_error *err) {
     char text[LINE_MAX * 2] = "";
@@ -130,7 +131,7 @@ static tm_status print_list(const tm_store *store, const tm_colors *colors, tm_e
 
 static void print_next(const char *path, const tm_colors *colors) {
     static const struct {
-        const char *command, *what; /* words before the store, words after it */
+        const char *command, *what; /* words before and after the store */
         bool of_store;
     } lines[] = {
         {"overlap.rank", "a table; overlap: all of that analysis", true},
@@ -150,8 +151,8 @@ static void print_next(const char *path, const tm_colors *colors) {
     }
 }
 
-/* Returns whether the store has a verdict. False also for old stores, whose verdicts were not
- * sentences. */
+/* Returns whether the store has a verdict. Verdicts in old stores are not sentences and do not
+ * count. */
 static bool has_verdict(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
     return job->n_rows > 0 && !tm_table_cell(job, 0, "headline")->null;

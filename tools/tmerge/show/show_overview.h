@@ -6,7 +6,7 @@
 #include "tmerge/store.h"
 
 /** Prints the overview.
- * @param tables  all tables, empty; fills those that it needs from the store
+ * @param tables all tables, empty; the function fills those it needs
  * @param path    of the store */
 tm_status tm_overview_print(const tm_store *store, tm_tables *tables, const char *path,
                             const tm_colors *colors, tm_error *err) TM_MUST_CHECK;

@@ -7,7 +7,7 @@
 
 typedef enum op { EQUAL, DIFFERENT, AT_LEAST, AT_MOST, MORE, LESS, HOLDS } op;
 
-/* Operators. Those of two characters come first, because "<=" starts with "<". */
+/* Operators. Those of two characters first, because "<=" starts with "<". */
 static const struct {
     const char *word;
     op op;
@@ -15,12 +15,12 @@ static const struct {
            {"=", EQUAL},      {">", MORE},      {"<", LESS},     {"~", HOLDS}};
 enum { N_OPS = sizeof ops / sizeof *ops };
 
-/* A condition as typed. at: position of the value in the text, from 1. */
+/* A condition as typed. at: where the value is in the text, from 1. */
 typedef struct asked {
     const char *column, *value;
     size_t at;
     op op;
-    bool quoted, alternative; /* alternative: an "or" precedes the condition */
+    bool quoted, alternative; /* alternative: "or" comes before the condition */
 } asked;
 
 /* A condition converted to the type of its column. */
@@ -31,11 +31,10 @@ typedef struct condition {
     op op;
     int64_t i;
     double r;
-    bool null, exact, alternative; /* exact: i is the value; else r is */
+    bool null, exact, alternative; /* exact: the value is i, else r */
 } condition;
 
-/* State of parsing: the text, the part that is not yet parsed, and the place to which the next word
- * is copied. */
+/* What is parsed: the text, the rest of it, and where the next word is copied to. */
 typedef struct scan {
     const char *whole, *p;
     char *words;
@@ -102,7 +101,7 @@ static tm_status take_value(scan *s, asked *a) {
     return TM_OK;
 }
 
-/* Parses what follows a condition: "and", "or", or the end of the text. */
+/* Parses what comes after a condition: "and", "or", or the end of the text. */
 static tm_status take_joint(scan *s, bool *more, bool *alternative) {
     skip(s);
     *more = *s->p != '\0';
@@ -151,8 +150,8 @@ const char *tm_where_column(const tm_where *where, size_t i) {
     return ((const asked *)where->asked.data)[i].column;
 }
 
-/* Converts to nanoseconds. A time of day given with a unit counts from the origin, else from the
- * epoch as stored. */
+/* Converts to nanoseconds. A time of day with a unit counts from the origin, without a unit from
+ * the epoch, as stored. */
 static void scale(double ns, int64_t origin_ns, condition *out) {
     out->r *= ns;
     if (origin_ns == 0 || !(fabs(out->r) < 1e18))
@@ -240,7 +239,7 @@ void tm_where_unbind(tm_where_table *table) {
     tm_vec_free(&table->conditions);
 }
 
-/* Compares integers as integers, because times since the epoch exceed a double's precision. */
+/* Compares integers as integers: times since the epoch are not exact as doubles. */
 static int compare(const condition *c, const tm_cell *cell) {
     if (c->type == TM_TEXT)
         return strcmp(cell->value.text, c->text);

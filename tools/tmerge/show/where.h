@@ -19,7 +19,7 @@ typedef struct tm_where {
 tm_status tm_where_parse(const char *text, tm_where *out, tm_error *err) TM_MUST_CHECK;
 void tm_where_free(tm_where *where);
 
-/** Return the number of conditions, and the column of the i-th one. */
+/** The first returns the number of conditions, the second the column of the i-th. */
 size_t tm_where_n(const tm_where *where);
 const char *tm_where_column(const tm_where *where, size_t i);
 
@@ -35,8 +35,8 @@ tm_status tm_where_bind(const tm_where *where, const tm_table_def *def, tm_where
                         tm_error *err) TM_MUST_CHECK;
 void tm_where_unbind(tm_where_table *table);
 
-/** Returns whether a row meets the conditions. A null cell is neither equal to nor different
- * from any value except null. */
+/** Returns whether a row meets the conditions. Null equals null, and is neither equal to any value
+ * nor different from it. */
 bool tm_where_takes(const tm_where_table *table, const tm_cell *row);
 
 #endif

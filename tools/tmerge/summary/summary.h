@@ -15,22 +15,23 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
  * limit. */
 void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors);
 
-/** Prints the verdict: headline, what fixing saves, and evidence. If the evidence does not fit, it
- * is cut, and the place to look at (such as the rank's GPU) comes first. */
+/** Prints the verdict: headline, what fixing saves, and evidence. If not all evidence fits, starts
+ * with the place to look at, such as the rank's GPU. */
 void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors);
 
-/** Prints the first advice that is not part of the verdict. It is cut if the verdict needs the
+/** Prints the first advice that the verdict does not contain. Cuts it if the verdict needs the
  * lines. */
 void tm_summary_advice(const tm_tables *tables, int lines);
 
-/** Prints a line on the kinds of steps, if there are several or an inference engine marks them. */
+/** Prints a line on the kinds of steps, if there are several or if an inference engine marks them.
+ */
 void tm_summary_kinds(const tm_tables *tables);
 
-/** Returns whether the table by rank is worth printing. It is not if all its values are 0, or if
- * only the few kernels next to a graph capture were recorded. */
+/** Returns whether the table by rank is worth printing: not all of its values are 0, and more was
+ * recorded than the few kernels next to a graph capture. */
 bool tm_summary_has_ranks(const tm_tables *tables);
 
-/* Rows of a table by rank that does not show all ranks. */
+/* Rows of a table by rank that leaves out ranks. */
 enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
 
 /** Prints the table by rank: all of up to 16 ranks, else the 5 that cost most and a line for the
@@ -38,8 +39,8 @@ enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Prints, for a job with only communication recorded, duration and bandwidth of the operations
- * that take most time. */
+/** For a job of which only communication is recorded: prints duration and bandwidth of the
+ * operations that take most time. */
 tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Returns whether only communication is recorded of the rank in a row of overlap.rank. */
@@ -57,16 +58,15 @@ void tm_summary_state(const tm_tables *tables);
 /** Returns the number of lines of tm_summary_state. */
 int tm_summary_state_lines(const tm_tables *tables);
 
-/** Writes the state of clocks and matching, "one clock; 20 collectives complete"; "" for one rank.
- * @return  false if clocks do not agree, or that is unknown */
+/** Writes the state of clocks and matching: "one clock; 20 collectives complete"; "" for one rank.
+ * @return false if clocks do not agree, or it is not known */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
-/** Writes a blank and the saving of a row of advice.item, from its column `saves`; "" if that is
- * null. */
+/** Writes a blank and the saving of a row of advice.item (column `saves`); "" if that is null. */
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
 
-/** Returns whether so little communication time was matched that no rank can be cleared. The
- * verdict then says so, and the lines on clocks do not. */
+/** Returns whether so little of the communication time was matched that every rank may be the cause
+ * of waits. The verdict then says so, and the lines on clocks do not repeat it. */
 bool tm_summary_mostly_unmatched(const tm_tables *tables);
 
 /** Prints the number of unmatched kernels, the reasons, and what to do about them. */

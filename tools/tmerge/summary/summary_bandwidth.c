@@ -7,7 +7,7 @@
 
 enum { ROWS_SHOWN = 6, NAME_SHOWN = 24 };
 
-/* A row of collectives.kind and the total time of its transfers. */
+/* A row of collectives.kind, and the total time of its transfers. */
 typedef struct entry {
     size_t row;
     int64_t ns;

@@ -8,12 +8,12 @@
 #include "analysis/shared/kinds_of_steps.h"
 #include "summary/summary_text.h"
 
-/* For a job of up to RANKS_SHOWN ranks, all are shown; for a larger job, those that cost most. */
+/* All ranks of a job with up to RANKS_SHOWN are shown; of a larger job, those that cost most. */
 enum { RANKS_SHOWN = 16, CELL_MAX = 24 };
 
 typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } value_kind;
 
-/* The columns of the table: two lines of heading, and the source of the values. */
+/* The columns: two lines of heading, and where the values come from. */
 static const struct {
     const char *heading, *below; /* below: second line; NULL: the unit of times */
     value_kind kind;
@@ -35,8 +35,8 @@ static const struct {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-/* Returns whether a column is shown. Copies are shown only if they take much time; otherwise the
- * other columns nearly add up to the window. Communication is shown if there is any. */
+/* Returns whether a column is shown. Copies only if they take much time; without them, the other
+ * columns nearly add up to the window. Communication if there is any. */
 static bool is_shown(const tm_tables *tables, int c) {
     const double much = 0.05;
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -85,7 +85,7 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* Cost of a rank: the wait that it caused, directly and indirectly. If nothing is matched, its
+/* Cost of a rank: the wait that it caused, directly and indirectly; if nothing is matched, its
  * exposed communication. */
 typedef struct cost {
     size_t row;
@@ -106,8 +106,8 @@ static bool any_wait(const tm_table *ranks) {
     return false;
 }
 
-/* Chooses the rows to show and returns their number; the costliest ones first if not all are
- * shown. */
+/* Chooses the rows to show and returns their number. If not all are shown, the costliest come
+ * first. */
 static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");

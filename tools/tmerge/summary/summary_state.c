@@ -1,4 +1,4 @@
-/* Lines on load and clocks: one if both are fine. */
+/* Lines on load and clocks; one line if both are fine. */
 #include "summary/summary.h"
 
 #include <inttypes.h>
@@ -14,11 +14,10 @@
 
 enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 
-/* Compute times that differ by less [%] are called even. The page has the same limit. */
+/* Compute times that differ by less [%] are even. The page has the same limit. */
 static const double EVEN_PCT = 2.0;
 
-/* Returns whether the compute times of the whole recordings, which the table by rank shows, are
- * uneven. */
+/* Returns whether the compute times in the table by rank, of the whole recordings, are uneven. */
 static bool differs_in_all(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t most = 0;
@@ -30,9 +29,9 @@ static bool differs_in_all(const tm_tables *tables) {
            (1.0 + EVEN_PCT / 100.0) * (double)sum_column(ranks, "compute_ns");
 }
 
-/* Writes what is compared, from imbalance.job: " in the 3 steps that all ranks recorded whole
- * (the table has parts of others, too; 1 rank not compared)"; " in whole steps" if only the
- * table's figures, which include more, are uneven. */
+/* Writes what is compared, from imbalance.job: " in the 3 steps that all ranks recorded whole (the
+ * table has parts of others, too; 1 rank not compared)". If only the table's figures are uneven, "
+ * in whole steps". */
 static void write_compared(const tm_tables *tables, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
@@ -56,8 +55,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
         *out = '\0';
 }
 
-/* Writes the line on load balance; "" if there is nothing to compare. Returns false if the load is
- * uneven or unknown. */
+/* Writes the line on load balance; "" if there is nothing to compare. Returns true if there is
+ * nothing to say or the load is even. */
 static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
@@ -87,9 +86,8 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     tm_uneven_text(tables, stages);
     const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
     if (*stages && strstr(tm_table_cell(verdict, 0, "headline")->value.text, stages))
-        return true; /* the headline says it */
-    if (*stages) {   /* the rank is not named: within a stage, chance decides which rank computes
-                        most */
+        return true; /* the headline says that the load is uneven */
+    if (*stages) {   /* no rank: within a stage, chance decides which one computes most */
         snprintf(out, TEXT_MAX, "Imbalance between stages: %s", stages);
         return false;
     }
@@ -104,7 +102,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     return false;
 }
 
-/* The lines; the second may be "". */
+/* The two lines; the second may be "". */
 typedef struct state {
     char first[LINE_MAX], second[TEXT_MAX];
 } state;

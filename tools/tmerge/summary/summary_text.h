@@ -1,4 +1,4 @@
-/* Helpers shared by the parts of the summary. */
+/* What the parts of the summary share. */
 #ifndef TMERGE_SUMMARY_TEXT_H
 #define TMERGE_SUMMARY_TEXT_H
 
@@ -9,7 +9,7 @@
 #include "output/console.h"
 #include "table/shown.h"
 
-/** Returns an integer of a table, 0 if null. */
+/** Returns an integer of a table; 0 if it is null. */
 static inline int64_t number(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0 : cell->value.i;
@@ -32,7 +32,7 @@ static inline int64_t sum_column(const tm_table *table, const char *column) {
     return sum;
 }
 
-/** Prints a text from the margin; continuation lines are indented. */
+/** Prints a text from the margin; all lines but the first are indented. */
 static inline void print_margin(const char *text) {
     const int size = (int)strcspn(text, " ");
     printf("%.*s", size, text);

@@ -13,9 +13,9 @@ static int lines_of(const char *text) {
     return *text ? tm_console_lines(text, 0, tm_console_width()) : 0;
 }
 
-/* Returns whether a clause ends at a place: at one of the marks, followed by a blank, outside of
- * brackets and quotes. False before an alternative such as ", or its work", because the text cut
- * there would say more than is known. */
+/* Returns whether a clause ends at a place: at one of the marks, before a blank, outside of
+ * brackets and quotes. Not before an alternative such as ", or its work": cut there, the text would
+ * say more than is known. */
 static bool ends_clause(const char *text, size_t at, const char *marks) {
     int depth = 0;
     bool quoted = false;
@@ -27,8 +27,8 @@ static bool ends_clause(const char *text, size_t at, const char *marks) {
            strncmp(text + at + 1, " or ", 4) != 0;
 }
 
-/* Writes as much of a text as fits into the lines together with @p tail after it. The text is cut
- * at the end of a clause; if no clause fits, nothing is written. */
+/* Writes as much of a text as fits into the lines, with @p tail after it. Cuts at the end of a
+ * clause. Writes nothing if no clause fits. */
 static void fit(const char *text, const char *marks, const char *tail, int column, int lines,
                 char out[TEXT_MAX]) {
     const int width = tm_console_width();
@@ -43,7 +43,7 @@ static void fit(const char *text, const char *marks, const char *tail, int colum
     }
 }
 
-/* Returns the advice about the blamed rank, which is part of the verdict. */
+/* Returns the advice about the named rank, which is part of the verdict. */
 static const char *named_advice(const tm_tables *tables) {
     const tm_table *items = tm_tables_find(tables, "advice.item");
     for (size_t i = 0; i < items->n_rows; i++)
@@ -57,8 +57,8 @@ void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t si
     snprintf(out, size, "%s%s", saves->null ? "" : " ", saves->null ? "" : saves->value.text);
 }
 
-/* Writes the first advice that is not part of the verdict into @p out, "" for none. Returns its
- * number of lines. */
+/* Writes the first advice that the verdict does not contain to @p out; "" if there is none. Returns
+ * its number of lines. */
 static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) {
     const tm_table *items = tm_tables_find(tables, "advice.item");
     const int column = (int)strlen("Advice:");
@@ -73,7 +73,7 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
     tm_summary_saving(tables, i, saving, sizeof saving);
     const char *text = tm_table_cell(items, i, "text")->value.text;
     fit(text, ",;.:", saving, column, lines, out);
-    if (!*out) /* try without the saving: the action matters more */
+    if (!*out) /* again without the saving: the action matters more */
         fit(text, ",;.:", "", column, lines, out);
     if (!*out)
         fit(text, ",;.:", "", column, INT_MAX, out);
@@ -83,10 +83,10 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
 /* Texts of a verdict. */
 typedef struct verdict {
     const char *headline, *saved, *evidence; /* "" for none */
-    int fixed;                               /* number of lines of headline and saved */
+    int fixed;                               /* lines of headline and saved */
 } verdict;
 
-/* Returns the text without the sentence if it starts with the sentence, else the whole text. */
+/* If the text starts with the sentence, returns the rest, else the whole text. */
 static const char *after_sentence(const char *sentence, const char *text) {
     const size_t n = strlen(sentence);
     if (strncmp(text, sentence, n) != 0)
@@ -110,7 +110,7 @@ static verdict read_verdict(const tm_tables *tables) {
     return v;
 }
 
-/* Returns the number of lines for the advice: at most two if the verdict needs the rest. */
+/* Returns the number of lines for the advice: at most two if the verdict needs the others. */
 static int advice_lines(const tm_tables *tables, const verdict *v, int lines) {
     enum { ALL = 100 };
     char text[TEXT_MAX];
@@ -124,15 +124,14 @@ void tm_summary_advice(const tm_tables *tables, int lines) {
     const verdict v = read_verdict(tables);
     if (write_advice(tables, advice_lines(tables, &v, lines), text) == 0)
         return;
-    /* "Then", because the verdict contains the first advice. */
+    /* "Then:", because the first advice is in the verdict. */
     const char *label = *named_advice(tables) ? "Then:" : "Advice:";
     fputs(label, stdout);
     tm_console_wrap(text, (int)strlen(label), tm_console_width());
 }
 
-/* Prints the evidence. If it does not fit, prints the place to look at and then as much evidence as
- * fits. If there is no such place and the verdict is short, at least one line of evidence is
- * printed. */
+/* Prints the evidence. If it does not fit, prints the place to look at, then as much evidence as
+ * fits. Without such a place, a short verdict still gets a line of evidence. */
 static void print_evidence(const tm_tables *tables, const verdict *v, int lines) {
     enum { SHORT = 3 };
     char text[TEXT_MAX];
@@ -152,7 +151,7 @@ static void print_evidence(const tm_tables *tables, const verdict *v, int lines)
         tm_console_wrap(text, 0, width);
 }
 
-/* Returns the text that replaces the verdict if the job has one rank; "" for other jobs. */
+/* For a job of one rank, returns the text that replaces the verdict; "" for other jobs. */
 static const char *alone_text(const tm_tables *tables, const char *column) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const tm_cell *cell = job->n_rows > 0 ? tm_table_cell(job, 0, column) : NULL;
@@ -171,7 +170,7 @@ void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *col
     if (*v.saved)
         tm_console_wrap(v.saved, 0, tm_console_width());
     if (alone && sum_column(tm_tables_find(tables, "overlap.rank"), "comm_ns") == 0)
-        return; /* a single rank without communication has no waits, so no evidence is needed */
+        return; /* one rank without communication: no waits, so no evidence */
     if (lines > 0 && *v.evidence)
         print_evidence(tables, &v, lines);
     else if (*v.evidence)
