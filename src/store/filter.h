@@ -1,3 +1,4 @@
+/* HDF5's zstd filter. */
 #ifndef TMERGE_STORE_FILTER_H
 #define TMERGE_STORE_FILTER_H
 
