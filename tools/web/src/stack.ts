@@ -39,6 +39,8 @@ export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: nu
 
 export interface StackRow {
   readonly label: string;
+  /** Text beside the bar, if it is not the label; "": none. */
+  readonly short?: string;
   readonly values: readonly number[];
   readonly href?: string;
   readonly note?: string;
@@ -115,7 +117,8 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
   if (row.state === "torn")
     bar.append(tip(h("span.cut-off", { "data-cut": "" }), () => `${row.label}: its trace is cut short here; what came after is not known`));
   if (row.state === "missing") bar.append(h("span.absent", row.note ?? "no trace"));
-  const label = row.href ? h("a.row-label", { href: row.href }, row.label) : h("span.row-label", row.label);
+  const text = row.short ?? row.label;
+  const label = row.href && text ? h("a.row-label", { href: row.href, "aria-label": row.label }, text) : h("span.row-label", text);
   const words = parts
     .map((part, p) => [part, row.values[p] ?? 0] as const)
     .filter(([, v]) => v > 0)

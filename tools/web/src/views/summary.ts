@@ -27,6 +27,9 @@ import { empty, figure, link, note, prose, section, sign, term, type Origin } fr
 import { href, type Context, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
+/* If there are more bars, only every LABEL_EVERY-th and those of named ranks are labelled. */
+const LABELS_MAX = 8,
+  LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
 const FIRST_MAX = 160; // characters; a longer first advice is shown without its examples
 
@@ -462,6 +465,7 @@ function rankBars(job: Job): HTMLElement {
   const torn = cutShort(job);
   const rows: StackRow[] = overlap.rows.map((_, row) => ({
     label: `rank ${overlap.num(row, "rank")}`,
+    ...(overlap.n > LABELS_MAX && overlap.n <= RANKS_MAX ? { short: tickOf(job, row) } : {}),
     values: partsOf(overlap, row),
     href: href("ranks"),
     data: { "data-rank": overlap.num(row, "rank") ?? "" },
@@ -477,6 +481,15 @@ function rankBars(job: Job): HTMLElement {
     rows.length > RANKS_MAX &&
       h("p.note", `${f.grouped(more)} more ranks: `, link(overlap.leftOut > 0 ? "those that this page holds" : "all of them", "ranks")),
   );
+}
+
+/* Returns the number of a rank if its bar is labelled. */
+function tickOf(job: Job, row: number): string {
+  const rank = job.table("overlap.rank").num(row, "rank"),
+    blame = job.table("stragglers.rank");
+  const at = blame.find({ rank });
+  const named = at >= 0 && blame.text(at, "verdict") === "straggler";
+  return named || row % LABEL_EVERY === 0 ? `${rank}` : "";
 }
 
 /* Inserts rows for ranks without a trace. If there are many ranks, those without a trace are only named below. */
