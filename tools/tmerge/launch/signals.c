@@ -21,15 +21,13 @@ typedef struct doomed {
 } doomed;
 
 /* Globals, because a signal handler has no arguments of ours. */
-static doomed *volatile doomed_first; /* list, latest first; never freed */
-static volatile sig_atomic_t child;   /* leader of the process group to end; 0: none */
-static volatile sig_atomic_t
-    is_held; /* signals wait while a file or child is made and registered */
+static doomed *volatile doomed_first;   /* list, latest first; never freed */
+static volatile sig_atomic_t child;     /* leader of the process group to end; 0: none */
+static volatile sig_atomic_t is_held;   /* a file or child is being registered */
 static volatile sig_atomic_t postponed; /* signal that waits; 0: none */
 static char on_host[80];                /* " on NAME" if there may be several hosts, else empty */
 static pthread_t main_thread;
-static volatile sig_atomic_t
-    is_halted; /* the main thread has stopped; another thread ends the process */
+static volatile sig_atomic_t is_halted; /* another thread ends the process */
 
 /* Ends the child before removing files, because it could write them again. */
 static void clean_up(void) {

@@ -48,9 +48,9 @@ static void write_all(tm_line_news news) {
         tm_lines_write(&life.lines[i], news);
 }
 
-/* Reports a loss. Only one of the processes that see it does: process 0; if that is lost, the first
- * process below it; on its host, the first process there. Uses no stdio, because the main thread
- * may have stopped inside it. */
+/* Reports a loss. Only one process does: the one that the lost process had connected to, or if
+ * process 0 is lost, the one with speaks_for_first. Uses no stdio, because the main thread may have
+ * stopped inside it. */
 static void tell_loss(void) {
     char text[4 * TM_HOST_MAX];
     int size;
@@ -82,8 +82,8 @@ static void leave_for_loss(void) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Records a loss. Until the deadline a launcher may end the run with its own message. For a silent
- * host there is no deadline, because launchers do not notice it. */
+/* Records a loss. Until the deadline, a launcher may end the run with its own message. Process 0
+ * does not wait for a silent host, which launchers do not notice. */
 static void take_loss(const tm_line *line, tm_line_news how) {
     bool first = life.self.process == 0;
     if (life.deadline_ms == 0)

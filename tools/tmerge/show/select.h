@@ -1,4 +1,4 @@
-/* The selected rows of one table of a store. */
+/* The selected rows of a table of a store. */
 #ifndef TMERGE_SHOW_SELECT_H
 #define TMERGE_SHOW_SELECT_H
 
@@ -8,18 +8,18 @@
 typedef struct tm_selection {
     const tm_store *store;
     const tm_choice *choice;
-    tm_column *columns;       /* owned; columns of both definitions: the shown ones, then those only
-                                 read */
-    tm_table_def read, shown; /* definitions: of all columns that are read, and of those that are
-                                 shown */
+    tm_column *columns; /* owned; columns of both definitions: first the shown ones, then those that
+                           are only read */
+    tm_table_def read, shown; /* definitions of all columns that are read, and of the shown ones */
     const tm_table_def *of;
     int rank, step, sort, level; /* indices of these columns in read; -1: none */
     tm_where_table where;
-    tm_tables held; /* the rows, if they must be held in memory */
+    tm_tables held; /* the rows, if they are held in memory */
     bool is_held;
 } tm_selection;
 
-/** Prepares a selection. Reads rows that must be held in memory: sorted ones and those of --top.
+/** Prepares a selection. Reads rows that have to be held in memory: those that are sorted, and
+ * those of --top.
  * @param def  has all columns that the choice names
  * @param out  freed also after a failure
  * @return     TM_OK; TM_ERR_USAGE; the reader's status */
@@ -27,7 +27,7 @@ tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, cons
                             tm_selection *out, tm_error *err) TM_MUST_CHECK;
 void tm_selection_free(tm_selection *selection);
 
-/** Returns the rows. Unless they are held, each use reads them again. */
+/** Returns the rows. If they are not held in memory, each use reads them again. */
 tm_rows tm_selection_rows(const tm_selection *selection);
 
 #endif

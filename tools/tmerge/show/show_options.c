@@ -63,7 +63,7 @@ bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const
     return has;
 }
 
-/* Warns of a former name. */
+/* Returns whether a table has a column. Warns if this is a former name. */
 static bool has_column(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     if (at >= 0 && strcmp(def->columns[at].name, column) != 0)
@@ -115,8 +115,8 @@ static bool has_any(const tm_vec *numbers, int64_t first, int64_t last) {
     return i < numbers->n && ((const int64_t *)numbers->data)[i] <= last;
 }
 
-/* Compares the requested numbers with those that exist. Fails if none exists, warns of missing
- * ones. */
+/* Compares the requested numbers with those in the store. Fails if none is there; warns if some are
+ * missing. */
 static tm_status compare(const tm_list *list, const tm_vec *numbers, const char *what,
                          tm_error *err) {
     enum { SHOWN = 100 };
