@@ -16,10 +16,10 @@
 #include "waits/stages.h"
 #include "works.h"
 
-/* Places are compared in slices, to limit memory. SLICE_BYTES limits the weights in a slice of
- * ranks with their own graphs. Every slice scans all of these weights, so there are at most SLICES
- * slices unless this limit needs more. SLICE_ROWS_BYTES limits the rows of batches in a slice,
- * which should fit into the caches. */
+/* Places are compared in slices, to limit memory. Every slice scans all weights of the ranks with
+ * their own graphs, so slices are few: one more for each SLICE_BYTES / SLICES of these weights, up
+ * to SLICES; beyond that, as many as keep a slice within SLICE_BYTES. For batches, slices are added
+ * so that the rows of each, SLICE_ROWS_BYTES, fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 

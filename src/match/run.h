@@ -37,9 +37,9 @@ size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 /** Whether two marks can belong to one operation, judging by tokens and steps. */
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
-/** Returns how far [ns] the ends of two marks of one operation may differ: five times the measured
- * noise of 2 to 5 us plus up to 6 % of the transfer's time, which is at most the duration of the
- * shorter kernel. */
+/** Returns how far [ns] the ends of two marks of one operation may differ: five times the largest
+ * measured noise, 5 us + 6 % of the transfer's time. The duration of the shorter kernel is used as
+ * this time, which it never undercuts. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
 /** The same, given the durations of the two kernels. */

@@ -86,8 +86,9 @@ static void link_event(tm_trace *trace, calls *c, uint32_t event, int64_t correl
         call != TM_NO_EVENT && is_one_of_several(events, c);
 }
 
-/* Removes wrong ids of waits. A stream waits for an event that was recorded before the waiting
- * call. If the recording is later, the profiler wrote a wrong id. */
+/* Links a wait to the call that waits and to the call that recorded the event. A stream waits only
+ * for an event that was recorded before the waiting call: if the record is later, the profiler
+ * wrote a wrong id, and the wait gets no record. */
 static void link_wait(tm_trace *trace, calls *c, tm_wait_attr *wait) {
     const tm_raw_event *events = trace->events.data;
     wait->call = call_of(c, wait->correlation);

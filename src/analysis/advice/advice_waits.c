@@ -105,7 +105,8 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     snprintf(out->what, sizeof out->what, "%s", what);
     if (c.call)
         snprintf(out->what, sizeof out->what,
-                 "it launches its kernels too late, in %.48s for most of its GPU's longest gaps",
+                 "it launches its kernels too late: its host is in %.48s for most of its GPU's "
+                 "longest gaps",
                  c.call);
     bool where = !host->null && several_hosts(f);
     snprintf(out->where, sizeof out->where, "%srank %" PRId64 "%s%.40s%s%s", place, rank,

@@ -264,8 +264,8 @@ static bool make_lanes(reading *r) {
     return of != NULL || r->n_groups == 0;
 }
 
-/* Sets, for each group, the last number that, because it ended, all ranks reached. Searches from
- * the end, where it usually is. */
+/* Sets, for each group, the number of the last operation that ended on a rank, which all ranks must
+ * have reached. Searches from the end, where it usually is. */
 static void find_done(const reading *r) {
     for (size_t i = r->n_calls; i-- > 0;) {
         const tm_flight_call *c = &r->calls[i];

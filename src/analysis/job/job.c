@@ -41,8 +41,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [HOST] =
         {"host", TM_TEXT, "",
          "Name of the rank's host, from --host-map, the trace or its file name. If unknown, host0, "
-         "host1, ...: a new host starts at each rank whose device number is not above that of the "
-         "previous rank. Null if there are several ranks and no host or device is known."},
+         "host1, ...: a rank is on the host of the previous rank if its device number is higher, "
+         "and the ranks differ by 1 or by as much as the device numbers. Null if there are several "
+         "ranks and no host or device is known."},
     [DEVICE] = {"device", TM_INT, "",
                 "Number on its host of the rank's device with the most busy time; null without GPU "
                 "events."},

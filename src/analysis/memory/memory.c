@@ -78,11 +78,12 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
                 "Mean of the allocated bytes over the time from the first to the last record."},
     [D_PATTERN] =
         {"pattern", TM_TEXT, "",
-         "How memory changes over all steps except the first. growth: each step ends "
-         "with more allocated than the one before it, which is a leak. saw-tooth: memory at the "
-         "ends of steps, or memory held by the allocator, falls at least twice by 5 % of its peak. "
-         "spike: at most a fourth of the steps peak over 20 % above the median. stable: all peaks "
-         "are within 5 % of the median. uneven: none of these. Null with fewer than 4 steps."},
+         "How memory changes over all steps except the first; the first that applies. growth: each "
+         "step ends with more allocated than the one before it, which is a leak. saw-tooth: memory "
+         "at the ends of steps, or memory held by the allocator, falls at least twice by 5 % of "
+         "its peak. spike: one step, or at most a fourth of the steps, peaks over 20 % above the "
+         "median. stable: all peaks are within 5 % of the median. uneven: none of these. Null with "
+         "fewer than 4 steps."},
     [D_SPIKE_STEP] = {"spike_step", TM_INT, "",
                       "Step with the highest peak if the pattern is spike; otherwise null."},
     [D_FALLS] = {"reserve_falls", TM_INT, "",

@@ -74,11 +74,13 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_SURE] =
         {"sure", TM_BOOL, "",
          "Whether the values in this table can be trusted: replay_error_pct is between -5 and 5; "
-         "slowdown is at least 0.99; half of the communication is matched between ranks; 90 % of "
-         "the ranks were read; 90 % of the marked steps' time was replayed (the replay starts at "
-         "the job's first GPU event); twice the clock uncertainty is at most 5 % of a step; and if "
-         "no waits for the device are recorded, hosts make calls in at least 95 % of the time in "
-         "which their devices run (a host without calls may work or wait)."},
+         "slowdown is at least 0.99; at least half of the communication is matched between ranks; "
+         "at "
+         "least 90 % of the ranks were read; at least 90 % of the marked steps' time was replayed "
+         "(the replay starts at the job's first GPU event); twice the clock uncertainty is at most "
+         "5 % of a step; the recording is complete enough (job.integrity); and if no waits for the "
+         "device are recorded, hosts spend at most 5 % of the steps' time in gaps between calls "
+         "in which they may have worked or waited for the device."},
     [J_DOUBT] =
         {"doubt", TM_TEXT, "",
          "First condition of sure that fails: unmatched (communication), missing_ranks, clocks, "

@@ -100,7 +100,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
                  "GPU time of work that the backward pass recomputed."},
     [P_WORK] = {"work_ns", TM_INT, "ns", "Time of kernels, copies and sets, except communication."},
     [P_LOGGING] = {"logging_ns", TM_INT, "ns", "Host time in calls that log."},
-    [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save."},
+    [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save a checkpoint."},
 };
 
 static const tm_table_def part_def = TM_PART_TABLE(

@@ -507,8 +507,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
-    /* if the host takes longer than the device is idle, the device's work hides part of the host's
-     */
+    /* if the device idles for less than half of the host's excess, its work hides most of it */
     const bool hidden = beside && c->idle_ns > 0 && 2 * c->idle_ns < f->excess_ns;
     snprintf(out, size, "%s%sby %s%s %s%s longer than %s%s (p %.2g)%s", when[0] ? when + 1 : "",
              when[0] ? " " : "",

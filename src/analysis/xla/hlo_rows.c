@@ -87,8 +87,8 @@ static const tm_column columns[N_SHOWN] = {
               "Name of the operation in the program; null for categories and programs."},
     [S_CATEGORY] = {"category", TM_TEXT, "",
                     "Category that the compiler gave the operation; null for programs. On GPUs, "
-                    "from the program in the profile, without -start (the kernel is the whole "
-                    "operation); null if the profile has no program."},
+                    "from the program in the profile; null if it has none. all-reduce-start "
+                    "counts there as all-reduce, because the kernel is the whole operation."},
     [S_ORIGIN] = {"origin", TM_TEXT, "",
                   "Operator in the source code that the operation originates from; null for "
                   "categories and programs."},

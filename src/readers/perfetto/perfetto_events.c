@@ -298,7 +298,8 @@ static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t)
     return tm_pf_put_int(w->out, (int64_t)value);
 }
 
-/* Writes a value of a counter of an export. The series of one counter event are adjacent. */
+/* Writes a value of a counter in a trace that tmerge exported. There, the series of a counter event
+ * are adjacent: the next series is added to the open event. */
 static bool write_series(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e) {
     tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
     const bool more = w->counting && w->counted_ns == e->time_ns &&

@@ -6,9 +6,10 @@
 
 #include "replay/graph/labels.h"
 
-/* LATEST: number of latest operations with whose ways each way is compared. A node with more than
- * MOST ways becomes a joint. With many sets, each of which keeps other ways, one in APART of the
- * nodes with more than FEW ways becomes a joint; not all, because each joint needs links. */
+/* Each way is compared with the ways through the LATEST latest operations. A node with more than
+ * MOST ways becomes a joint. With more than TM_LANES sets, more ways are kept, because each set has
+ * other longest ways; then one in APART of the nodes with more than FEW ways becomes a joint, too.
+ * (Not all of them, because each joint needs links.) */
 enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;

@@ -27,7 +27,8 @@ typedef struct tm_replay {
                        sorted by rank */
     uint32_t *rank; /* [n_links] index of the rank */
     int64_t *ns;    /* [n_sets][n_links] weights; NULL after tm_replay_open, which sets `times` */
-    /* owned; [n_links] pointers to the weights of each link in the words; else NULL */
+    /* owned; after tm_replay_open: [n_links] pointers to each link's weights [n_sets] in its @p
+     * words; NULL after tm_replay_build */
     const int64_t **times;
 } tm_replay;
 

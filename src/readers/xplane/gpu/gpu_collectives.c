@@ -303,9 +303,9 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
     return up;
 }
 
-/* Checks the numbering of devices by a program that has as many devices as ran it in this file. It
- * runs only in this process, so it shows the job's ids of this process's devices. (A program with
- * only device 0 does not.) */
+/* Compares the numbers of this file's devices with the job's ids in a program's device assignment.
+ * If as many devices of this file ran the program as are assigned to it, no other process ran it,
+ * so these are the ids of this file's devices. (A program with only device 0 proves nothing.) */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;

@@ -45,8 +45,8 @@ interface Side {
   readonly row?: number;
 }
 
-/* Draws for each side the time that it waited, to the left, and the wait that it caused, to the right; both in one unit and on one
- * scale. */
+/* Draws two bars for each rank or host: the time that it waited to the left, the wait that it caused to the right; all in one unit
+ * and on one scale. */
 function flies(sides: readonly Side[], words: string): HTMLElement {
   const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
