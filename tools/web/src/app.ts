@@ -300,18 +300,13 @@ function steps(job: Job): string {
   return count(n, "step") + (length === null || length <= 0 ? "" : ` of ${time(length)}`);
 }
 
-/** Writes "8 ranks · 1 host · 4 steps of 42.1 ms · 145 065 events". */
+/** Writes "8 ranks · 1 host · 4 steps of 42.1 ms". */
 function describe(job: Job): Child {
   if (job.kind === "diff") return describeSides(job);
   if (job.kind === "hang") return describeDumps(job);
   const row = job.table("job.job"),
     hosts = row.num(0, "hosts");
-  const parts = [
-    count(row.amount(0, "ranks"), "rank"),
-    ...(hosts === null ? [] : [count(hosts, "host")]),
-    steps(job),
-    count(row.amount(0, "events"), "event"),
-  ];
+  const parts = [count(row.amount(0, "ranks"), "rank"), ...(hosts === null ? [] : [count(hosts, "host")]), steps(job)];
   return parts.join(" · ");
 }
 

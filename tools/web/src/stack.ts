@@ -119,6 +119,7 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
   if (row.state === "missing") bar.append(h("span.absent", row.note ?? "no trace"));
   const text = row.short ?? row.label;
   const label = row.href && text ? h("a.row-label", { href: row.href, "aria-label": row.label }, text) : h("span.row-label", text);
+  if (row.short !== undefined) label.classList.add("number");
   const words = parts
     .map((part, p) => [part, row.values[p] ?? 0] as const)
     .filter(([, v]) => v > 0)
