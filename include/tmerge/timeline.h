@@ -600,7 +600,8 @@ typedef struct tm_timeline {
     uint32_t *name;       /* [n_events] */
     int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
     uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT; for a
-                             call on queued work: row of the call that queued it */
+                             call on queued work: row of the call that queued it. If the device is
+                             the CPU: row of the operator that requested the work, or its own */
     uint8_t *category;    /* [n_events] tm_category */
     uint8_t *kind;        /* [n_events] tm_event_kind */
     uint8_t *role;        /* [n_events] tm_role */

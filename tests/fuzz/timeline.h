@@ -10,6 +10,7 @@
 #include "readers/json.h"
 #include "require.h"
 #include "timeline/build_timeline.h"
+#include "timeline/host_comm.h"
 #include "tmerge/reader.h"
 
 static inline void check_track(const tm_timeline *t, const tm_track *track) {
@@ -45,6 +46,7 @@ static inline bool is_launch(const tm_timeline *t, uint32_t row) {
 }
 
 static inline void check_rows(const tm_timeline *t, const tm_names *names) {
+    const bool of_cpu = tm_timeline_is_of_cpu(t); /* its operators launch work, and themselves */
     for (size_t row = 0; row < t->n_events; row++) {
         require(t->name[row] < tm_names_count(names));
         require(t->category[row] < TM_N_CATEGORIES);
@@ -52,7 +54,8 @@ static inline void check_rows(const tm_timeline *t, const tm_names *names) {
         require(t->kind[row] == TM_DURATION || t->duration_ns[row] == 0);
         require(t->step[row] >= TM_NO_STEP && t->step[row] < (int64_t)t->n_steps);
         uint32_t launch = t->launch[row];
-        require(launch == TM_NO_EVENT || (launch < t->n_events && is_launch(t, launch)));
+        require(launch == TM_NO_EVENT || launch < t->n_events);
+        require(launch == TM_NO_EVENT || of_cpu || is_launch(t, launch));
     }
 }
 
