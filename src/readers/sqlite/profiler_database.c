@@ -16,22 +16,28 @@ bool tm_db_sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
-/* Whether the schema is so damaged that reading it needs more memory than possible. Every query
- * then fails. */
-static bool schema_asks_too_much(const tm_db *db) {
-    sqlite3_stmt *statement = NULL;
-    int code = db->sqlite ? sqlite3_prepare_v2(db->sqlite, "SELECT 1 FROM sqlite_master", -1,
-                                               &statement, NULL)
-                          : SQLITE_OK;
-    sqlite3_finalize(statement);
-    return code == SQLITE_NOMEM;
+/* Whether the file is so damaged that reading it needs more memory than possible: SQLite cannot
+ * read the schema, so every query fails, or its own check finds a fault. */
+static bool asks_too_much(const tm_db *db) {
+    sqlite3_stmt *check = NULL;
+    int code = db->sqlite
+                   ? sqlite3_prepare_v2(db->sqlite, "PRAGMA quick_check(1)", -1, &check, NULL)
+                   : SQLITE_OK;
+    bool damaged = code == SQLITE_NOMEM;
+    if (check && sqlite3_step(check) == SQLITE_ROW)
+        damaged = sqlite3_stricmp((const char *)sqlite3_column_text(check, 0), "ok") != 0;
+    sqlite3_finalize(check);
+    return damaged;
 }
 
 static tm_status sqlite_error(const tm_db *db, int code, tm_error *err) {
-    if (code == SQLITE_NOMEM && !schema_asks_too_much(db))
+    const bool damaged = code == SQLITE_NOMEM && asks_too_much(db);
+    if (code == SQLITE_NOMEM && !damaged)
         return tm_fail_memory(err);
     return tm_fail(err, TM_ERR_INPUT, db->path, -1, "SQLite cannot read it: %.200s",
-                   db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(code));
+                   damaged      ? sqlite3_errstr(SQLITE_CORRUPT)
+                   : db->sqlite ? sqlite3_errmsg(db->sqlite)
+                                : sqlite3_errstr(code));
 }
 
 static uint32_t big_endian(const unsigned char *p) {
