@@ -91,12 +91,12 @@ typedef enum tm_collective_kind {
 const char *tm_collective_word(tm_collective_kind kind);
 
 /** Whether a tm_collective_kind is a send or a receive: an operation with one peer. */
-static inline bool tm_collective_is_one_way(uint8_t kind) {
+static inline bool tm_collective_is_one_way(unsigned kind) {
     return kind == TM_COLL_SEND || kind == TM_COLL_RECV;
 }
 
 /** Whether a tm_collective_kind is a send, a receive, or both in one kernel. */
-static inline bool tm_collective_is_transfer(uint8_t kind) {
+static inline bool tm_collective_is_transfer(unsigned kind) {
     return tm_collective_is_one_way(kind) || kind == TM_COLL_SENDRECV;
 }
 
