@@ -43,11 +43,11 @@ static inline uint64_t load_few(const char *bytes, size_t size) {
  * short, so a hash function without set-up is chosen. */
 static uint32_t hash_of(const char *bytes, size_t size) {
     const uint64_t k = 0x9E3779B97F4A7C15u;
-    const char *end = bytes + size;
     uint64_t h = size * k;
-    for (; end - bytes > 8; bytes += 8)
+    size_t left = size;
+    for (; left > 8; left -= 8, bytes += 8)
         h = ((h << 29 | h >> 35) ^ load(bytes)) * k;
-    h = ((h << 29 | h >> 35) ^ (size > 8 ? load(end - 8) : load_few(bytes, size))) * k;
+    h = ((h << 29 | h >> 35) ^ (size > 8 ? load(bytes + left - 8) : load_few(bytes, size))) * k;
     h = (h ^ h >> 32) * k;
     return (uint32_t)(h >> 32);
 }
