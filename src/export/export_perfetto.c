@@ -210,8 +210,8 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     }
 }
 
-/* Writes a rank as a sequence that can be read without the others. Interned names and counters
- * start anew in each. */
+/* Writes a rank as a sequence that can be read without the others. Each sequence has
+ * its own interned names and counters. */
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     tm_perfetto *p = x->state;
     tm_export_walk walk;

@@ -136,8 +136,8 @@ static bool find_surest(const garden *g, size_t *a, size_t *b) {
     return best != NULL;
 }
 
-/* Merges j into i. If @p anew, tests the result against the other clusters. */
-static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
+/* Merges j into i. If @p retest, tests the result against the other clusters. */
+static tm_status join(garden *g, size_t i, size_t j, bool retest, tm_error *err) {
     TM_TRY(try_link_test(g, i, j, err));
     const tm_link_test *link_test = link_test_of(g, i, j);
     const tm_bridge bridge = {g->partners, link_test->offset_ns, link_test->at_ns,
@@ -154,7 +154,7 @@ static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     *a = joined;
     for (size_t k = 0; k < g->n; k++) {
         *link_test_of(g, j, k) = (tm_link_test){.state = TM_LINK_TEST_NONE};
-        if (k != i && anew)
+        if (k != i && retest)
             TM_TRY(try_link_test(g, i < k ? i : k, i < k ? k : i, err));
     }
     return TM_OK;

@@ -13,8 +13,8 @@ enum {
     TEXTS_SHRINK = 8
 };
 
-static const double EVENTS_SHRINK =
-    0.8; /* safety margin: a reduced budget is multiplied by this, because events differ in size */
+/* Safety margin: a reduced budget is multiplied by this, because events differ in size. */
+static const double EVENTS_SHRINK = 0.8;
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
     tm_timeline_budget budget = {.n_buckets = 8192, .n_events = 600000, .n_members = 200000};

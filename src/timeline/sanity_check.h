@@ -14,7 +14,7 @@
  */
 const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names);
 
-/** The same, without events and their attributes, of which only the number is checked. */
+/** The same, but of events and their attributes it checks only the number. */
 const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names);
 
 /** Consecutive rows of a rank, as a timeline of their own. */

@@ -366,7 +366,7 @@ static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
 }
 
 /* Finds a step that needs far more memory than the others: it limits the batch size. Leaves out
- * host memory, of which traces record only a small part. */
+ * host memory, because traces record only a small part of it. */
 void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);

@@ -138,7 +138,7 @@ static const tm_table_def check_def = {
     .top = -1,
 };
 
-/* Results of matching on each process, of which the job's row has sums or maxima. */
+/* Results of matching on each process. The job's row has their sums or maxima. */
 static const tm_table_def part_def =
     TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
                       check_columns, N_CHECK_COLUMNS, 0);

@@ -145,7 +145,7 @@ static void fill(const tm_collectives *all, const tm_own_time *own, tm_own_times
     }
 }
 
-/* Tests a group, of which all members take part in each operation. */
+/* Tests a group whose members all take part in each operation. */
 static tm_status test_group(const tm_collectives *all, const tm_own_time *own, size_t n,
                             tm_tables *tables, tm_error *err) {
     size_t members = count_members(own, n), rows = n / members;
