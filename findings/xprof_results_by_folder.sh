@@ -39,10 +39,10 @@ def write(file, operator):
         out.write(field(1, plane))
 
 def operators(file, **options):
-    told = json.loads(raw_to_tool_data.xspace_to_tool_data([os.path.abspath(file)], 'framework_op_stats', options)[0])
-    told = told[0] if isinstance(told, list) else told
-    names = [column['id'] for column in told['cols']]
-    rows = [dict(zip(names, (cell.get('v') for cell in row['c']))) for row in told['rows']]
+    reported = json.loads(raw_to_tool_data.xspace_to_tool_data([os.path.abspath(file)], 'framework_op_stats', options)[0])
+    reported = reported[0] if isinstance(reported, list) else reported
+    names = [column['id'] for column in reported['cols']]
+    rows = [dict(zip(names, (cell.get('v') for cell in row['c']))) for row in reported['rows']]
     return [row['operation'] for row in rows if row['type'] != 'IDLE']
 
 write('one.xplane.pb', b'first:MatMul')

@@ -49,10 +49,10 @@ static int64_t rank_of_name(const tm_input *input) {
                                           ".pkl", ".bin", ".dump"};
     const char *slash = strrchr(input->path, '/'), *base = slash ? slash + 1 : input->path;
     size_t n = strlen(base), digits = 0;
-    const int64_t told =
+    const int64_t reported =
         input->mapped_rank >= 0 ? input->mapped_rank : tm_rank_of_path(input->path);
-    if (told >= 0)
-        return told;
+    if (reported >= 0)
+        return reported;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         const size_t size = strlen(endings[i]);
         if (n > size && strncmp(base + n - size, endings[i], size) == 0)
@@ -120,8 +120,9 @@ static tm_status read_one(reader *r, size_t i, tm_error *err) {
         *err = why;
         return status;
     }
-    const int64_t told = status == TM_OK ? tm_flight_rank(r->flight) : -1;
-    const int64_t rank = told >= 0 && r->inputs[i].mapped_rank < 0 ? told : r->candidates[i].rank;
+    const int64_t reported = status == TM_OK ? tm_flight_rank(r->flight) : -1;
+    const int64_t rank =
+        reported >= 0 && r->inputs[i].mapped_rank < 0 ? reported : r->candidates[i].rank;
     if (status == TM_OK)
         status = check_rank(r, path, rank, &why);
     if (status != TM_OK) {
@@ -390,11 +391,11 @@ tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm
     free(r.candidates);
     MPI_Allreduce(MPI_IN_PLACE, &r.n_read, 1, MPI_INT64_T, MPI_SUM, comm);
     if (status == TM_OK && r.n_read == 0) {
-        const bool told = left_out->n_rows > 0;
-        status = told ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                                "nothing can be read; the first error: %.400s",
-                                tm_table_row(left_out, 0)[2].value.text)
-                      : TM_OK;
+        const bool reported = left_out->n_rows > 0;
+        status = reported ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                                    "nothing can be read; the first error: %.400s",
+                                    tm_table_row(left_out, 0)[2].value.text)
+                          : TM_OK;
         status = tm_mpi_agree(comm, status, err);
     }
     return status;

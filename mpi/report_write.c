@@ -330,8 +330,8 @@ static tm_status lead(job *j, tm_error *err) {
     char no_more = NO_MORE;
     void *bytes = &no_more;
     size_t size = 1;
-    tm_status told = tell(j, &bytes, &size, status == TM_OK ? err : NULL);
-    return status == TM_OK ? told : status;
+    tm_status reported = tell(j, &bytes, &size, status == TM_OK ? err : NULL);
+    return status == TM_OK ? reported : status;
 }
 
 /* Performs a request. If no process failed, sends the answer to process 0. */

@@ -19,56 +19,56 @@ typedef struct exchange {
     int64_t *words; /* owned; [all ranks][WORDS] in the order of processes */
 } exchange;
 
-static void exchange_free(exchange *told) {
-    free(told->counts);
-    free(told->starts);
-    free(told->mine);
-    free(told->words);
+static void exchange_free(exchange *reported) {
+    free(reported->counts);
+    free(reported->starts);
+    free(reported->mine);
+    free(reported->words);
 }
 
-static tm_status prepare(exchange *told, const tm_timeline *const *timelines, size_t n,
+static tm_status prepare(exchange *reported, const tm_timeline *const *timelines, size_t n,
                          tm_error *err) {
-    told->counts = calloc((size_t)told->n_processes, sizeof *told->counts);
-    told->starts = calloc((size_t)told->n_processes, sizeof *told->starts);
-    told->mine = n < INT_MAX / WORDS ? calloc(n + 1, WORDS * sizeof *told->mine) : NULL;
-    if (!told->counts || !told->starts || !told->mine)
+    reported->counts = calloc((size_t)reported->n_processes, sizeof *reported->counts);
+    reported->starts = calloc((size_t)reported->n_processes, sizeof *reported->starts);
+    reported->mine = n < INT_MAX / WORDS ? calloc(n + 1, WORDS * sizeof *reported->mine) : NULL;
+    if (!reported->counts || !reported->starts || !reported->mine)
         return tm_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
-        told->mine[i * WORDS] = timelines[i]->rank;
+        reported->mine[i * WORDS] = timelines[i]->rank;
         for (int t = 0; t < TM_N_RECORDS; t++)
-            told->mine[i * WORDS + 1 + (size_t)t] =
+            reported->mine[i * WORDS + 1 + (size_t)t] =
                 (int64_t)tm_record_rows(&tm_record_tables[t], timelines[i]);
     }
     return TM_OK;
 }
 
-static tm_status make_room(exchange *told, tm_store_layout *layout, tm_error *err) {
+static tm_status make_room(exchange *reported, tm_store_layout *layout, tm_error *err) {
     int total = 0;
-    for (int p = 0; p < told->n_processes; p++) {
-        if (told->counts[p] > INT_MAX - total)
+    for (int p = 0; p < reported->n_processes; p++) {
+        if (reported->counts[p] > INT_MAX - total)
             return tm_fail(err, TM_ERR_FAULT, NULL, -1, "more ranks than MPI can count");
-        told->starts[p] = total;
-        total += told->counts[p];
+        reported->starts[p] = total;
+        total += reported->counts[p];
     }
     layout->n_slots = (size_t)total / WORDS;
     layout->slots = calloc(layout->n_slots + 1, sizeof *layout->slots);
-    told->words = calloc((size_t)total + 1, sizeof *told->words);
-    return layout->slots && told->words ? TM_OK : tm_fail_memory(err);
+    reported->words = calloc((size_t)total + 1, sizeof *reported->words);
+    return layout->slots && reported->words ? TM_OK : tm_fail_memory(err);
 }
 
 static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_store_slot *)a)->rank, ((const tm_store_slot *)b)->rank);
 }
 
-static void list_slots(const exchange *told, const tm_timeline *const *timelines,
+static void list_slots(const exchange *reported, const tm_timeline *const *timelines,
                        tm_store_layout *layout) {
     tm_store_slot *slot = layout->slots;
-    for (int p = 0; p < told->n_processes; p++) {
-        for (int i = 0; i < told->counts[p] / WORDS; i++, slot++) {
-            const int64_t *words = told->words + told->starts[p] + (size_t)i * WORDS;
+    for (int p = 0; p < reported->n_processes; p++) {
+        for (int i = 0; i < reported->counts[p] / WORDS; i++, slot++) {
+            const int64_t *words = reported->words + reported->starts[p] + (size_t)i * WORDS;
             slot->rank = words[0];
             slot->process = p;
-            slot->timeline = p == told->self ? timelines[i] : NULL;
+            slot->timeline = p == reported->self ? timelines[i] : NULL;
             for (int t = 0; t < TM_N_RECORDS; t++)
                 slot->n_rows[t] = words[1 + t];
         }
@@ -93,26 +93,26 @@ static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status fill(MPI_Comm comm, exchange *told, const tm_timeline *const *timelines, size_t n,
-                      tm_store_layout *layout, tm_error *err) {
-    TM_TRY(tm_mpi_agree(comm, prepare(told, timelines, n, err), err));
+static tm_status fill(MPI_Comm comm, exchange *reported, const tm_timeline *const *timelines,
+                      size_t n, tm_store_layout *layout, tm_error *err) {
+    TM_TRY(tm_mpi_agree(comm, prepare(reported, timelines, n, err), err));
     int mine = (int)n * WORDS;
-    MPI_Allgather(&mine, 1, MPI_INT, told->counts, 1, MPI_INT, comm);
-    TM_TRY(tm_mpi_agree(comm, make_room(told, layout, err), err));
-    MPI_Allgatherv(told->mine, mine, MPI_INT64_T, told->words, told->counts, told->starts,
-                   MPI_INT64_T, comm);
-    list_slots(told, timelines, layout);
+    MPI_Allgather(&mine, 1, MPI_INT, reported->counts, 1, MPI_INT, comm);
+    TM_TRY(tm_mpi_agree(comm, make_room(reported, layout, err), err));
+    MPI_Allgatherv(reported->mine, mine, MPI_INT64_T, reported->words, reported->counts,
+                   reported->starts, MPI_INT64_T, comm);
+    list_slots(reported, timelines, layout);
     return place_slots(layout, err);
 }
 
 tm_status tm_mpi_store_layout(MPI_Comm comm, const tm_timeline *const *timelines, size_t n,
                               tm_store_layout *out, tm_error *err) {
-    exchange told = {0};
+    exchange reported = {0};
     tm_store_layout layout = {0};
-    MPI_Comm_size(comm, &told.n_processes);
-    MPI_Comm_rank(comm, &told.self);
-    tm_status status = fill(comm, &told, timelines, n, &layout, err);
-    exchange_free(&told);
+    MPI_Comm_size(comm, &reported.n_processes);
+    MPI_Comm_rank(comm, &reported.self);
+    tm_status status = fill(comm, &reported, timelines, n, &layout, err);
+    exchange_free(&reported);
     if (status != TM_OK) {
         tm_store_layout_free(&layout);
         return status;

@@ -20,8 +20,8 @@ typedef struct tm_unit {
     int64_t devices;  /* bit d: device d; bit 63: all devices from 63 on */
     int64_t rank;     /* rank recorded in the file, -1 if none */
     int64_t host;     /* hash of the host's name, 0 if not recorded */
-    int64_t told;     /* in a file that was made by merging several: the rank as its process groups
-                         number it. Differs from `rank` if the job has several replicas */
+    int64_t reported; /* in a file that was made by merging several: the rank as its process groups
+                     number it. Differs from `rank` if the job has several replicas */
     int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; equal for
                          all files of a host, up to measurement errors */
 } tm_unit;

@@ -33,15 +33,15 @@ tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {
         return TM_OK;
     char host[TM_HOST_MAX] = "";
     bool several = find_host(comm, status != TM_OK, host);
-    tm_error told = {.status = status, .offset = -1};
+    tm_error reported = {.status = status, .offset = -1};
     if (self == lowest && err) {
-        told = *err;
-        told.status = status;
-        if (several && !told.host[0]) /* an earlier agreement may have set it */
-            memcpy(told.host, host, sizeof host);
+        reported = *err;
+        reported.status = status;
+        if (several && !reported.host[0]) /* an earlier agreement may have set it */
+            memcpy(reported.host, host, sizeof host);
     }
-    MPI_Bcast(&told, (int)sizeof told, MPI_BYTE, lowest, comm);
+    MPI_Bcast(&reported, (int)sizeof reported, MPI_BYTE, lowest, comm);
     if (err)
-        *err = told;
-    return told.status;
+        *err = reported;
+    return reported.status;
 }

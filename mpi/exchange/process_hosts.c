@@ -8,14 +8,14 @@
 #include "identity/file.h"
 
 /* A process's host. */
-typedef struct told {
+typedef struct reported {
     int first; /* lowest process on the host */
     char name[TM_HOST_MAX];
-} told;
+} reported;
 
 /* Numbers the hosts in the order of their first processes. A host gets its number at its first
  * process, which is the lowest on it, so the number exists when its other processes are reached. */
-static bool number_hosts(const told *all, int n_processes, tm_hosts *out) {
+static bool number_hosts(const reported *all, int n_processes, tm_hosts *out) {
     out->of = malloc((size_t)n_processes * sizeof *out->of);
     out->names = malloc((size_t)n_processes * sizeof *out->names);
     for (int p = 0; p < n_processes && out->of && out->names; p++) {
@@ -28,14 +28,14 @@ static bool number_hosts(const told *all, int n_processes, tm_hosts *out) {
 
 tm_status tm_mpi_hosts_find(MPI_Comm comm, tm_hosts *out, tm_error *err) {
     int self, n_processes;
-    told own = {0};
+    reported own = {0};
     *out = (tm_hosts){.node = MPI_COMM_NULL};
     MPI_Comm_rank(comm, &self);
     MPI_Comm_size(comm, &n_processes);
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, self, MPI_INFO_NULL, &out->node);
     MPI_Allreduce(&self, &own.first, 1, MPI_INT, MPI_MIN, out->node);
     (void)gethostname(own.name, sizeof own.name - 1);
-    told *all = malloc((size_t)n_processes * sizeof *all);
+    reported *all = malloc((size_t)n_processes * sizeof *all);
     tm_status status = tm_mpi_agree(comm, all ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK) {
         MPI_Allgather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, comm);

@@ -47,7 +47,7 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
 /* Returns whether every rank of the job recorded its communicators: no rank seems to be missing,
  * all ranks name communicators in the same way, and no communicator has only one known rank. The
  * job has at least as many ranks as its highest rank number implies. */
-static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
+static bool have_all_reported(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
     int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks that recorded communicators; communicators of
                                                 which only one rank is known */
     int64_t n_ranks = loaded->ranks[loaded->n_ranks - 1] + 1;
@@ -64,19 +64,19 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
  * other ranks recorded under other names. */
 static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec *own,
                              tm_error *err) {
-    tm_vec all = TM_VEC(tm_membership), told = TM_VEC(int64_t);
+    tm_vec all = TM_VEC(tm_membership), reported = TM_VEC(int64_t);
     if (!tm_mpi_formats_differ(comm, loaded->timelines, loaded->n_timelines, loaded->names))
         return TM_OK;
     tm_status status = tm_mpi_everywhere(comm, own, &all, err);
     tm_memberships_sort(&all);
-    if (status == TM_OK && !tm_joins_list_told(&all, &told))
+    if (status == TM_OK && !tm_joins_list_reported(&all, &reported))
         status = tm_fail_memory(err);
-    const tm_join_with with = {&all, &told, loaded->world_size, self, own};
+    const tm_join_with with = {&all, &reported, loaded->world_size, self, own};
     for (size_t i = 0; i < loaded->n_timelines && status == TM_OK && all.n > 0; i++)
         if (loaded->timelines[i].n_communicators == 0)
             status = tm_groups_join(&with, &loaded->timelines[i], loaded->names, err);
     tm_vec_free(&all);
-    tm_vec_free(&told);
+    tm_vec_free(&reported);
     return tm_mpi_agree(comm, status, err);
 }
 
@@ -114,7 +114,7 @@ static tm_status find_peers(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
     tm_vec own = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = TM_OK;
-    bool all_told = false;
+    bool all_reported = false;
     size_t n_alone = 0;
     int self;
     MPI_Comm_rank(comm, &self);
@@ -128,10 +128,10 @@ tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *
     if (status == TM_OK)
         status = exchange(comm, &own, &answers, &n_alone, err);
     if (status == TM_OK)
-        all_told = have_all_told(comm, loaded, n_alone);
+        all_reported = have_all_reported(comm, loaded, n_alone);
     for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++)
         status =
-            tm_memberships_apply(&answers, all_told, &loaded->timelines[i], loaded->names, err);
+            tm_memberships_apply(&answers, all_reported, &loaded->timelines[i], loaded->names, err);
     tm_vec_free(&own);
     tm_vec_free(&answers);
     TM_TRY(tm_mpi_agree(comm, status, err));

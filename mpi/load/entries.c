@@ -65,7 +65,7 @@ static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_e
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info->rank >= 0       ? info->rank
                                         : tm_rank_of_path(input->path),
-        .told = info->rank,
+        .reported = info->rank,
         .world_size = -1,
         .has_device = true,
         .replica = -1,
@@ -256,7 +256,7 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
 static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const char *path = l->options->inputs[i].path;
     int state = l->exports.states[i];
-    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .told = -1};
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .reported = -1};
     tm_status status = TM_OK;
     if (state == TM_EXPORT_BAD)
         entry.kind = TM_ENTRY_BAD;
@@ -293,7 +293,7 @@ static const char not_a_trace[] = "not a trace";
 static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const tm_input *input = &l->options->inputs[i];
     tm_file_info info = {.kind = TM_FILE_OTHER};
-    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .told = -1};
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .reported = -1};
     bool foreign = false;
     size_t before = found->n;
     int state = l->exports.states[i];
@@ -330,7 +330,7 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
 
 tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     tm_file_info info;
-    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .told = -1};
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .reported = -1};
     bool foreign;
     size_t before = found->n;
     tm_status status = tm_file_sniff(tm_loader_file(l, i), &info, err);

@@ -32,8 +32,8 @@ int tm_natural_order(const char *a, const char *b) {
 typedef struct listed_input {
     tm_input_head head;
     const char *path;
-    char *match; /* owned; part of the path that the operand matched */
-    bool told;   /* an earlier entry of the same file was already written to the output */
+    char *match;   /* owned; part of the path that the operand matched */
+    bool reported; /* an earlier entry of the same file was already written to the output */
 } listed_input;
 
 static int by_place(const void *a, const void *b) {
@@ -54,7 +54,7 @@ static bool read_all(const tm_vec *listed, tm_vec *inputs) {
             return false;
         memcpy(&input->head, p, sizeof input->head);
         input->path = p + sizeof input->head;
-        input->told = false;
+        input->reported = false;
         input->match = strndup(input->path, (size_t)input->head.match);
         if (!input->match)
             return false;
@@ -75,7 +75,7 @@ static bool is_same(const listed_input *a, const listed_input *b) {
 static bool keep_firsts(listed_input *v, size_t n, int n_hosts, tm_vec *out, tm_vec *seen) {
     size_t n_words = tm_hosts_words(n_hosts);
     for (size_t i = 0; i < n; i++) {
-        if (v[i].told)
+        if (v[i].reported)
             continue;
         uint64_t *words = tm_vec_append(seen, NULL, n_words);
         if (!words || !tm_vec_append(out, &v[i].head, sizeof v[i].head) ||
@@ -87,7 +87,7 @@ static bool keep_firsts(listed_input *v, size_t n, int n_hosts, tm_vec *out, tm_
              k++) {
             if (!is_same(&v[i], &v[k]))
                 continue;
-            v[k].told = true;
+            v[k].reported = true;
             words[v[k].head.host / 64] |= UINT64_C(1) << v[k].head.host % 64;
         }
     }

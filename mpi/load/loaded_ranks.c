@@ -18,9 +18,9 @@ static tm_claim claim_of(const tm_loader *l, size_t i) {
     bool of_communicator = format && format->of_communicator;
     bool is_copy = e->has_unit && format && format->units_are_copies;
     tm_claim claim = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
-                      .told = is_copy       ? e->unit.told
-                              : e->has_unit ? -1
-                                            : e->told,
+                      .reported = is_copy       ? e->unit.reported
+                                  : e->has_unit ? -1
+                                                : e->reported,
                       .world_size = e->world_size,
                       .begin_ns = e->begin_ns,
                       .end_ns = e->end_ns,
@@ -120,7 +120,7 @@ static bool has_device(const tm_trace *trace) {
 static void tell(const tm_trace *trace, tm_entry *e) {
     tm_span span;
     tm_trace_range(trace, &span);
-    e->told = trace->rank;
+    e->reported = trace->rank;
     e->world_size = trace->world_size;
     e->begin_ns = span.begin_ns;
     e->end_ns = span.end_ns;

@@ -142,7 +142,8 @@ static tm_status read_batch(tm_loader *l, const batch *b, tm_progress *progress,
                             tm_error *err) {
     const tm_entry *e = &l->entries[*b->entries];
     reading context = {progress, b->traces, (int64_t)b->n, INT64_MAX, 0, 0};
-    const tm_source_watch told = {tell_progress, &context}, *watch = progress ? &told : NULL;
+    const tm_source_watch reported = {tell_progress, &context},
+                          *watch = progress ? &reported : NULL;
     const tm_trace_file file = {tm_loader_file(l, (size_t)e->input),
                                 tm_loader_path(l, *b->entries),
                                 e->has_unit ? b->units : NULL,

@@ -13,20 +13,20 @@ enum { EVENTS = TM_N_ATTRS, N_TABLES };
 
 /* Data on a part that all processes get. Contains only numbers. All 0 except on the part's reader,
  * so a sum over processes gives it to all. */
-typedef struct told {
+typedef struct reported {
     int64_t read;
     int64_t begin, end, in_object;
     int64_t n_rows[N_TABLES];
-} told;
+} reported;
 
-enum { TOLD_NUMBERS = sizeof(told) / sizeof(int64_t) };
+enum { REPORTED_NUMBERS = sizeof(reported) / sizeof(int64_t) };
 
 typedef struct joiner {
     MPI_Comm comm;
     int self;
     tm_mpi_part *parts; /* [n] */
     size_t n;
-    told *told; /* [n] */
+    reported *reported; /* [n] */
     tm_names *names;
 } joiner;
 
@@ -72,18 +72,18 @@ static tm_status tell(joiner *j, tm_error *err) {
         const tm_part *part = &j->parts[k].part;
         if (j->parts[k].reader != j->self || !j->parts[k].read)
             continue;
-        j->told[k] =
-            (told){.read = 1, .begin = part->begin, .end = part->end, .in_object = part->in_object};
+        j->reported[k] = (reported){
+            .read = 1, .begin = part->begin, .end = part->end, .in_object = part->in_object};
         for (int t = 0; t < N_TABLES; t++)
-            j->told[k].n_rows[t] = (int64_t)table_of(part->trace, t)->n;
+            j->reported[k].n_rows[t] = (int64_t)table_of(part->trace, t)->n;
     }
-    if (MPI_Allreduce(MPI_IN_PLACE, j->told, (int)j->n * TOLD_NUMBERS, MPI_INT64_T, MPI_SUM,
+    if (MPI_Allreduce(MPI_IN_PLACE, j->reported, (int)j->n * REPORTED_NUMBERS, MPI_INT64_T, MPI_SUM,
                       j->comm) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
     for (size_t k = 0; k < j->n; k++) {
-        j->parts[k].part.begin = j->told[k].begin;
-        j->parts[k].part.end = j->told[k].end;
-        j->parts[k].part.in_object = j->told[k].in_object != 0;
+        j->parts[k].part.begin = j->reported[k].begin;
+        j->parts[k].part.end = j->reported[k].end;
+        j->parts[k].part.in_object = j->reported[k].in_object != 0;
     }
     return TM_OK;
 }
@@ -93,9 +93,9 @@ static tm_status tell(joiner *j, tm_error *err) {
 static void decide(joiner *j, size_t first) {
     tm_mpi_part *parts = &j->parts[first];
     size_t n = (size_t)parts->part.n;
-    bool fits = j->told[first].read != 0;
+    bool fits = j->reported[first].read != 0;
     for (size_t k = 1; k < n; k++)
-        fits = fits && j->told[first + k].read &&
+        fits = fits && j->reported[first + k].read &&
                tm_part_follows(&parts->part, &parts[k - 1].part, &parts[k].part);
     for (size_t k = 0; k < n; k++) {
         parts[k].joined = fits;
@@ -110,7 +110,7 @@ static tm_status make_room(joiner *j, size_t first, tm_error *err) {
     for (int t = 0; t < N_TABLES; t++) {
         size_t n = 0;
         for (size_t k = first; k < first + (size_t)j->parts[first].part.n; k++)
-            n += (size_t)j->told[k].n_rows[t];
+            n += (size_t)j->reported[k].n_rows[t];
         if (!tm_vec_reserve(table_of(trace, t), n))
             return tm_fail_memory(err);
     }
@@ -186,7 +186,7 @@ static tm_status receive_part(joiner *j, tm_part *into, size_t k, tm_error *err)
         tm_part_join_end(&join);
     for (int t = 0; t < N_TABLES; t++) {
         int64_t step = PIECE_BYTES / (int64_t)table_of(into->trace, t)->size;
-        for (int64_t done = 0; done < j->told[k].n_rows[t]; done += step) {
+        for (int64_t done = 0; done < j->reported[k].n_rows[t]; done += step) {
             tm_status got = receive_rows(j, &join, t, from, status == TM_OK ? err : NULL);
             if (got != TM_OK)
                 tm_part_join_end(&join);
@@ -245,12 +245,12 @@ tm_status tm_mpi_parts_join(MPI_Comm comm, tm_mpi_part *parts, size_t n, tm_name
                             tm_trace **traces, tm_error *err) {
     joiner j = {.comm = comm, .parts = parts, .n = n, .names = names};
     MPI_Comm_rank(comm, &j.self);
-    j.told = calloc(n + 1, sizeof *j.told);
-    tm_status status = tm_mpi_agree(comm, j.told ? TM_OK : tm_fail_memory(err), err);
+    j.reported = calloc(n + 1, sizeof *j.reported);
+    tm_status status = tm_mpi_agree(comm, j.reported ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_agree(comm, tell(&j, err), err);
     if (status == TM_OK)
         status = join_all(&j, traces, err);
-    free(j.told);
+    free(j.reported);
     return status;
 }

@@ -99,18 +99,18 @@ static bool any_device(const decider *d) {
 /* Sets names_decide if three conditions hold: traces with different names report the same rank; all
  * traces that report a rank have a number in their name; traces of one name report one rank. */
 static tm_status compare_names(decider *d, tm_error *err) {
-    tm_vec by_told = TM_VEC(pair), by_name = TM_VEC(pair);
+    tm_vec by_reported = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
     for (size_t i = 0; i < d->n && ok; i++) {
         const tm_claim *c = &d->v[i];
-        if (c->told < 0 || c->mapped >= 0 || c->is_copy || (any && !c->has_device))
+        if (c->reported < 0 || c->mapped >= 0 || c->is_copy || (any && !c->has_device))
             continue;
         named = named && d->named[i] >= 0;
-        ok = tm_vec_append(&by_told, &(pair){c->told, d->named[i], i}, 1) &&
-             tm_vec_append(&by_name, &(pair){d->named[i], c->told, i}, 1);
+        ok = tm_vec_append(&by_reported, &(pair){c->reported, d->named[i], i}, 1) &&
+             tm_vec_append(&by_name, &(pair){d->named[i], c->reported, i}, 1);
     }
-    d->names_decide = ok && named && any_differ(&by_told) && !any_differ(&by_name);
-    tm_vec_free(&by_told);
+    d->names_decide = ok && named && any_differ(&by_reported) && !any_differ(&by_name);
+    tm_vec_free(&by_reported);
     tm_vec_free(&by_name);
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -120,7 +120,7 @@ static int64_t rank_of(const decider *d, size_t i) {
     bool has_number = tm_rank_of_label(&c->label) >= 0;
     return c->mapped >= 0                        ? c->mapped
            : d->names_decide && d->named[i] >= 0 ? d->named[i]
-           : c->told >= 0                        ? c->told
+           : c->reported >= 0                    ? c->reported
            : has_number                          ? d->named[i]
                                                  : -1;
 }
@@ -148,7 +148,7 @@ static bool is_only_worker(const decider *d, const tm_claim *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
         others = d->v[i].has_device && !d->v[i].is_bad && d->v[i].label.of[TM_WORD_WORKER] < 0;
-    return others && c->told < 0 && c->label.of[TM_WORD_RANK] < 0 &&
+    return others && c->reported < 0 && c->label.of[TM_WORD_RANK] < 0 &&
            c->label.of[TM_WORD_WORKER] >= 0;
 }
 
@@ -160,7 +160,7 @@ static void find_helpers(decider *d) {
         tm_claim *c = &d->v[i];
         if (c->is_bad || c->has_device || c->mapped >= 0)
             continue;
-        bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->told < 0;
+        bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->reported < 0;
         if (c->rank < 0 || beyond || is_only_worker(d, c) || has_other(d, c, false))
             c->fate = TM_CLAIM_HELPER;
     }
@@ -173,25 +173,25 @@ static void find_copies(decider *d) {
             d->v[i].fate = TM_CLAIM_COVERED;
 }
 
-/* A trace's rank in the job, the rank that it reports (told), and its replica. */
+/* A trace's rank in the job, the rank that it reports (reported), and its replica. */
 typedef struct slot {
-    int64_t rank, told, replica;
+    int64_t rank, reported, replica;
     tm_claim *claim;
 } slot;
 
 static int by_slot(const void *a, const void *b) {
     const slot *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->told, y->told);
+    return order ? order : tm_order_i64(x->reported, y->reported);
 }
 
 static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < d->n; i++) {
         tm_claim *c = &d->v[i];
         c->replica = -1;
-        if (c->is_bad || c->fate != TM_CLAIM_KEPT || c->told < 0)
+        if (c->is_bad || c->fate != TM_CLAIM_KEPT || c->reported < 0)
             continue;
-        const slot own = {c->rank, c->told, 0, c};
+        const slot own = {c->rank, c->reported, 0, c};
         if (!tm_vec_append(out, &own, 1))
             return tm_fail_memory(err);
     }
@@ -205,7 +205,7 @@ static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
 static int64_t count_blocks(slot *v, size_t n) {
     int64_t replica = 0;
     for (size_t i = 0; i < n; i++) {
-        replica += i > 0 && v[i].rank != v[i - 1].rank && v[i].told <= v[i - 1].told;
+        replica += i > 0 && v[i].rank != v[i - 1].rank && v[i].reported <= v[i - 1].reported;
         v[i].replica = replica;
     }
     return replica + 1;
@@ -218,15 +218,15 @@ static void take_names(slot *v, size_t n) {
 
 /* Sets *sound to whether pairs (replica, reported rank) and job ranks correspond one to one. */
 static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err) {
-    tm_vec told = TM_VEC(pair), ranks = TM_VEC(pair);
+    tm_vec reported = TM_VEC(pair), ranks = TM_VEC(pair);
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
-        int64_t place = v[i].replica * (TM_RANK_MAX + 1) + v[i].told;
-        ok = tm_vec_append(&told, &(pair){place, v[i].rank, i}, 1) &&
+        int64_t place = v[i].replica * (TM_RANK_MAX + 1) + v[i].reported;
+        ok = tm_vec_append(&reported, &(pair){place, v[i].rank, i}, 1) &&
              tm_vec_append(&ranks, &(pair){v[i].rank, place, i}, 1);
     }
-    *sound = ok && !any_differ(&told) && !any_differ(&ranks);
-    tm_vec_free(&told);
+    *sound = ok && !any_differ(&reported) && !any_differ(&ranks);
+    tm_vec_free(&reported);
     tm_vec_free(&ranks);
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -234,7 +234,7 @@ static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err
 static int by_move(const void *a, const void *b) {
     const tm_rank_move *x = a, *y = b;
     int order = tm_order_i64(x->replica, y->replica);
-    return order ? order : tm_order_i64(x->told, y->told);
+    return order ? order : tm_order_i64(x->reported, y->reported);
 }
 
 /* Adds the moves of the replicas whose reported ranks differ from the job's. */
@@ -242,9 +242,9 @@ static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_erro
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
         for (size_t k = 0; k < n && !moved; k++)
-            moved = v[k].replica == v[i].replica && v[k].rank != v[k].told;
+            moved = v[k].replica == v[i].replica && v[k].rank != v[k].reported;
         v[i].claim->replica = moved ? v[i].replica : -1;
-        const tm_rank_move move = {v[i].replica, v[i].told, v[i].rank};
+        const tm_rank_move move = {v[i].replica, v[i].reported, v[i].rank};
         if (moved && sound && !tm_vec_append(moves, &move, 1))
             return tm_fail_memory(err);
     }
@@ -259,7 +259,7 @@ static int64_t most_of_one(const slot *v, size_t n) {
     for (size_t i = 0; i < n; i++) {
         int64_t same = 0, last = -1;
         for (size_t k = 0; k < n; k++)
-            if (v[k].told == v[i].told && v[k].rank != last) {
+            if (v[k].reported == v[i].reported && v[k].rank != last) {
                 last = v[k].rank;
                 same++;
             }
@@ -295,7 +295,7 @@ static tm_status find_moves(decider *d, tm_vec *moves, tm_error *err) {
     tm_status status = list_slots(d, &slots, err);
     slot *v = slots.data;
     for (size_t i = 0; i < slots.n; i++)
-        moved = moved || v[i].rank != v[i].told;
+        moved = moved || v[i].rank != v[i].reported;
     if (status == TM_OK && moved)
         status = place_slots(d, v, slots.n, moves, err);
     tm_vec_free(&slots);
@@ -332,21 +332,21 @@ static void find_world(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         const tm_claim *c = &d->v[i];
         d->world = c->world_size > d->world ? c->world_size : d->world;
-        d->limit = c->told >= 0 && c->world_size > d->limit ? c->world_size : d->limit;
+        d->limit = c->reported >= 0 && c->world_size > d->limit ? c->world_size : d->limit;
     }
 }
 
 /* Returns the reason why a trace's rank in its communicator may not be its rank in the job;
  * TM_CLAIM_KEPT if there is none. */
 static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
-    if (c->told < 0)
+    if (c->reported < 0)
         return TM_CLAIM_NO_WORLD;
     if (c->world_size < d->world)
         return TM_CLAIM_SMALLER;
     for (size_t i = 0; i < d->n; i++) {
         const tm_claim *other = &d->v[i];
-        if (other != c && other->of_communicator && other->told == c->told && other->mapped < 0 &&
-            overlap(other, c))
+        if (other != c && other->of_communicator && other->reported == c->reported &&
+            other->mapped < 0 && overlap(other, c))
             return TM_CLAIM_TWICE;
     }
     return TM_CLAIM_KEPT;
@@ -387,19 +387,19 @@ tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *wo
     return status;
 }
 
-int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t told) {
-    const tm_rank_move key = {.replica = replica, .told = told}, *v = moves->data;
+int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t reported) {
+    const tm_rank_move key = {.replica = replica, .reported = reported}, *v = moves->data;
     const tm_rank_move *found =
         moves->n > 0 ? bsearch(&key, v, moves->n, sizeof *v, by_move) : NULL;
     bool any = false, even = true;
-    int64_t by = 0; /* rank - told, if it is the same for all moves of the replica; used for ranks
-                       without a trace */
+    int64_t by = 0; /* rank - reported, if it is the same for all moves of the replica; used for
+                       ranks without a trace */
     for (size_t i = 0; i < moves->n && !found; i++) {
         if (v[i].replica != replica)
             continue;
-        even = even && (!any || v[i].rank - v[i].told == by);
-        by = v[i].rank - v[i].told;
+        even = even && (!any || v[i].rank - v[i].reported == by);
+        by = v[i].rank - v[i].reported;
         any = true;
     }
-    return found ? found->rank : any && even ? told + by : -1;
+    return found ? found->rank : any && even ? reported + by : -1;
 }

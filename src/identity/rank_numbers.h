@@ -32,8 +32,8 @@ typedef enum tm_claim_fate {
 /** The facts about a trace from which its rank is decided, and the decision. */
 typedef struct tm_claim {
     int64_t mapped;     /* rank by the user's map; -1: none */
-    int64_t told;       /* rank that the trace reports, in the numbering of its process groups; -1:
-                           none */
+    int64_t reported;   /* rank that the trace reports, in the numbering of its process groups; -1:
+                       none */
     int64_t world_size; /* world size that the trace reports; -1: none */
     int64_t begin_ns, end_ns; /* first start and last end of its events; equal if it has none or has
                                  not been read */
@@ -54,7 +54,7 @@ typedef struct tm_claim {
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */
 typedef struct tm_rank_move {
-    int64_t replica, told, rank;
+    int64_t replica, reported, rank;
 } tm_rank_move;
 
 /**
@@ -74,6 +74,6 @@ tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *wo
                           tm_error *err) TM_MUST_CHECK;
 
 /** Returns the job rank for a rank reported by a trace of a replica; -1 if unknown. */
-int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t told);
+int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t reported);
 
 #endif

@@ -114,8 +114,8 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
 /* What the ranks recorded about a communicator. */
 typedef struct group {
     uint32_t name;
-    uint32_t told;     /* name that its kernels get: `name`, or a common one if ranks use several
-                          names */
+    uint32_t reported; /* name that its kernels get: `name`, or a common one if ranks use several
+                      names */
     bool joined;       /* as in tm_communicator */
     bool mixed;        /* ranks use several names, or number its operations differently */
     uint32_t list;     /* id of the name that lists its ranks; TM_NO_NAME if unknown */
@@ -210,24 +210,25 @@ static bool find_name(const tm_membership *run, size_t n, const tm_communicator 
     if (!differ || of->nccl == 0)
         return true;
     snprintf(text, sizeof text, "%" PRIx64, of->nccl);
-    out->told = tm_names_intern_string(names, text);
+    out->reported = tm_names_intern_string(names, text);
     out->mixed = true;
-    return out->told != TM_NAME_FAILED;
+    return out->reported != TM_NAME_FAILED;
 }
 
-static bool find_group(const tm_vec *answers, bool all_told, const tm_communicator *of,
+static bool find_group(const tm_vec *answers, bool all_reported, const tm_communicator *of,
                        tm_names *names, group *out) {
     const tm_membership *v = answers->data;
     uint64_t hash = key_of(of, names);
     size_t first = tm_bisect(v, answers->n, sizeof *v, &hash, is_lower);
     /* at least 1: the rank itself is a member */
     size_t n = tm_memberships_end(answers, first) - first;
-    *out = (group){.name = of->name, .told = of->name, .joined = of->joined, .list = TM_NO_NAME};
+    *out =
+        (group){.name = of->name, .reported = of->name, .joined = of->joined, .list = TM_NO_NAME};
     if (!list_members(v + first, n, out) || !find_name(v + first, n, of, names, out))
         return false;
     out->size = recorded_size(v + first, n);
     const int32_t least = out->size < 0 ? least_size(v + first, n) : 1;
-    if (out->size < 0 && all_told && out->n > 1)
+    if (out->size < 0 && all_reported && out->n > 1)
         out->size = (int32_t)out->n;
     if (least > (int64_t)out->n)
         out->size = least;
@@ -254,7 +255,7 @@ static int64_t all_pieces(int64_t piece, int32_t n_ranks) {
 }
 
 static void apply_group(const group *g, int64_t rank, tm_collective_attr *attr) {
-    attr->group = g->told;
+    attr->group = g->reported;
     attr->group_ranks = g->list;
     attr->group_size = g->size;
     if (g->mixed && attr->seq != TM_SEQ_REPEATED) {
@@ -283,13 +284,13 @@ static void apply_groups(const group *groups, size_t n, tm_timeline *timeline) {
     }
 }
 
-tm_status tm_memberships_apply(const tm_vec *answers, bool all_told, tm_timeline *timeline,
+tm_status tm_memberships_apply(const tm_vec *answers, bool all_reported, tm_timeline *timeline,
                                tm_names *names, tm_error *err) {
     size_t n = timeline->n_communicators;
     group *groups = calloc(n + 1, sizeof *groups);
     bool ok = groups != NULL;
     for (size_t i = 0; i < n && ok; i++)
-        ok = find_group(answers, all_told, &timeline->communicators[i], names, &groups[i]);
+        ok = find_group(answers, all_reported, &timeline->communicators[i], names, &groups[i]);
     if (ok)
         apply_groups(groups, n, timeline);
     for (size_t i = 0; i < n && groups; i++) {

@@ -59,12 +59,12 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
  * ranks. A peer is known if every member's place was recorded, or if the group has two ranks.
  *
  * @param answers   of tm_membership, sorted: all members of the timeline's communicators
- * @param all_told  whether every rank of the job reported its communicators @param timeline its
+ * @param all_reported  whether every rank of the job reported its communicators @param timeline its
  *                  kernels are completed and its communicators freed
  * @param names     lists are interned here
  * @return          TM_OK; TM_ERR_FAULT
  */
-tm_status tm_memberships_apply(const tm_vec *answers, bool all_told, tm_timeline *timeline,
+tm_status tm_memberships_apply(const tm_vec *answers, bool all_reported, tm_timeline *timeline,
                                tm_names *names, tm_error *err) TM_MUST_CHECK;
 
 #endif

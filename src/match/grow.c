@@ -81,7 +81,7 @@ static bool agree(const tie *a, const tie *b) {
 }
 
 /* Returns whether another pair of clusters from the same two slots has the same clock offset. */
-static bool is_told_again(const garden *g, size_t i, size_t j) {
+static bool is_reported_again(const garden *g, size_t i, size_t j) {
     tie own = tie_of(g, i, j);
     for (size_t k = 0; k < g->n; k++) {
         if (g->clusters[k].n_members == 0 || k == i || slot_of(g, k) != own.from)
@@ -112,7 +112,7 @@ static bool may_join(const garden *g, size_t i, size_t j) {
         if (same_slots(&back, &ties[k]))
             return agree(&back, &ties[k]);
     }
-    return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
+    return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_reported_again(g, i, j);
 }
 
 /* Finds the pair with the most evidence. Of equal pairs, takes the one with the nearest ends,

@@ -43,12 +43,12 @@ static bool is_open(uint8_t kind) {
 /* Copies the kind of an operation from ranks that know it to ranks that do not. (The call shows the
  * kind, and is missing if the recording starts between call and kernel.) */
 static void agree_on_kind(tm_comm_record *records, size_t n) {
-    const tm_comm_record *told = records;
-    for (size_t i = 1; i < n && is_open(told->kind); i++)
-        told = &records[i];
-    for (size_t i = 0; i < n && records->way == TM_MATCH_INFERRED && !is_open(told->kind); i++)
+    const tm_comm_record *reported = records;
+    for (size_t i = 1; i < n && is_open(reported->kind); i++)
+        reported = &records[i];
+    for (size_t i = 0; i < n && records->way == TM_MATCH_INFERRED && !is_open(reported->kind); i++)
         if (is_open(records[i].kind))
-            records[i].kind = told->kind;
+            records[i].kind = reported->kind;
 }
 
 static tm_instance make_instance(const tm_comm_record *records, size_t first, size_t n) {

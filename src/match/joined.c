@@ -59,7 +59,7 @@ static size_t place_of(const named *group, int64_t rank) {
     return at < group->ranks.n && ranks[at] == rank ? at : group->ranks.n;
 }
 
-bool tm_joins_list_told(const tm_vec *members, tm_vec *out) {
+bool tm_joins_list_reported(const tm_vec *members, tm_vec *out) {
     const tm_membership *v = members->data;
     for (size_t i = 0; i < members->n; i++)
         if (!tm_vec_append(out, &v[i].rank, 1))
@@ -68,16 +68,16 @@ bool tm_joins_list_told(const tm_vec *members, tm_vec *out) {
     return true;
 }
 
-static bool has_told(const tm_vec *told, int64_t rank) {
-    const int64_t *v = told->data;
-    size_t at = tm_lower_bound(v, told->n, rank);
-    return at < told->n && v[at] == rank;
+static bool has_reported(const tm_vec *reported, int64_t rank) {
+    const int64_t *v = reported->data;
+    size_t at = tm_lower_bound(v, reported->n, rank);
+    return at < reported->n && v[at] == rank;
 }
 
 /* Whether the communicator with members [n] can be this group. */
-static bool can_be(const tm_membership *run, size_t n, const named *group, const tm_vec *told) {
+static bool can_be(const tm_membership *run, size_t n, const named *group, const tm_vec *reported) {
     const int64_t *ranks = group->ranks.data;
-    size_t n_members = 0, n_told = 0;
+    size_t n_members = 0, n_reported = 0;
     bool used = false, fits = run->nccl != 0;
     for (size_t i = 0; i < n && fits; i++) {
         size_t place = place_of(group, run[i].rank);
@@ -88,22 +88,22 @@ static bool can_be(const tm_membership *run, size_t n, const named *group, const
                (run[i].place < 0 || (size_t)run[i].place == place);
     }
     for (size_t i = 0; i < group->ranks.n && fits; i++)
-        n_told += has_told(told, ranks[i]);
-    return fits && used && n_told == n_members;
+        n_reported += has_reported(reported, ranks[i]);
+    return fits && used && n_reported == n_members;
 }
 
 /* Finds the communicators that fit each group. n_fit is 1 only if exactly one fits, and this one
  * fits no other group. */
-static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups) {
+static void fit(const tm_vec *members, const tm_vec *reported, const tm_vec *groups) {
     const tm_membership *v = members->data;
     named *g = groups->data;
     for (size_t first = 0, end; first < members->n; first = end) {
         end = tm_memberships_end(members, first);
         size_t n_fit = 0;
         for (size_t k = 0; k < groups->n; k++)
-            n_fit += can_be(v + first, end - first, &g[k], told);
+            n_fit += can_be(v + first, end - first, &g[k], reported);
         for (size_t k = 0; k < groups->n && n_fit > 0; k++)
-            if (can_be(v + first, end - first, &g[k], told)) {
+            if (can_be(v + first, end - first, &g[k], reported)) {
                 g[k].n_fit += n_fit;
                 g[k].first = first;
             }
@@ -120,7 +120,7 @@ static bool add_members(const named *group, tm_communicator own, int64_t rank,
         own.place = (int32_t)i;
         own.used = ranks[i] == rank;
         const tm_membership member = tm_membership_of(&own, ranks[i], with->process, names);
-        ok = has_told(with->told, ranks[i]) || tm_vec_append(with->own, &member, 1);
+        ok = has_reported(with->reported, ranks[i]) || tm_vec_append(with->own, &member, 1);
     }
     return ok;
 }
@@ -159,7 +159,7 @@ static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timel
     if (status == TM_OK)
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
-        fit(with->members, with->told, out);
+        fit(with->members, with->reported, out);
     tm_group_finder_destroy(finder); /* the caller will add names, which makes the finder invalid */
     return status;
 }

@@ -12,7 +12,8 @@
 typedef struct tm_join_with {
     /* of tm_membership, sorted: all memberships that ranks of the job recorded */
     const tm_vec *members;
-    const tm_vec *told; /* of int64_t, from tm_joins_list_told: ranks that recorded communicators */
+    const tm_vec
+        *reported; /* of int64_t, from tm_joins_list_reported: ranks that recorded communicators */
     int64_t world_size; /* number of ranks of the job */
     int process;        /* process that holds the rank */
     tm_vec *own; /* of tm_membership, appended to: memberships of this rank, and of those other
@@ -20,7 +21,7 @@ typedef struct tm_join_with {
 } tm_join_with;
 
 /** Lists the ranks that recorded communicators, ascending. False if out of memory. */
-bool tm_joins_list_told(const tm_vec *members, tm_vec *out);
+bool tm_joins_list_reported(const tm_vec *members, tm_vec *out);
 
 /**
  * For a rank that recorded no communicators: finds which of its groups are communicators that other

@@ -107,8 +107,9 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
     finder->timeline = timeline;
     if (timeline->n_metadata_lists == 0)
         return TM_OK;
-    const char *told = tm_metadata_member(tm_timeline_metadata(timeline).bytes, "distributedInfo");
-    cJSON *info = told ? cJSON_ParseWithOpts(told, NULL, false) : NULL;
+    const char *reported =
+        tm_metadata_member(tm_timeline_metadata(timeline).bytes, "distributedInfo");
+    cJSON *info = reported ? cJSON_ParseWithOpts(reported, NULL, false) : NULL;
     const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config"), *each;
     cJSON_ArrayForEach(each, configs) {
         const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(each, "pg_name"));

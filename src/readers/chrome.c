@@ -400,8 +400,8 @@ uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *
 }
 
 bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
-                        const tm_operator_attr *told, const tm_json_text *stack) {
-    tm_operator_attr added = *told;
+                        const tm_operator_attr *reported, const tm_json_text *stack) {
+    tm_operator_attr added = *reported;
     size_t size = 0, kept = 0;
     if (stack && !tm_vec_reserve(scratch, stack->size + 1))
         return false;

@@ -45,11 +45,11 @@ uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *
 
 /**
  * Adds an operator's attributes, unless all are empty. Returns false if out of memory.
- * @param told   everything except the stack
+ * @param reported   everything except the stack
  * @param stack  as written by profilers, with white space after ";", or NULL
  */
 bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
-                        const tm_operator_attr *told, const tm_json_text *stack);
+                        const tm_operator_attr *reported, const tm_json_text *stack);
 
 /** Records names of processes and threads; other metadata events, which only set the order of
  * display, are skipped. Returns false if out of memory.

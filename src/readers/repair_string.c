@@ -96,7 +96,7 @@ static bool touches_member(const char *start, const char *p) {
 }
 
 /* Whether an answer is certain: not if the content ended before it was known. */
-static bool told(const tm_json_cursor *cursor, verdict v) {
+static bool reported(const tm_json_cursor *cursor, verdict v) {
     return v == YES || (v == CUT && !cursor->final);
 }
 
@@ -110,16 +110,16 @@ static verdict is_structure(const tm_json_cursor *cursor, const char *start, con
     while (before > start && (before[-1] == ' ' || before[-1] == '\n'))
         before--;
     verdict key = is_key(cursor, next, &behind); /* "a" "key": */
-    if (told(cursor, key))
+    if (reported(cursor, key))
         return key;
     if (before > start && before[-1] == ',') { /* "a, "key": */
         key = is_key(cursor, p, &behind);
-        if (told(cursor, key))
+        if (reported(cursor, key))
             return key;
     }
     if (*next == '}' || *next == ']') { /* the wrong bracket */
         key = goes_on(cursor, next + 1, place);
-        if (told(cursor, key))
+        if (reported(cursor, key))
             return key;
     }
     if (*next == ',') { /* "a", "key" 1 */

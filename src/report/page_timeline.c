@@ -56,12 +56,12 @@ static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error
 }
 
 static tm_status visit_all(shelf *s, tm_error *err) {
-    const unsigned told = 1u << TM_RECORD_KERNELS | 1u << TM_RECORD_COPIES |
-                          1u << TM_RECORD_SHAPES | 1u << TM_RECORD_OPERATORS |
-                          1u << TM_RECORD_COUNTERS;
+    const unsigned reported = 1u << TM_RECORD_KERNELS | 1u << TM_RECORD_COPIES |
+                              1u << TM_RECORD_SHAPES | 1u << TM_RECORD_OPERATORS |
+                              1u << TM_RECORD_COUNTERS;
     tm_store_visit_plan plan = {.store = s->store,
                                 .names = s->frame->names,
-                                .records = 1u << TM_RECORD_COLLECTIVES | (s->draft ? told : 0),
+                                .records = 1u << TM_RECORD_COLLECTIVES | (s->draft ? reported : 0),
                                 .visitor = visit,
                                 .context = s};
     TM_TRY(tm_store_read_ranks(s->store, &plan.ranks, &plan.n, err));

@@ -51,11 +51,11 @@ static void put_column(const tm_table *table, int c, double *values, tm_out *out
         tm_sort_reals(values, n);
         for (size_t i = 0; i < n; i++)
             different += i == 0 || values[i - 1] < values[i];
-        const double told[] = {values[0], (values[(n - 1) / 2] + values[n / 2]) / 2.0,
-                               values[n - 1]};
-        for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        const double reported[] = {values[0], (values[(n - 1) / 2] + values[n / 2]) / 2.0,
+                                   values[n - 1]};
+        for (size_t i = 0; i < sizeof reported / sizeof *reported; i++) {
             tm_out_char(out, ',');
-            put_real(out, told[i]);
+            put_real(out, reported[i]);
         }
         tm_out_char(out, ',');
         put_int(out, (int64_t)different);

@@ -137,7 +137,7 @@ static bool is_name(tm_detail what) {
 /* Returns whether an event can have this detail: all can have a launch, and each other detail is of
  * GPU events or of host events. If the page holds only chosen parts, GPU events have details only
  * if it has their launch. */
-static bool is_told(const teller *t, tm_detail what, size_t i) {
+static bool is_reported(const teller *t, tm_detail what, size_t i) {
     const tm_event_writer *w = t->writer;
     if (what == TM_DETAIL_LAUNCH)
         return true;
@@ -150,7 +150,7 @@ static bool put_detail(teller *t, tm_detail what, tm_event_draft *out) {
     tm_vec events = TM_VEC(uint32_t), values = TM_VEC(int64_t);
     bool ok = true;
     for (size_t i = 0; i < t->writer->shown.n && ok; i++) {
-        int64_t value = is_told(t, what, i) ? value_of(t, what, i) : -1;
+        int64_t value = is_reported(t, what, i) ? value_of(t, what, i) : -1;
         if (value < 0)
             continue;
         uint32_t *own_event = tm_vec_push(&events);
@@ -179,7 +179,7 @@ static bool put_detail(teller *t, tm_detail what, tm_event_draft *out) {
 /* Writes all shapes first, because the details refer to them by index. */
 static bool put_shapes(teller *t, tm_bytes *out) {
     for (size_t i = 0; i < t->writer->n_gpu; i++)
-        if (is_told(t, TM_DETAIL_SHAPE, i))
+        if (is_reported(t, TM_DETAIL_SHAPE, i))
             (void)shape_of(t, ((const uint32_t *)t->writer->shown.data)[i]);
     const shape *shapes = t->shapes.keys.data;
     tm_bytes_put(out, t->shapes.keys.n);

@@ -30,14 +30,14 @@ typedef struct search {
     tm_vec kernels; /* of kernel, rank by rank */
 } search;
 
-static bool is_told(int table, const tm_record_column *column) {
+static bool is_reported(int table, const tm_record_column *column) {
     return table != TM_RECORD_COLLECTIVES ||
            (column->field_at != offsetof(tm_collective_attr, comms_id) &&
             column->field_at != offsetof(tm_collective_attr, group_ranks));
 }
 
 tm_status tm_meetings_open(const tm_tiler *tiler, tm_meetings **out, tm_error *err) {
-    const tm_store_visit_plan plan = {.records = 1u << TM_RECORD_COLLECTIVES, .takes = is_told};
+    const tm_store_visit_plan plan = {.records = 1u << TM_RECORD_COLLECTIVES, .takes = is_reported};
     tm_meetings *m = calloc(1, sizeof *m);
     if (!m)
         return tm_fail_memory(err);
@@ -138,8 +138,8 @@ static tm_status find_all(search *s, tm_error *err) {
     static const int64_t reach_ns[] = {1000000, 64000000, INT64_MAX / 4};
     const kernel first = *(const kernel *)s->kernels.data;
     const bool pair = tm_collective_is_transfer(first.attr.kind);
-    const size_t told = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    const size_t group = pair ? 2 : told; /* a send and its receive are two participations, but
+    const size_t reported = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
+    const size_t group = pair ? 2 : reported; /* a send and its receive are two participations, but
                                              their group_size is that of the whole group */
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;

@@ -47,8 +47,8 @@ const char *tm_renamed_column(const tm_renamed *renamed, const char *present) {
 }
 
 static const tm_former_column former_columns[] = {
-    {"hang.job", "ranks_told", "ranks_known"}, {"hlo.rank", "told_pct", "known_pct"},
-    {"hlo.work", "told_pct", "known_pct"},     {"whatif.job", "mend_ns", "fix_ns"},
+    {"hang.job", "ranks_reported", "ranks_known"}, {"hlo.rank", "reported_pct", "known_pct"},
+    {"hlo.work", "reported_pct", "known_pct"},     {"whatif.job", "mend_ns", "fix_ns"},
     {"whatif.job", "mend_pct", "fix_pct"},
 };
 

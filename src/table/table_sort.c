@@ -138,13 +138,13 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-#define UNTOLD INT64_MAX /* entry.first if the whole row must be compared, and for null */
+#define UNREPORTED INT64_MAX /* entry.first if the whole row must be compared, and for null */
 
 /* A row during sorting. Its first key is copied here, because it usually decides, without access to
  * the row. */
 typedef struct entry {
     int64_t first; /* the first key if it is an int or a bool (complemented to sort descending),
-                      else UNTOLD; during a counting sort by all keys, the current key */
+                      else UNREPORTED; during a counting sort by all keys, the current key */
     size_t row;
 } entry;
 
@@ -152,7 +152,7 @@ static entry entry_of(const tm_table *table, const order *by, int column, size_t
     const tm_cell *cell = &tm_table_row(table, row)[column];
     tm_type type = by->def->columns[column].type;
     if (type == TM_REAL || type == TM_TEXT || cell->null)
-        return (entry){UNTOLD, row};
+        return (entry){UNREPORTED, row};
     /* ~ reverses the order and, unlike -, cannot overflow. */
     return (entry){by->descending ? ~cell->value.i : cell->value.i, row};
 }
@@ -160,7 +160,7 @@ static entry entry_of(const tm_table *table, const order *by, int column, size_t
 static bool is_after(const tm_table *table, const order *by, const entry *a, const entry *b) {
     if (a->first != b->first)
         return a->first > b->first;
-    return compare_from(by, by->first + (a->first != UNTOLD), tm_table_row(table, a->row),
+    return compare_from(by, by->first + (a->first != UNREPORTED), tm_table_row(table, a->row),
                         tm_table_row(table, b->row)) > 0;
 }
 
@@ -213,12 +213,12 @@ static entry *count_sort_all(const tm_table *table, const order *by, entry *entr
     for (size_t r = 0; r < n; r++)
         entries[r].row = r;
     for (int c = by->end; c-- > by->first;) {
-        bool told = true;
+        bool reported = true;
         for (size_t r = 0; r < n; r++) {
             entries[r] = entry_of(table, by, c, entries[r].row);
-            told = told && entries[r].first != UNTOLD;
+            reported = reported && entries[r].first != UNREPORTED;
         }
-        if (!told || count_sort(n, entries, spare) == entries)
+        if (!reported || count_sort(n, entries, spare) == entries)
             return NULL;
         entry *counted = spare;
         spare = entries;

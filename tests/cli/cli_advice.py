@@ -123,7 +123,7 @@ def test_a_planted_fault_comes_first_and_fails_its_box():
     equal(items[0]['cost_ns'], None, 'cost')
 
 
-def test_several_faults_are_told_apart():
+def test_several_faults_are_reported_apart():
     flags = [f'--fault={word}' for word in ('slow-loader', 'no-overlap', 'pageable', 'leak',
                                             'small-kernels')]
     run([SYNTH, '-o', 'job', *flags]).expect(0)

@@ -64,10 +64,10 @@ def test_a_rank_waits_as_long_as_the_vendor_says():
     ms = said['Communication Time Info']['Synchronization Time(ms)']
     holds(abs(begins[1]['ns'] - begins[0]['ns'] - ms * 1e6) <= 20000, f'{begins}, not {ms} ms apart')
     # In the profiler's list of tasks, rank 0 exchanges data with ranks 0 to 7, so six have no trace.
-    told = tables('x.h5', 'groups.group', 'stragglers.rank', 'advice.item')
-    equal([(row['members'], row['ranks'], row['complete']) for row in told['groups.group']], [('0-1', 8, 0)])
-    equal({row['wait_ns'] for row in told['stragglers.rank']}, {None})
-    holds('missing_ranks' in {row['rule'] for row in told['advice.item']}, 'advice')
+    reported = tables('x.h5', 'groups.group', 'stragglers.rank', 'advice.item')
+    equal([(row['members'], row['ranks'], row['complete']) for row in reported['groups.group']], [('0-1', 8, 0)])
+    equal({row['wait_ns'] for row in reported['stragglers.rank']}, {None})
+    holds('missing_ranks' in {row['rule'] for row in reported['advice.item']}, 'advice')
     # The clocks of two devices of one host are set separately, to microseconds.
     clocks = rows('x.h5', 'clock.rank')
     equal(len({row['domain'] for row in clocks}), 2)
@@ -115,14 +115,14 @@ def test_real_databases_tell_what_sql_does():
     if not all(os.path.exists(path) for path in paths):
         raise Skip('the real databases are not here')
     merged(*paths)
-    told = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'launches.rank', 'memory.device', 'kernels.kernel',
+    reported = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'launches.rank', 'memory.device', 'kernels.kernel',
                   'groups.group')
     # A mesh of the 8 NPUs of a host: 7 times Write Value, Notify Wait and SDMA each.
-    equal([(row['members'], row['ranks']) for row in told['groups.group']], [('0-1', 8)])
+    equal([(row['members'], row['ranks']) for row in reported['groups.group']], [('0-1', 8)])
     calls, total = 0, 0
     for rank, path in enumerate(paths):
-        row, launches, memory = (told[name][rank] for name in ('overlap.rank', 'launches.rank', 'memory.device'))
-        of = told['job.rank'][rank]
+        row, launches, memory = (reported[name][rank] for name in ('overlap.rank', 'launches.rank', 'memory.device'))
+        of = reported['job.rank'][rank]
         equal((of['rank'], of['host'], of['device'], of['format'], of['remarks'], of['skipped_events']),
               (rank, 'ubuntu', rank, 'ascend_db', None, 0))
         with sqlite3.connect(path) as db:
@@ -146,8 +146,8 @@ def test_real_databases_tell_what_sql_does():
                       coalesce(releaseTotalAllocated, 0))), max(allocationTotalReserved) {blocks}""").fetchone())
             calls += len(kernels) + len(operations)
             total += sum(end - begin for begin, end in kernels + operations)
-    equal((sum(row['calls'] for row in told['kernels.kernel']),
-           sum(row['total_ns'] for row in told['kernels.kernel'])), (calls, total))
+    equal((sum(row['calls'] for row in reported['kernels.kernel']),
+           sum(row['total_ns'] for row in reported['kernels.kernel'])), (calls, total))
 
 
 STRINGS = ('AI_CORE', 'MatMul1', 'SDMA_SQE', 'hcom_allReduce__123_0_1', '10.0.0.1%eth0_60000_0_1', 'launch',
@@ -227,31 +227,31 @@ def test_a_database_by_the_newer_schema():
         database(f'{folder}/ascend_pytorch_profiler_{rank}.db', RANK_DEVICE_MAP=[(rank, 5)], PYTORCH_API=apis)
     put(f'{folder}/trace_view.json', b'[{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "CANN"}}]')
     tmerge('job').expect(0)
-    told = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'job.left_out', 'launches.rank', 'kernels.kernel',
+    reported = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'job.left_out', 'launches.rank', 'kernels.kernel',
                   'transfers.kind', 'memory.device', 'host.counter', 'collectives.instance', 'kernels.launched/kernel',
                   'calls.call/annotation', 'calls.call/shape', 'calls.tree/function', 'groups.group')
-    equal([(row['rank'], row['host'], row['device'], row['remarks']) for row in told['job.rank']],
+    equal([(row['rank'], row['host'], row['device'], row['remarks']) for row in reported['job.rank']],
           [(rank, 'node-a', 5, None) for rank in (0, 1)])
-    equal([row['reason'] for row in told['job.left_out']], ['covered'])
+    equal([row['reason'] for row in reported['job.left_out']], ['covered'])
     # Compute 20 + 10, of which 10 overlap the operation of 75; the copy lies within it.
-    equal([(row['compute_ns'], row['comm_ns'], row['overlap_ns'], row['memory_ns']) for row in told['overlap.rank']],
+    equal([(row['compute_ns'], row['comm_ns'], row['overlap_ns'], row['memory_ns']) for row in reported['overlap.rank']],
           [(30000, 75000, 10000, 5000)] * 2)
-    equal({row['name']: (row['calls'], row['total_ns']) for row in told['kernels.kernel']},
+    equal({row['name']: (row['calls'], row['total_ns']) for row in reported['kernels.kernel']},
           {'MatMul': (2, 40000), 'MatMul1': (2, 20000), 'hcom_allReduce': (2, 150000)})
     # The operator that queued the kernel launched it.
-    launchers = {row['kernel']: row['operator'] for row in told['kernels.launched/kernel']}
+    launchers = {row['kernel']: row['operator'] for row in reported['kernels.launched/kernel']}
     equal((launchers['MatMul'], launchers['MatMul1']), ('aten::mm', '(launch not recorded)'))
-    equal([(row['events'], row['launches'], row['unlinked']) for row in told['launches.rank']], [(3, 3, 1)] * 2)
-    equal([(row['kind'], row['count'], row['bytes']) for row in told['transfers.kind']], [('dtoh', 1, 4096)] * 2)
-    equal([(row['allocations'], row['peak_bytes'], row['end_bytes']) for row in told['memory.device']],
+    equal([(row['events'], row['launches'], row['unlinked']) for row in reported['launches.rank']], [(3, 3, 1)] * 2)
+    equal([(row['kind'], row['count'], row['bytes']) for row in reported['transfers.kind']], [('dtoh', 1, 4096)] * 2)
+    equal([(row['allocations'], row['peak_bytes'], row['end_bytes']) for row in reported['memory.device']],
           [(1, 1512, 1000)] * 2)
-    equal([(row['name'], row['samples'], row['mean']) for row in told['host.counter']], [('HBM 0 read', 2, 400)] * 2)
-    equal([(row['group'], row['bytes']) for row in told['collectives.instance']],
+    equal([(row['name'], row['samples'], row['mean']) for row in reported['host.counter']], [('HBM 0 read', 2, 400)] * 2)
+    equal([(row['group'], row['bytes']) for row in reported['collectives.instance']],
           [('10.0.0.1%eth0_60000_0_1', 200)])
-    equal([row['name'] for row in told['calls.call/annotation']], ['forward'])
-    equal([(row['shapes'], row['calls']) for row in told['calls.call/shape']], [('[[8, 4], [4, 2]]', 2)])
-    holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in told['calls.tree/function']}, 'the stack')
-    equal([(row['description'], row['complete']) for row in told['groups.group']], [('default_group', 1)])
+    equal([row['name'] for row in reported['calls.call/annotation']], ['forward'])
+    equal([(row['shapes'], row['calls']) for row in reported['calls.call/shape']], [('[[8, 4], [4, 2]]', 2)])
+    holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in reported['calls.tree/function']}, 'the stack')
+    equal([(row['description'], row['complete']) for row in reported['groups.group']], [('default_group', 1)])
     # Two ranks of a group of four make no complete operation.
     for rank in (0, 1):
         database(f'{rank}.db', RANK_DEVICE_MAP=[(rank, 5)], META_DATA=[], COMMUNICATION_OP=[

@@ -48,14 +48,14 @@ def test_passes_of_a_trace_of_operations_are_its_events():
     for step in {number for number, _ in passes}:
         of = {first: {rank: sum(passes[step, rank].values(), []) for rank in range(first, 8, 2)}
               for first in (0, 1)}
-        told = {row['pipeline']: row for row in found['bubble.step'] if row['step'] == step}
+        reported = {row['pipeline']: row for row in found['bubble.step'] if row['step'] == step}
         for first, own in of.items():
             span, idle = bubbles(own)
-            holds(abs(told[first]['span_ns'] - span) <= 1, f'span of {first} in {step}')
-            holds(abs(told[first]['bubble_pct'] - idle) < 1e-4, f'bubble of {first} in {step}')
+            holds(abs(reported[first]['span_ns'] - span) <= 1, f'span of {first} in {step}')
+            holds(abs(reported[first]['bubble_pct'] - idle) < 1e-4, f'bubble of {first} in {step}')
             # Four micro-batches on four stages: 3 of 4 + 3.
-            near(told[first]['ideal_pct'], 100 * 3 / 7, 'ideal')
-        longest = max((0, 1), key=lambda first: (told[first]['span_ns'], -first))
+            near(reported[first]['ideal_pct'], 100 * 3 / 7, 'ideal')
+        longest = max((0, 1), key=lambda first: (reported[first]['span_ns'], -first))
         shown = [row for row in found['bubble.pass'] if row['step'] == step]
         equal(len(shown), 4 * 2 * 4)
         lead = min(row['begin_ns'] for row in shown) - min(

@@ -47,14 +47,14 @@ def refused(data, places, bit):
     these lines."""
     names = [put(f'f{at}.h5', flipped(data, at, bit(at))) for at in places]
     done = tmerge('check', *names).expect(3)
-    told = [line.split(': ', 2) for line in done.errors]
-    equal(([name for _, name, _ in told], done.out), (names, ''))
+    reported = [line.split(': ', 2) for line in done.errors]
+    equal(([name for _, name, _ in reported], done.out), (names, ''))
     for name in names:
         os.unlink(name)
-    return [message for _, _, message in told]
+    return [message for _, _, message in reported]
 
 
-def test_a_good_store_is_told_in_one_line():
+def test_a_good_store_is_reported_in_one_line():
     for options in ((), ('--no-compress',)):
         data = made(*options)
         n_rows = datasets('tmerge.h5')[0]

@@ -171,7 +171,7 @@ def test_late_ends_and_lost_kernels_do_no_harm_on_any_number_of_processes():
         same_bytes(f'{n}.h5', 'job.h5')
 
 
-def test_components_without_a_link_are_told():
+def test_components_without_a_link_are_reported():
     truth = synth('job', components=2, **SMALL)
     done = tmerge('job', '-o', 'job.h5', n=2).expect(0)
     clocks = Clocks(truth, 'job.h5')
@@ -186,7 +186,7 @@ def test_components_without_a_link_are_told():
 
 
 @seldom
-def test_a_clock_that_is_set_within_the_window_is_told():
+def test_a_clock_that_is_set_within_the_window_is_reported():
     truth = synth('job', ntp_step_us=400, **SMALL)
     done = tmerge('job', '-o', 'job.h5', n=2).expect(0)
     clocks = Clocks(truth, 'job.h5')

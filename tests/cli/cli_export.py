@@ -647,7 +647,7 @@ def test_without_stacks_there_is_nothing_to_fold():
 # Failures -----------------------------------------------------------------------------------------
 
 
-def test_wrong_usage_is_told():
+def test_wrong_usage_is_reported():
     merged(put('rank0.json', small_trace(0)))
     for arguments, message in [
             ([], 'tmerge export needs one store; see --help'),

@@ -125,7 +125,7 @@ def test_a_bad_file_is_named_with_its_fault():
             os.unlink(name)
 
 
-def test_of_two_bad_files_one_is_told():
+def test_of_two_bad_files_one_is_reported():
     put('rank0.json', '{"traceEvents": [x')
     put('rank3.json', '{"traceEvents": [y')
     equal(len(tmerge('.', n=4).expect(3).errors), 1)
@@ -223,7 +223,7 @@ def test_what_is_no_store_is_overwritten_only_with_force():
     equal(rows('thesis.h5', 'job.job')[0]['events'], 2)
 
 
-def test_a_full_disk_is_told_and_leaves_nothing():
+def test_a_full_disk_is_reported_and_leaves_nothing():
     put('rank0.json', big_trace(events=3000))
     merged('rank0.json', '-o', 'whole.h5')
     merged('rank0.json', '-o', 'plain.h5', '--no-compress')

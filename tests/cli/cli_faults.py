@@ -64,7 +64,7 @@ def test_a_file_that_vanishes_or_is_cut_is_named():
     vanishes(2, 0, lambda: os.unlink('rank2.json'), 'rank2.json: ' + GONE)
 
 
-def test_a_folder_that_disappears_is_told_by_a_file_of_it():
+def test_a_folder_that_disappears_is_reported_by_a_file_of_it():
     for n in in_turn(0, 2):
         os.makedirs('job')
         for rank in (1, 2):
@@ -133,7 +133,7 @@ def test_a_file_that_is_cut_while_it_is_read_gives_what_it_held():
 
 
 @seldom
-def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
+def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_reported():
     use('long')
     for n, env in (itertools.product((0, 3), (NAMELESS, NAMED)) if FULL else
                    ((0, NAMED), (3, NAMELESS))):
@@ -146,7 +146,7 @@ def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
 
 
 @seldom
-def test_a_full_file_system_is_told_and_left_as_it_was():
+def test_a_full_file_system_is_reported_and_left_as_it_was():
     use('long')
     size = os.stat(store('long')).st_size // 1024
     put('rank0.json', small_trace(0))
@@ -172,7 +172,7 @@ def short_of_memory(n, mebibytes, *arguments):
 
 
 @seldom
-def test_memory_that_cannot_be_had_is_told():
+def test_memory_that_cannot_be_had_is_reported():
     if short_of_memory(0, 1024, '--version').status != 0:
         raise Skip('sanitizers want all addresses')
     for rank in (0, 1):  # 190 MB of events each
@@ -213,7 +213,7 @@ def test_a_summary_that_nobody_reads_comes_with_a_store():
     equal(content('tmerge.h5'), good)
 
 
-def test_an_output_that_is_full_limited_or_closed_is_told():
+def test_an_output_that_is_full_limited_or_closed_is_reported():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     for arguments in ('--no-html rank0.json', 'show tmerge.h5', 'list', 'list --doc', '--help', '--version'):

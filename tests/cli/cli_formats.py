@@ -502,7 +502,7 @@ def test_a_bad_file_is_named_and_the_others_can_be_read_without_it():
 
 
 @seldom
-def test_ranks_that_are_missing_or_there_twice_are_told():
+def test_ranks_that_are_missing_or_there_twice_are_reported():
     for form in ('xplane', 'ascend'):
         synth(form, format=form, **SMALL)
     hosts, ranks = traces('xplane', 'xplane'), traces('ascend', 'ascend')

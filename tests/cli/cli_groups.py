@@ -118,7 +118,7 @@ def slow_down(folder, group, more_us, to=None):
 
 
 @seldom
-def test_a_slow_group_and_a_slow_pair_are_told_from_their_peers():
+def test_a_slow_group_and_a_slow_pair_are_reported_from_their_peers():
     synth('job', **SHAPE)
     # 5 to 12 are tensor groups of 113.9 us, 13 to 20 are pipelines of the same.
     slow_down('job', '8', 40)
@@ -149,14 +149,14 @@ def test_without_clocks_pairs_alone_have_times():
 def test_the_groups_of_replicas_follow_their_ranks():
     """Two replicas of two ranks, whose traces say 0, 1, 0, 1 and [0, 1] each; the second rank
     arrives 30 us after the first, in the second replica 50 us."""
-    def record(told, begin, configured):
-        told_on = {} if configured else {'Process Group Ranks': '[0, 1]'}
+    def record(reported, begin, configured):
+        reported_on = {} if configured else {'Process Group Ranks': '[0, 1]'}
         document = json.loads(trace([
             kernel('gemm', 10, 80), kernel('ncclDevKernel_AllReduce', begin, 200 - begin,
                                            **{'Collective name': 'allreduce', 'In msg nelems': 8,
                                               'Out msg nelems': 8, 'dtype': 'Float', 'Group size': 2,
-                                              'Process Group Name': 'g', 'Seq': 1}, **told_on)],
-            told, world=2))
+                                              'Process Group Name': 'g', 'Seq': 1}, **reported_on)],
+            reported, world=2))
         if configured:
             document['distributedInfo']['pg_config'] = [{'pg_name': 'g', 'ranks': [0, 1]}]
         return json.dumps(document)

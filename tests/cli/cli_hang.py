@@ -28,14 +28,14 @@ def verdict(*options):
     return tuple(job[k] for k in ('state', 'reason', 'confidence', 'culprits', 'operation', 'number'))
 
 
-def test_each_hang_is_told_with_its_culprits():
+def test_each_hang_is_reported_with_its_culprits():
     for form in 'pickle', 'json':
         for name, (ranks, groups, expected) in CASES.items():
             given(*ranks, groups=groups, form=form)
             equal(verdict(), expected, f'{name}, {form}')
 
 
-def test_real_hangs_on_gloo_are_told():
+def test_real_hangs_on_gloo_are_reported():
     for folder, truth in real('.'):
         job = json.loads(tmerge('hang', folder, '--json').expect(0).out)['tables']['hang.job']['rows'][0]
         holds(is_right(job, truth), (truth, job))
@@ -83,9 +83,9 @@ def test_a_dump_that_was_cut_short_is_read_as_far_as_it_goes():
             whole = file.read()
         for cut in range(len(whole) // 2, len(whole) - 1, len(whole) // 12):
             put('trace_rank_1', whole[:cut])
-            told = found()
-            row = told['hang.rank']['rows'][1]
-            equal((told['hang.job']['rows'][0]['cut_short'], row['cut_short']), (1, True), cut)
+            reported = found()
+            row = reported['hang.rank']['rows'][1]
+            equal((reported['hang.job']['rows'][0]['cut_short'], row['cut_short']), (1, True), cut)
             assert 5 < row['entries'] <= 20, (form, cut, row)
 
 
@@ -263,11 +263,11 @@ def test_beside_dumps_ras_tells_how_the_ranks_without_one_are():
     for launched, dead, word in ([1, None, 1], True, 'dead'), ([1, None, 1], False, 'unreachable'), ([1, 0, 1], True, 'alive'):
         given(waits, None, waits)
         put('ras.json', answer(launched, dead))
-        told = json.loads(tmerge('hang', 'trace_rank_*', 'ras.json', '--json').expect(0).out)['tables']
-        job = told['hang.job']['rows'][0]
+        reported = json.loads(tmerge('hang', 'trace_rank_*', 'ras.json', '--json').expect(0).out)['tables']
+        job = reported['hang.job']['rows'][0]
         equal((job['state'], job['reason'], job['culprits']), ('hangs', 'no dump', '1'), word)
         contains(job['ras'], f'Of the ranks without a dump, rank 1 is {word}')
-        equal([(r['role'], r['process']) for r in told['hang.rank']['rows']],
+        equal([(r['role'], r['process']) for r in reported['hang.rank']['rows']],
               [('waits', 'alive'), ('culprit', word), ('waits', 'alive')])
     put('ras.json', answer([1, 1]))
     contains(' '.join(tmerge('hang', 'trace_rank_*', 'ras.json').expect(0).out.split()),
@@ -316,7 +316,7 @@ def test_what_is_no_dump_is_said():
         contains(tmerge('hang', 'trace_rank_0').expect(3).err, why)
 
 
-def test_a_rank_is_told_by_name_content_or_map():
+def test_a_rank_is_reported_by_name_content_or_map():
     made = dump([call('all_reduce', 1, 'scheduled')], size=2)
     put('a.json', json.dumps({**made, 'rank': 1}))
     put('nccl_trace_0', pickle.dumps(made, 2))

@@ -89,9 +89,9 @@ def test_products_on_gpus_have_the_flop_of_their_shapes():
         copied = sum(row['self_ns'] for row in found['hlo.work/category'] if row['bound'] == 'copy')
         for table in ('hlo.rank', 'hlo.work/op', 'hlo.work/category', 'hlo.work/program'):
             equal(sum(row['self_ns'] for row in found[table]) - copied, kernels, table)
-        told = sum(row['self_ns'] for row in found['hlo.work/category'] if row['flop'])
+        reported = sum(row['self_ns'] for row in found['hlo.work/category'] if row['flop'])
         for row in found['hlo.rank']:
-            rate = sum(flop for flop, _ in (*calls, fused)) / told / 1000
+            rate = sum(flop for flop, _ in (*calls, fused)) / reported / 1000
             holds(abs(row['achieved_tflops'] - rate) < 1e-9 and row['peak_pct'] is None, row)
 
 
@@ -148,7 +148,7 @@ def instruction(name, opcode, fusion, shape_of):
     return field(1, name) + field(2, opcode) + field(3, shape_of) + kind
 
 
-def test_categories_and_shapes_are_told_by_number_of_program_and_name():
+def test_categories_and_shapes_are_reported_by_number_of_program_and_name():
     """A kernel of 10 us for each operation; then one of another program with the same name and
     operation, of a program missing from the file, of a damaged one, and of one that follows an
     instruction longer than any that a kernel runs."""
@@ -311,12 +311,12 @@ NO_WAIT = {'collective-permute.6', 'collective-permute.9', 'collective-permute.1
 
 
 def group_of(name, host, device):
-    told, size = GROUPED[name][2:]
-    if told == 'pairs':
+    reported, size = GROUPED[name][2:]
+    if reported == 'pairs':
         return f'devices {device // 2 * 2}-{device // 2 * 2 + 1} of host{host}', size
-    if isinstance(told, str):
-        return told.format(device, device + DEVICES), size
-    return told and told[host], size
+    if isinstance(reported, str):
+        return reported.format(device, device + DEVICES), size
+    return reported and reported[host], size
 
 
 def members_of(name, host, device):
@@ -393,7 +393,7 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
            (row['ranks'], row['wait_ns'] and row['wait_ns'] // 1000) for row in found['pod.collective']
            if row['group']}, wanted)
     equal({row['operation'] for row in found['pod.collective'] if not row['group']},
-          {'all-reduce.7', 'all-reduce.8'}, 'groups that are not told')
+          {'all-reduce.7', 'all-reduce.8'}, 'groups that are not reported')
     equal({row['operation']: row['kind'] for row in found['pod.collective'] if 'permute' in row['operation']},
           dict.fromkeys((name for name in GROUPED if 'permute' in name), 'sendrecv'), 'kinds')
     equal({(row['operation'], row['bytes']) for row in found['pod.collective']},
@@ -456,7 +456,7 @@ def test_what_xla_runs_on_cpus_is_its_devices_by_their_numbers_in_the_job():
           [(0, 'b.xplane.pb', 'CPU device'), (1, 'a.xplane.pb', 'CPU device')])
 
 
-def told_of(**how):
+def reported_of(**how):
     made_groups(**how, runs=1)
     tmerge('merge', 'host0.xplane.pb', 'host1.xplane.pb', '-o', 'd.h5', '--no-html').expect(0)
     return {row['operation']: row['group'] for row in
@@ -479,9 +479,9 @@ def test_devices_that_are_not_counted_process_after_process_have_no_wrong_groups
                         ({'numbered_from': 0, 'own': lambda host: [0]}, of_any),
                         ({'numbered_from': 0, 'own': lambda host: range(4 * host, 4 * host + 4)},
                          of_any)):
-        told = told_of(**how)
-        equal(set(told), wanted, how)
-        equal(told['all-gather.3'], f'devices 0-{"3,131076-131079" if how.get("job") else 7}', how)
+        reported = reported_of(**how)
+        equal(set(reported), wanted, how)
+        equal(reported['all-gather.3'], f'devices 0-{"3,131076-131079" if how.get("job") else 7}', how)
 
 
 def test_operators_of_tensorflow_are_summed_by_type_on_either_side():

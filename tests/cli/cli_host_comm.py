@@ -277,7 +277,7 @@ def test_without_time_of_day_or_groups_clocks_are_fitted_or_unknown():
             equal(sum(k['count'] for k in rows('tmerge.h5', 'collectives.kind')), 6)
 
 
-def test_a_job_on_one_cpu_is_told_what_it_waits_for():
+def test_a_job_on_one_cpu_is_reported_what_it_waits_for():
     load = 'enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__'
     write(0, [e for k in range(6) for e in (note(f'ProfilerStep#{k}', 100 * k, 100),
                                             note(load, 100 * k + 1, 84), op('aten::mm', 100 * k + 86, 10))],

@@ -26,7 +26,7 @@ def test_a_map_decides_over_what_traces_say():
     equal(hosts('other.h5'), ['mars', 'mars', 'venus', 'pluto'])
 
 
-def test_a_wrong_map_is_told_with_its_place():
+def test_a_wrong_map_is_reported_with_its_place():
     synth('job', **JOB)
     for text, message in (('0 mars\n\nvenus 1\n', "map: line 3: 'venus 1' should be RANK HOST"),
                           ('0 mars venus\n', "map: line 1: '0 mars venus' should be RANK HOST"),
@@ -40,7 +40,7 @@ def test_a_wrong_map_is_told_with_its_place():
     tmerge('job', '--host-map=none').fails(3, 'none: No such file or directory')
 
 
-def test_ranks_of_one_host_whose_clocks_differ_are_told_apart():
+def test_ranks_of_one_host_whose_clocks_differ_are_reported_apart():
     synth('job', offset_us=5000, **JOB)
     put('map', ''.join(f'{rank} box\n' for rank in range(4)))
     done = tmerge('job', '--host-map=map', n=2).expect(0)

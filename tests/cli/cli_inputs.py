@@ -123,7 +123,7 @@ def test_names_too_many_for_a_command_line_come_by_a_list_a_pattern_or_their_fol
                           'folder'])
 
 
-def test_a_wrong_list_is_told_with_its_line():
+def test_a_wrong_list_is_reported_with_its_line():
     put('rank0.json', small_trace(0))
     for text, message in (
             ('rank0.json\n\nnone.json\n', 'line 3: none.json: No such file or directory'),
@@ -337,7 +337,7 @@ def test_a_file_given_twice_is_an_error_not_twice_the_events():
     equal(rows('tmerge.h5', 'job.job')[0]['events'], 2)
 
 
-def test_copies_are_told_from_traces_of_one_size_and_begin():
+def test_copies_are_reported_from_traces_of_one_size_and_begin():
     for rank, first in enumerate('aabab'):
         put(f'rank{rank}.json', trace([kernel(first, 0, 1)]
                                       + [kernel('gemm', i, 1) for i in range(1, 1000)]))
@@ -443,7 +443,7 @@ def test_nothing_to_read_is_an_error_also_with_skip_bad():
     merged('rank0.json', 'job')  # next to a trace, a folder may have none
 
 
-def test_compression_is_told_by_content_whatever_the_name():
+def test_compression_is_reported_by_content_whatever_the_name():
     plain = small_trace(0, lead='x' * 200000)
     for name, packed in (('plain.gz', plain), ('gzip.zst', gzipped(plain)),
                          ('zstd', zstd_framed(plain))):

@@ -111,9 +111,9 @@ def write_from(trace, path, pid, before=100):
     """Writes the inspector's file of a rank from its Kineto trace: active since `before` operations
     earlier, without operations below 8 KiB."""
     with open(trace, encoding='utf-8') as file:
-        told = json.load(file)
-    rank, base, n, lines = told['distributedInfo']['rank'], told['baseTimeNanoseconds'] // 1000, {}, []
-    kernels = [e for e in told['traceEvents'] if e.get('cat') == 'kernel' and 'Collective name' in e['args']]
+        reported = json.load(file)
+    rank, base, n, lines = reported['distributedInfo']['rank'], reported['baseTimeNanoseconds'] // 1000, {}, []
+    kernels = [e for e in reported['traceEvents'] if e.get('cat') == 'kernel' and 'Collective name' in e['args']]
     for e in sorted(kernels, key=lambda e: e['ts']):
         args = e['args']
         function, size = FUNCTIONS[args['Collective name']], args['Group size']
@@ -122,7 +122,7 @@ def write_from(trace, path, pid, before=100):
         begin = round(e['ts']) + base
         if nbytes >= 8192:
             lines.append(record(WORLD, rank, size, function, n[function], nbytes, begin,
-                                begin + round(e['dur']), seen=(7, 2), host=told['host_name'], pid=pid))
+                                begin + round(e['dur']), seen=(7, 2), host=reported['host_name'], pid=pid))
     put(path, ''.join(lines).encode())
 
 

@@ -40,7 +40,7 @@ def test_one_process_of_any_launcher_is_alone_and_needs_no_folder_for_mpi():
         same_bytes('a.h5', 'b.h5')
 
 
-def test_processes_that_nothing_joins_are_told_once():
+def test_processes_that_nothing_joins_are_reported_once():
     put('rank0.json', small_trace(0))
     for rank, said in ((0, 1), (1, 0)):
         env = dict(SLURM, SLURM_PROCID=rank, SLURM_STEP_NUM_TASKS=2, SLURM_STEP_TASKS_PER_NODE=2)
@@ -140,7 +140,7 @@ def test_processes_of_jobs_need_nothing_that_another_run_may_remove():
     equal(files(), sorted([*before, 'tmerge.h5']))
 
 
-def test_wrong_numbers_of_jobs_are_told():
+def test_wrong_numbers_of_jobs_are_reported():
     put('rank0.json', small_trace(0))
     tmerge('rank0.json', '-j', '0').fails(2, '--jobs 0: at least one process is needed')
     tmerge('rank0.json', '-j', 'all').fails(2, "--jobs takes one number, not 'all'")

@@ -201,7 +201,7 @@ def test_an_exported_timeline_has_its_categories_at_the_peak():
 
 
 @seldom
-def test_small_timelines_are_told_by_their_shape():
+def test_small_timelines_are_reported_by_their_shape():
     cases = (
         ([[-1, 1, 100, 0], [5000, 2, 7, 4], [6000, 4, -7, 4]], (100, 7), 5000, 3),
         ([[-1, 1, 100, 0]], (100, 0), None, 1),

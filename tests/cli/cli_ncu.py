@@ -97,7 +97,7 @@ def test_both_pages_of_a_report_join_the_kernels_of_the_traces():
     equal((other['calls'], other['total_ns'], other['achieved_gflops']), (None, None, None))
 
 
-def test_sections_and_rules_are_told_line_by_line():
+def test_sections_and_rules_are_reported_line_by_line():
     make_job()
     again = details()  # with each kernel launched again
     for old, new in (('"0","77"', '"7","77"'), ('"1.50"', '"500"'), ('"Tbyte/s"', '"Gbyte/s"'),

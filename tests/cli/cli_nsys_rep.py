@@ -235,7 +235,7 @@ def test_without_nsys_a_report_stops_with_the_command_that_exports_it():
     merged('job', '-o', '../x.h5', env=without_nsys())  # in a folder it is ignored
 
 
-def test_a_file_that_is_only_called_a_report_is_told_by_its_content():
+def test_a_file_that_is_only_called_a_report_is_reported_by_its_content():
     put('rank0.nsys-rep', small_trace(0))
     merged('rank0.nsys-rep', env=with_nsys())
     equal(notes(), [])
@@ -266,7 +266,7 @@ FAILURES = {
 
 
 @seldom
-def test_an_nsys_that_fails_is_told_with_its_report_its_command_and_what_it_said():
+def test_an_nsys_that_fails_is_reported_with_its_report_its_command_and_what_it_said():
     names = job(ranks=2)
     reports(names)
     bad = f'job/{names[1]}'
@@ -288,7 +288,7 @@ def test_an_nsys_that_fails_is_told_with_its_report_its_command_and_what_it_said
         equal(files(), ['job'], does)
 
 
-def test_what_is_wrong_with_an_export_is_told_of_the_report():
+def test_what_is_wrong_with_an_export_is_reported_of_the_report():
     put('rank0.nsys-rep', 'open(target, "wb").write(b"SQLite format 3" + bytes(1000))')
     tmerge('rank0.nsys-rep', env=with_nsys()).fails(
         3, 'rank0.nsys-rep: byte 16: in its export: the header of this database is incomplete: '
@@ -301,7 +301,7 @@ def test_what_is_wrong_with_an_export_is_told_of_the_report():
     equal(files(), ['rank0.nsys-rep'])
 
 
-def test_an_nsys_that_cannot_be_loaded_is_told():
+def test_an_nsys_that_cannot_be_loaded_is_reported():
     env = with_nsys()
     put('../bin/nsys', b'no program')
     put('rank0.nsys-rep', 'pass')
@@ -311,7 +311,7 @@ def test_an_nsys_that_cannot_be_loaded_is_told():
     equal(files(), ['rank0.nsys-rep'])
 
 
-def test_a_folder_that_takes_no_file_is_told_before_anything_runs():
+def test_a_folder_that_takes_no_file_is_reported_before_anything_runs():
     permissions_count()
     reports(job(ranks=1))
     os.mkdir('locked', 0o555)
@@ -320,7 +320,7 @@ def test_a_folder_that_takes_no_file_is_told_before_anything_runs():
     equal(notes(), [])
 
 
-def test_a_full_disk_is_told():
+def test_a_full_disk_is_reported():
     names = job(ranks=1)
     reports(names)
     env = with_nsys()

@@ -33,10 +33,10 @@ def test_a_step_of_tensorflow_is_what_an_independent_reading_says():
     is launching. XProf only counts copies to the host that have a group, and the others as waits
     for input, which they overlap."""
     of = merged('gpu-multi-worker')
-    told = of['step_breakdown_of_group_0']['with_host_events']
-    ns = {kind: ps // 1000 for kind, ps in told['type_ps'].items()}
+    reported = of['step_breakdown_of_group_0']['with_host_events']
+    ns = {kind: ps // 1000 for kind, ps in reported['type_ps'].items()}
     row = next(row for row in steps('r.h5') if row['rank'] == 2)  # GPU 6
-    earlier = row['step_ns'] - told['window']['duration_ps'] // 1000
+    earlier = row['step_ns'] - reported['window']['duration_ps'] // 1000
     holds(0 < earlier < 100_000, earlier)
     equal({part: row[f'{part}_ns'] for part in PARTS if row[f'{part}_ns'] > 0},
           {'compute_16': ns['DEVICE_COMPUTE_16'], 'compute_32': ns['DEVICE_COMPUTE_32'],

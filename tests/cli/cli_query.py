@@ -277,8 +277,8 @@ def test_an_exported_database_has_the_rows_that_a_query_gives():
     equal(database.execute('SELECT * FROM events').fetchall(), answer(path, 'SELECT * FROM events'))
     for name in made - {'tmerge_columns'}:
         columns = [row[1] for row in database.execute(f'PRAGMA table_info({name})')]
-        told = database.execute('SELECT "column" FROM tmerge_columns WHERE "table" = ?', (name,))
-        equal([column for column, in told], columns, name)
+        reported = database.execute('SELECT "column" FROM tmerge_columns WHERE "table" = ?', (name,))
+        equal([column for column, in reported], columns, name)
     for text in ('rank = 3 AND begin_ns > 7', "name = 'gemm'", 'event = 9'):
         plan = database.execute('EXPLAIN QUERY PLAN SELECT 1 FROM events WHERE ' + text).fetchall()
         holds(plan[0][3].startswith('SEARCH events'), plan)

@@ -40,14 +40,14 @@ CLASSES = [
 ]
 
 
-def told(text, what, count, word):
+def reported(text, what, count, word):
     """Checks for the meaning from job.remark, not for the key in its column."""
     meaning = next(row['meaning'] for row in rows('tmerge.h5', 'job.remark') if row['remark'] == word)
     contains(' '.join(text.split()), f'{what} ({count}): {meaning}')
     lacks(text, f'{count} {word}')
 
 
-def untold(text, word):
+def unreported(text, word):
     """Checks that a minor diagnostic is in the table, but not on the first screen."""
     row = next(row for row in rows('tmerge.h5', 'job.remark') if row['remark'] == word)
     holds(row['class'] in ('repaired', 'minor'), row)
@@ -65,7 +65,7 @@ def test_each_class_is_mended_and_counted():
     expected = Counter(word for _, word, _ in CLASSES)
     equal(counted('tmerge.h5'), expected)
     for word, n in expected.items():
-        untold(done.out, word)
+        unreported(done.out, word)
     rank, = rows('tmerge.h5', 'job.rank')
     equal((rank['events'], rank['repaired_events'], rank['skipped_events'], rank['truncated']),
           (len(texts), len(CLASSES), 0, False))
@@ -102,12 +102,12 @@ def test_repairs_are_counted_by_trace():
            ('rank0_later.json', 'control_character', 'repaired', 1),
            ('rank0_later.json', 'non_finite', 'repaired', 1)])
     for word in ('non_finite', 'control_character', 'trailing_comma'):
-        untold(done.out, word)
+        unreported(done.out, word)
     shown = tmerge('show', 'tmerge.h5', 'job.remark').expect(0).out
     contains(shown, 'bare inf, NaN or N/A, read as null')
 
 
-def test_what_looks_wrong_is_counted_and_told():
+def test_what_looks_wrong_is_counted_and_reported():
     gpu = {'cat': 'kernel', 'pid': 0, 'tid': 7}
     put('rank0.json', '[' + ', '.join([
         event(0),                                   # at ts 0
@@ -124,10 +124,10 @@ def test_what_looks_wrong_is_counted_and_told():
                                  'no_category': 1, 'zero_time': 1, 'far_time': 1,
                                  'stream_overlap': 2, 'duplicate_correlation': 1})
     for word in ('negative_duration', 'absurd_duration'):
-        told(done.out, '! events skipped', '1 of 33', word)
-    told(done.out, '! odd, kept as it is', 1, 'duplicate_correlation')
+        reported(done.out, '! events skipped', '1 of 33', word)
+    reported(done.out, '! odd, kept as it is', 1, 'duplicate_correlation')
     for word in ('stream_overlap', 'zero_time', 'no_category'):
-        untold(done.out, word)
+        unreported(done.out, word)
 
 
 def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
@@ -150,7 +150,7 @@ def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
         events.append(cpu_event('cudaDeviceSynchronize', 'cuda_runtime', at + 600, 300))
         put(f'rank{rank}.json', trace(events, rank))
     done = merged('rank0.json', 'rank1.json')
-    told(done.out, '! events skipped', '3 of 16; ranks 0, 1', 'unknown_work_time')
+    reported(done.out, '! events skipped', '3 of 16; ranks 0, 1', 'unknown_work_time')
     out = ' '.join(done.out.split())
     contains(out, 'all statements cover only what was recorded, and the only advice is on recording')
     contains(out, 'it came last in 1 of 1 collectives')
@@ -246,13 +246,13 @@ def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
 SKIPPED = {'ph': 'B', 'name': 'b', 'ts': 1}
 
 
-def test_a_trace_that_is_mostly_skipped_is_told_by_itself():
+def test_a_trace_that_is_mostly_skipped_is_reported_by_itself():
     """Exactly half is not less than half."""
     for n_skipped, said in ((1, False), (2, True)):
         put('rank0.json', json.dumps([json.loads(event(1))] + [SKIPPED] * n_skipped))
         out = merged('rank0.json').out
         equal('! less than half of the events could be used in the traces of rank 0' in out, said)
-        told(out, '! events skipped', f'{n_skipped} of {n_skipped + 1}', 'other_phase')
+        reported(out, '! events skipped', f'{n_skipped} of {n_skipped + 1}', 'other_phase')
         lacks(out, 'mostly_skipped')
 
 

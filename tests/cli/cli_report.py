@@ -70,7 +70,7 @@ def test_what_is_no_page_of_tmerge_is_not_overwritten():
         4, 'no/page.html: no file can be made in its folder: No such file or directory')
 
 
-def test_wrong_usage_is_told():
+def test_wrong_usage_is_reported():
     put('rank0.json', small_trace(0))
     tmerge('rank0.json', '--html', 'a.html', '--no-html', page=True).fails(
         2, '--html and --no-html exclude each other')
@@ -82,7 +82,7 @@ def test_wrong_usage_is_told():
     equal(files(), ['rank0.json'])
 
 
-def test_a_page_that_cannot_be_written_leaves_the_store_and_is_told():
+def test_a_page_that_cannot_be_written_leaves_the_store_and_is_reported():
     use('two')
     merged('job', '-o', 'good.h5')
     size = os.path.getsize('good.h5') // 1024 + 1

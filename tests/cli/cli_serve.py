@@ -82,10 +82,10 @@ def tile_of(data):
     found = [event[:4] for event in events_of(columns, names)]
     equal(len(found), n_events, 'number of events')
     by_place = [[event[1:] for event in found if event[0] == place] for place in ranks]
-    told = {place: {column: {} for column in COLUMNS} for place in ranks}
+    reported = {place: {column: {} for column in COLUMNS} for place in ranks}
     for place, event, column, value in details_of(details, by_place, names):
-        told[place][column][event] = value
-    return ranks, sorted(found), told
+        reported[place][column][event] = value
+    return ranks, sorted(found), reported
 
 
 def made():
@@ -176,7 +176,7 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
             start, end = int(first * duration), int(last * duration) + 1
             status, headers, data = s.get(f'tile?from={start}&to={end}&ranks=0,1,3&hosts=1')
             equal((status, headers['Content-Type']), (200, 'application/octet-stream'))
-            ranks, found, told = tile_of(data)
+            ranks, found, reported = tile_of(data)
             places = {0: 0, 1: 1, 3: 2}
             # Host events of rank 1 begin with the first call that launched work in it.
             sent = [calls[rank, launch][0] for rank, at, lasts, *_, track, _, launch in rows
@@ -190,12 +190,12 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
             equal(found, expected, f'{start} to {end}')
             equal([ranks[place][:2] for place in range(3)], [(1, 0), (1, 1), (1, 0)])
             there = set(found)
-            equal(told[1]['launch'],
+            equal(reported[1]['launch'],
                   {(at, lasts, name): calls[1, launch] for rank, at, lasts, name, _, _, _, launch
                    in rows if (rank, launch) in calls and rank == 1 and
                    {(1, at, lasts, name), (1, *calls[1, launch])} <= there}, 'launches')
-            equal((told[0]['launch'], told[2]['launch']), ({}, {}), 'no host, no launches')
-            holds(first > 0 or len(told[2]['shape']) > 50, 'shapes')
+            equal((reported[0]['launch'], reported[2]['launch']), ({}, {}), 'no host, no launches')
+            holds(first > 0 or len(reported[2]['shape']) > 50, 'shapes')
             for rank, place in places.items():
                 # Two compute kernels never overlap here: the share of a bucket is a sum.
                 _, _, width, at, shares = ranks[place]

@@ -119,7 +119,7 @@ def test_two_runs_at_once_with_one_output_store_one_of_both():
         os.unlink(f'../{name}.h5')
 
 
-def test_a_crash_is_told_once_and_leaves_nothing():
+def test_a_crash_is_reported_once_and_leaves_nothing():
     # Process 0 cannot write the store without process 2, which crashes while process 0 is stopped.
     use('long')
     for n, whose, number in some(((3, 0, signal.SIGABRT), (3, 2, signal.SIGSEGV),

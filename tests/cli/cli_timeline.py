@@ -97,27 +97,27 @@ def stored_events(path):
             if kind == 0 and categories[row] != 'trace':
                 wait = waits[row] if roles[row] == 'communication' else None
                 found[row] = (rank, begin - begin_ns, duration, names[row], wait)
-    told = [(found[row][:4], column, value) for column, values in stored_details(store).items()
+    reported = [(found[row][:4], column, value) for column, values in stored_details(store).items()
             for row, value in values if row in found]
     return list(found.values()), [
         (event, column, found[value][:4] if column == 'launch' else value)
-        for event, column, value in told if column != 'launch' or value in found]
+        for event, column, value in reported if column != 'launch' or value in found]
 
 
 def stored_details(store):
     """Returns by column: rows of events and their details."""
-    told = {'launch': [(row, call) for row, call in enumerate(store['events/launch'].tolist())],
+    reported = {'launch': [(row, call) for row, call in enumerate(store['events/launch'].tolist())],
             'bytes': store.rows('copies', 'event', 'bytes'),
             'correlation': [pair for table in ('kernels', 'copies')
                             for pair in store.rows(table, 'event', 'correlation') if pair[1] > 0]}
     for column, table in (('inputs', 'shapes/shapes'), ('stack', 'operators/stack')):
-        told[column] = [(row, text) for row, text in zip(
+        reported[column] = [(row, text) for row, text in zip(
             store[table.split('/')[0] + '/event'].tolist(), store.texts(table)) if text]
     shapes = store.rows('kernels', 'event', 'grid_x', 'grid_y', 'grid_z', 'block_x', 'block_y',
                         'block_z', 'registers', 'shared_memory_bytes', 'occupancy_pct')
-    told['shape'] = [(row, (*numbers, round(100 * share) if share == share else -1))
+    reported['shape'] = [(row, (*numbers, round(100 * share) if share == share else -1))
                      for row, *numbers, share in shapes if numbers[0] >= 0]
-    return told
+    return reported
 
 
 # Checks -------------------------------------------------------------------------------------------

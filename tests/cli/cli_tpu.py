@@ -78,12 +78,12 @@ def test_what_the_compiler_tells_stands_beside_each_operation():
     _, _, expected = merged()
     store = Store('t.h5')
     categories = store.texts('xla/category')
-    told = collections.Counter(categories)
+    reported = collections.Counter(categories)
     wanted = collections.Counter()
     for rank in expected['ranks']:
         for category, of in rank['tracks'][0]['hlo_category'].items():
             wanted[category] += of['events'] * (1 + (category == 'copy-start'))
-    equal(told, wanted, 'operations by category')
+    equal(reported, wanted, 'operations by category')
     adds = {(shape.split('{')[0], *work) for category, shape, work in zip(
         categories, store.texts('xla/shape'), store.rows('xla', 'bytes', 'flops'))
         if category == 'loop fusion'}

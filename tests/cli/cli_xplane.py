@@ -185,7 +185,7 @@ def test_tensorflow_on_several_gpus_is_mapped_to_ranks():
         holds(len(batches[0]) == 2 and batches[0] == batches[1] == batches[2], batches)
         added += 2 * 2
         equal(n_host - added, mapped['host']['events'], 'events of the host')
-    equal(len(done.warnings), 2, 'warnings: no rank is told, and two files are the same')
+    equal(len(done.warnings), 2, 'warnings: no rank is reported, and two files are the same')
     bytes_of = collections.Counter()
     for row in rows('x.h5', 'transfers.kind'):
         bytes_of[row['rank'] % 3, row['kind']] += row['bytes']

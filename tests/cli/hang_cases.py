@@ -245,8 +245,8 @@ def real(folder):
         with tarfile.open(os.path.join(os.path.dirname(__file__), '../real/recorded/hangs.tar.xz')) as tar:
             tar.extractall(recorded)
     for name in sorted(os.listdir(recorded)):
-        with open(os.path.join(recorded, name, 'truth.json'), encoding='ascii') as told:
-            yield os.path.join(recorded, name), json.load(told)
+        with open(os.path.join(recorded, name, 'truth.json'), encoding='ascii') as reported:
+            yield os.path.join(recorded, name), json.load(reported)
 
 
 def ranks_of(text):

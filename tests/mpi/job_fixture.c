@@ -47,8 +47,8 @@ share run_job(MPI_Comm comm, const job_def *def, int spread) {
     const tm_align_options align = {def->apart ? TM_ALIGN_NONE : TM_ALIGN_UTC,
                                     TM_WALL_UNCERTAINTY_NS, s.ground.names};
     assert_int_equal(tm_mpi_align(comm, &align, s.timelines, s.n, &s.collectives, err), TM_OK);
-    int64_t told = def->n_ranks_told ? def->n_ranks_told : def->n_ranks;
-    assert_int_equal(tm_mpi_wait(comm, told, s.timelines, s.n, &s.collectives, err), TM_OK);
+    int64_t reported = def->n_ranks_reported ? def->n_ranks_reported : def->n_ranks;
+    assert_int_equal(tm_mpi_wait(comm, reported, s.timelines, s.n, &s.collectives, err), TM_OK);
     assert_int_equal(tm_analysis_tables(&s.tables, err), TM_OK);
     for (size_t i = 0; i < s.n; i++)
         analyse_timeline(&s.ground, &s.timelines[i], &s.tables);

@@ -12,8 +12,8 @@
 typedef struct job_def {
     int64_t n_ranks;
     tm_timeline (*build)(ground *g, int64_t rank);
-    bool apart;           /* clocks are not compared */
-    int64_t n_ranks_told; /* job size given to the split of waits; 0: n_ranks */
+    bool apart;               /* clocks are not compared */
+    int64_t n_ranks_reported; /* job size given to the split of waits; 0: n_ranks */
 } job_def;
 
 /* Distribution of ranks to processes. */

@@ -143,7 +143,7 @@ TEST(without_clocks_nothing_waits_but_all_is_matched) {
 TEST(large_jobs_have_no_pairs) {
     for (int over = 0; over < 2; over++) {
         job_def def = straggler;
-        def.n_ranks_told = TM_PAIR_RANKS_MAX + over;
+        def.n_ranks_reported = TM_PAIR_RANKS_MAX + over;
         share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
         if (this_process() == 0) {
             assert_int_equal(find(&s, "stragglers.pair")->n_rows, over ? 0 : 5);

@@ -209,7 +209,7 @@ def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stall
 
 
 @full
-def test_a_full_disk_is_told_with_its_host_and_nothing_is_left():
+def test_a_full_disk_is_reported_with_its_host_and_nothing_is_left():
     synth('job', ranks=6, steps=20)
     for name in ('h1', 'h2', 'h3'):
         on(name, 'sh', '-c', 'head -c 200k /dev/zero > /mnt/local/old').expect(0)
@@ -222,7 +222,7 @@ def test_a_full_disk_is_told_with_its_host_and_nothing_is_left():
 
 
 @full
-def test_memory_that_one_host_lacks_is_told_with_that_host():
+def test_memory_that_one_host_lacks_is_reported_with_that_host():
     if is_sanitized():
         raise Skip('a sanitizer reserves addresses')
     synth('job', ranks=6, steps=2)

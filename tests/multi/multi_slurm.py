@@ -157,13 +157,13 @@ def test_a_task_that_is_killed_ends_the_run_without_kill_on_bad_exit():
                 if launched.poll() is None:
                     run([SLURM, 'run', 'scancel', '--user=root'])
         holds(launched.returncode != 0, 'status 0')
-        told = content('said').decode()
-        return told, crashed(told)
+        reported = content('said').decode()
+        return reported, crashed(reported)
 
     for killed in (0, 5):
-        told = at_start(lambda killed=killed: attempt(killed), 6)
-        holds(re.search(fr'h\d: tasks? ([-,\d]*[-,])?{killed}([-,][-,\d]*)?: Killed', told), told)
-        holds(len(ours(told)) <= 1, told)
+        reported = at_start(lambda killed=killed: attempt(killed), 6)
+        holds(re.search(fr'h\d: tasks? ([-,\d]*[-,])?{killed}([-,][-,\d]*)?: Killed', reported), reported)
+        holds(len(ours(reported)) <= 1, reported)
         equal([name for name in files() if name.endswith('.h5')], [])
     os.close(pipe)
 

@@ -63,7 +63,7 @@ def prepared(path):
     """
     files = {name: peers.read(os.path.join(path, name)) for name in sorted(os.listdir(path)) if name != 'truth.json'}
     given = peers.written('given', files)
-    operators = [event['args'] for told in files.values() for event in told['traceEvents']
+    operators = [event['args'] for reported in files.values() for event in reported['traceEvents']
                  if event.get('cat') == 'cpu_op' and 'stream' in event.get('args', ())]
     if not operators:
         return [('', given)]

@@ -54,14 +54,14 @@ def prepared(path):
     """
     names = [name for name in sorted(os.listdir(path)) if name != 'truth.json'] if os.path.isdir(path) else ['']
     files = {name or 'rank0': peers.read(os.path.join(path, name).rstrip('/')) for name in names}
-    files = {name: told if isinstance(told, dict) else {'traceEvents': told} for name, told in files.items()}
+    files = {name: reported if isinstance(reported, dict) else {'traceEvents': reported} for name, reported in files.items()}
     given, newer = peers.written('given', files), False
-    for told in files.values():
-        kept = [event for event in told['traceEvents'] if event.get('cat') != 'gpu_user_annotation']
+    for reported in files.values():
+        kept = [event for event in reported['traceEvents'] if event.get('cat') != 'gpu_user_annotation']
         for event in kept:
             if event.get('cat') in ('cuda_runtime', 'cuda_driver'):
                 event['cat'], newer = 'Runtime', True
-        told['traceEvents'] = kept
+        reported['traceEvents'] = kept
     return [(AS_IT_IS, given), ('', peers.written('renamed', files))] if newer else [('', given)]
 
 

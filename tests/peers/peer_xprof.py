@@ -15,10 +15,10 @@ US = 1000
 
 def rows(files, tool):
     from xprof.convert import raw_to_tool_data
-    told = json.loads(raw_to_tool_data.xspace_to_tool_data(files, tool, {'use_saved_result': False})[0])
-    told = told[0] if isinstance(told, list) else told
-    names = [column['id'] for column in told['cols']]
-    return [dict(zip(names, (cell.get('v') for cell in row['c']))) for row in told['rows']]
+    reported = json.loads(raw_to_tool_data.xspace_to_tool_data(files, tool, {'use_saved_result': False})[0])
+    reported = reported[0] if isinstance(reported, list) else reported
+    names = [column['id'] for column in reported['cols']]
+    return [dict(zip(names, (cell.get('v') for cell in row['c']))) for row in reported['rows']]
 
 
 def theirs(path):

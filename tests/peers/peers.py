@@ -106,21 +106,21 @@ def written(folder, files):
     """Writes these traces as plain JSON into a new folder; returns its path."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    for name, told in files.items():
+    for name, reported in files.items():
         with open(os.path.join(folder, name.split('.json')[0] + '.json'), 'w') as out:
-            json.dump(told, out)
+            json.dump(reported, out)
     return os.path.abspath(folder)
 
 
 def tables(store, *names):
     """Returns tables of a store as lists of rows, by name."""
-    told = subprocess.run([TMERGE, 'show', store, *names, '--json'], check=True, capture_output=True).stdout
-    return {name: table['rows'] for name, table in json.loads(told)['tables'].items()}
+    reported = subprocess.run([TMERGE, 'show', store, *names, '--json'], check=True, capture_output=True).stdout
+    return {name: table['rows'] for name, table in json.loads(reported)['tables'].items()}
 
 
 def query(store, statement):
-    told = subprocess.run([TMERGE, 'query', store, statement, '--json'], check=True, capture_output=True)
-    return json.loads(told.stdout)['tables']['query']['rows']
+    reported = subprocess.run([TMERGE, 'query', store, statement, '--json'], check=True, capture_output=True)
+    return json.loads(reported.stdout)['tables']['query']['rows']
 
 
 class Table:
@@ -212,8 +212,8 @@ def main(peer, version, packages, jobs, ours, by_their_rule, within, in_words=la
         cost = measured([TMERGE, path, '-o', store, '--no-html', '--progress=never'])
         for kind, given in prepared(path):
             costs[name + kind] = measured([python, script, '--peer', out, given]), cost
-            with open(out) as told:
-                table.compare(name, kind, json.load(told), ours(store), by_their_rule(store), within, in_words)
+            with open(out) as reported:
+                table.compare(name, kind, json.load(reported), ours(store), by_their_rule(store), within, in_words)
     if not costs:
         skip('no traces')
     table.finish(costs)
@@ -222,6 +222,6 @@ def main(peer, version, packages, jobs, ours, by_their_rule, within, in_words=la
 def inside(figures):
     """Runs in the peer's environment: writes the figures of the given path."""
     out, path = sys.argv[2:4]
-    told = [[figure, key, None if value != value else value] for figure, key, value in figures(path)]
+    reported = [[figure, key, None if value != value else value] for figure, key, value in figures(path)]
     with open(out, 'w') as file:
-        json.dump(told, file, default=float)  # numbers of numpy
+        json.dump(reported, file, default=float)  # numbers of numpy

@@ -222,9 +222,16 @@ class Cause:
 
 
 def cores():
-    """Returns the nanoseconds that this thread ran, and that it waited for a core."""
-    with open(f'/proc/self/task/{os.getpid()}/schedstat', encoding='ascii') as file:
-        return [int(word) for word in file.read().split()[:2]]
+    """Returns the nanoseconds that this thread ran, and that it waited for a core; then those of all
+    threads."""
+    threads = {}
+    for thread in os.listdir('/proc/self/task'):
+        try:
+            with open(f'/proc/self/task/{thread}/schedstat', encoding='ascii') as file:
+                threads[int(thread)] = [int(word) for word in file.read().split()[:2]]
+        except FileNotFoundError:
+            pass  # the thread ended
+    return threads[os.getpid()] + [sum(column) for column in zip(*threads.values())]
 
 
 def run(job, rank, folder, port):

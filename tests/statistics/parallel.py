@@ -33,7 +33,7 @@ LIMITS = {
     'who is first saves 1 % or more, replayed': ('>=', 0.995),
     'uneven stages that save 1 %: said so': ('>=', 0.90),
     'others said to be uneven stages': ('<=', 0.005),
-    'slow links that save 1 % and can be told: said so': ('>=', 0.90),
+    'slow links that save 1 % and can be reported: said so': ('>=', 0.90),
     'others said to be slow links': ('<=', 0.005),
 }
 SAMPLE = 500  # with fewer jobs, chance may explain a value beyond a limit
@@ -217,7 +217,7 @@ def uneven(a):
 
 # Maximum number of hosts named, by shape in which some operations cross only other hosts, so that
 # the slow one can be determined; in a ring of two hosts both are named.
-TOLD = {'tp4': 1, 'pp4': 1, 'pp4 interleaved': 1, 'tp2 x pp2': 1, 'tp2 x pp4': 1, 'cp4': 2}
+REPORTED = {'tp4': 1, 'pp4': 1, 'pp4 interleaved': 1, 'tp2 x pp2': 1, 'tp2 x pp4': 1, 'cp4': 2}
 
 
 def linked(a):
@@ -231,10 +231,10 @@ def judge(a):
     found, named = outcome(a), namings(a)
     if a['culprit'] != 'link':
         yield 'others said to be slow links', bool(linked(a))
-    elif a['saved'] >= .01 and a['shape'] in TOLD:
-        yield ('slow links that save 1 % and can be told: said so',
-               a['slow_host'] in linked(a) and len(linked(a)) <= TOLD[a['shape']])
-    elif a['shape'] not in TOLD:
+    elif a['saved'] >= .01 and a['shape'] in REPORTED:
+        yield ('slow links that save 1 % and can be reported: said so',
+               a['slow_host'] in linked(a) and len(linked(a)) <= REPORTED[a['shape']])
+    elif a['shape'] not in REPORTED:
         yield 'others said to be slow links', bool(linked(a))
     if a['culprit'] != 'stage':
         yield 'others said to be uneven stages', bool(uneven(a))

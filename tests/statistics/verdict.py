@@ -32,7 +32,7 @@ LIMITS = {
     'd a slow host, named as a host': ('>=', 0.95),
     'd an episode of 10 steps, named as one': ('>=', 0.95),
     'd overlap of episodes with the truth': ('>=', 0.75),
-    'd an event told as one, and nobody named': ('>=', 0.90),
+    'd an event reported as one, and nobody named': ('>=', 0.90),
 }
 
 # Name: minimum number of ranks, options. 'all' stands for the number of ranks. Stages of two ranks
@@ -201,8 +201,8 @@ def judge(kind, shape, config, answer):
             share = len(steps & slow[0][1]) / len(steps | slow[0][1])
             yield 'd overlap of episodes with the truth', '', share
     elif kind == 'event':
-        told = answer['stragglers.job'][0]['verdict'] == 'event' and not named
-        yield 'd an event told as one, and nobody named', '', told
+        reported = answer['stragglers.job'][0]['verdict'] == 'event' and not named
+        yield 'd an event reported as one, and nobody named', '', reported
 
 
 def figures(seed, numbers, answers):

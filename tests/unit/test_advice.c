@@ -430,7 +430,7 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
     check(cases, COUNT(cases));
 }
 
-TEST(memory_that_fills_is_told_and_what_ends_the_job_comes_first) {
+TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
 #define TRAINING "phases.step rank=0 step=1 host_optimizer_ns=1;"
 #define GROWS "rank=1 device=cuda:1 capacity_bytes=101000000 end_bytes=1000000 growth_bytes=1000 "
 #define STEP(n) "memory.step rank=1 device=cuda:1 step=" n ";"
@@ -487,7 +487,7 @@ TEST(memory_that_fills_is_told_and_what_ends_the_job_comes_first) {
     check(cases, COUNT(cases));
 }
 
-TEST(poor_clocks_and_missing_ranks_are_told) {
+TEST(poor_clocks_and_missing_ranks_are_reported) {
     static const advice_case cases[] = {
         {"", "clock.check matched=100 violations_after=1 worst_after_ns=10000;",
          "clock_quality warning - - all"},

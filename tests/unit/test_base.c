@@ -180,7 +180,7 @@ TEST(an_overlong_path_keeps_its_end_and_a_message_its_start) {
     assert_string_equal(err.path, path);
 }
 
-TEST(an_error_is_told_with_the_parts_that_it_has) {
+TEST(an_error_is_reported_with_the_parts_that_it_has) {
     static const struct {
         const char *path;
         int64_t offset;

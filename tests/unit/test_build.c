@@ -633,7 +633,7 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
 }
 
 /* A few tracks are searched linearly, many are hashed; removed ones leave nothing behind. */
-TEST(tracks_are_told_by_their_kind_process_and_thread) {
+TEST(tracks_are_reported_by_their_kind_process_and_thread) {
     enum { MANY = 300, KEPT = 290 };
     tm_trace trace;
     tm_trace_init(&trace);

@@ -18,15 +18,15 @@ enum { MAIN = 1, AUTOGRAD = 2 };
     { TM_CAT_KERNEL, "k", begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
 /* Metadata of the event at index `at`. */
-typedef struct told {
+typedef struct reported {
     uint32_t at;
     int64_t sequence;
     int32_t thread;
     const char *stack;
-} told;
+} reported;
 
-static void add_told(small_job *j, int64_t rank, const event_spec *events, size_t n,
-                     const told *rows, size_t n_rows) {
+static void add_reported(small_job *j, int64_t rank, const event_spec *events, size_t n,
+                         const reported *rows, size_t n_rows) {
     tm_trace trace = make_trace(&j->ground, "t.json", events, n, 0);
     for (size_t i = 0; i < n_rows; i++) {
         const tm_operator_attr row = {
@@ -73,8 +73,8 @@ static const event_spec trained[] = {
     KERNEL(858, 3, 9),
 };
 
-static const told numbers[] = {{2, 5, 0, NULL}, {5, 6, 0, NULL},  {7, 6, 1, NULL},
-                               {9, 5, 1, NULL}, {11, 2, 0, NULL}, {13, 5, 1, NULL}};
+static const reported numbers[] = {{2, 5, 0, NULL}, {5, 6, 0, NULL},  {7, 6, 1, NULL},
+                                   {9, 5, 1, NULL}, {11, 2, 0, NULL}, {13, 5, 1, NULL}};
 
 TEST(backward_goes_to_the_modules_of_its_forward) {
     static const char *const rows[] = {
@@ -109,7 +109,7 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
                 "30") "backward_device_self_ns=0 backward_device_total_ns=50 backward_host_ns=90",
     };
     small_job j = open_job();
-    add_told(&j, 0, trained, COUNT(trained), numbers, COUNT(numbers));
+    add_reported(&j, 0, trained, COUNT(trained), numbers, COUNT(numbers));
     finish_job(&j);
     CHECK_NAMED(&j, "calls.tree/module", rows);
     CHECK_ROWS(&j, "calls.call/module", modules);
@@ -120,13 +120,13 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
  * do not count as recomputation. A is open at that time, so the time is A's. */
 TEST(of_second_gradients_nothing_is_computed_again) {
     event_spec events[COUNT(trained) + 1];
-    told told_of[COUNT(numbers) + 1];
+    reported reported_of[COUNT(numbers) + 1];
     memcpy(events, trained, sizeof trained);
-    memcpy(told_of, numbers, sizeof numbers);
+    memcpy(reported_of, numbers, sizeof numbers);
     events[COUNT(trained)] = (event_spec)NODE("MmBackward0", 330, 20);
-    told_of[COUNT(numbers)] = (told){COUNT(trained), 2, 2, NULL};
+    reported_of[COUNT(numbers)] = (reported){COUNT(trained), 2, 2, NULL};
     small_job j = open_job();
-    add_told(&j, 0, events, COUNT(events), told_of, COUNT(told_of));
+    add_reported(&j, 0, events, COUNT(events), reported_of, COUNT(reported_of));
     finish_job(&j);
     tm_table *tree = tm_tables_find(&j.tables, "calls.tree");
     tm_table_keep_level(tree, "module");
@@ -144,15 +144,16 @@ TEST(operators_that_bear_stacks_make_a_tree) {
         OP(MAIN, "a", 0, 50), OP(MAIN, "b", 10, 10), CALL(MAIN, 12, 1), OP(MAIN, "c", 20, 15),
         CALL(MAIN, 25, 2),    KERNEL(100, 5, 1),     KERNEL(105, 9, 2),
     };
-    static const told told_0[] = {{0, -1, 0, "m.py(3): f;m.py(9): main"},
-                                  {1, -1, 0, "m.py(3): f;m.py(9): main"},
-                                  {3, -1, 0, "<built-in g at 0x7f00>;m.py(3): f;m.py(9): main"}};
+    static const reported reported_0[] = {
+        {0, -1, 0, "m.py(3): f;m.py(9): main"},
+        {1, -1, 0, "m.py(3): f;m.py(9): main"},
+        {3, -1, 0, "<built-in g at 0x7f00>;m.py(3): f;m.py(9): main"}};
     static const event_spec rank_1[] = {
         OP(MAIN, "a", 0, 8), OP(MAIN, "d", 10, 2), OP(MAIN, "e", 20, 5), CALL(MAIN, 22, 1),
         KERNEL(100, 2, 1),   CALL(MAIN, 30, 2),    KERNEL(102, 3, 2)};
-    static const told told_1[] = {{0, -1, 0, "m.py(3): f;m.py(9): main"},
-                                  {1, -1, 0, "m.py(5): h;m.py(9): main"},
-                                  {5, -1, 0, "m.py(5): h;m.py(9): main"}};
+    static const reported reported_1[] = {{0, -1, 0, "m.py(3): f;m.py(9): main"},
+                                          {1, -1, 0, "m.py(5): h;m.py(9): main"},
+                                          {5, -1, 0, "m.py(5): h;m.py(9): main"}};
     static const char *const rows[] = {
         ("node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
          "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
@@ -164,8 +165,8 @@ TEST(operators_that_bear_stacks_make_a_tree) {
         "4 null 0 (outside~of~any~function) null null null 2 2 1 null null null 2 2 1",
     };
     small_job j = open_job();
-    add_told(&j, 1, rank_1, COUNT(rank_1), told_1, COUNT(told_1));
-    add_told(&j, 0, rank_0, COUNT(rank_0), told_0, COUNT(told_0));
+    add_reported(&j, 1, rank_1, COUNT(rank_1), reported_1, COUNT(reported_1));
+    add_reported(&j, 0, rank_0, COUNT(rank_0), reported_0, COUNT(reported_0));
     finish_job(&j);
     CHECK_NAMED(&j, "calls.tree/function", rows);
     close_job(&j);

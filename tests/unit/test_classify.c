@@ -143,7 +143,7 @@ static bool communicates(tm_classifier *classifier, const tm_names *names, uint3
     return tm_kernel_communicates(tm_classifier_kind(classifier, names, id));
 }
 
-TEST(communication_and_its_kind_are_told_from_the_names_of_kernels) {
+TEST(communication_and_its_kind_are_reported_from_the_names_of_kernels) {
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
     for (int round = 0; round < 2; round++) /* at first sight, then cached */
@@ -181,13 +181,13 @@ TEST(an_unknown_kernel_that_sounds_like_communication_is_a_suspect) {
 
 /* Checks that each of the words, separated by |, has the expected kind or category. */
 static void check_words(const char *words, const char *expected,
-                        const char *(*told)(const char *text, size_t size)) {
+                        const char *(*reported)(const char *text, size_t size)) {
     for (const char *word = words, *end; word; word = *end ? end + 1 : NULL) {
         end = strchr(word, '|');
         end = end ? end : word + strlen(word);
-        if (strcmp(told(word, (size_t)(end - word)), expected) != 0)
-            fail_msg("%.*s is told to be %s", (int)(end - word), word,
-                     told(word, (size_t)(end - word)));
+        if (strcmp(reported(word, (size_t)(end - word)), expected) != 0)
+            fail_msg("%.*s is said to be %s", (int)(end - word), word,
+                     reported(word, (size_t)(end - word)));
     }
 }
 
@@ -199,7 +199,7 @@ static const char *kind_of_call(const char *text, size_t size) {
     return tm_collective_word(tm_comm_call_kind(text, size));
 }
 
-TEST(the_kind_is_told_from_calls_of_libraries_that_communicate) {
+TEST(the_kind_is_reported_from_calls_of_libraries_that_communicate) {
     check_words("nccl:all_to_all|nccl:all_to_allv|nccl:alltoall_base|nccl:_all_to_all|"
                 "ncclAllToAll|ncclAlltoAll|ncclAllToAllv|rcclAllToAllv|c10d::alltoall_|"
                 "c10d::alltoall_base_|_c10d_functional::all_to_all_single",
@@ -245,7 +245,7 @@ TEST(the_size_of_a_call_is_that_of_its_tensors) {
     }
 }
 
-TEST(the_kind_is_told_from_every_form_of_a_collective_name) {
+TEST(the_kind_is_reported_from_every_form_of_a_collective_name) {
     check_words("allreduce|all_reduce|nccl:all_reduce|ALLREDUCE|allreduce_coalesced|"
                 "allreduce_sparse",
                 "allreduce", kind_of);
@@ -314,7 +314,7 @@ TEST(a_pattern_that_is_no_expression_is_wrong_usage) {
     tm_classifier_destroy(NULL);
 }
 
-TEST(names_that_come_later_are_told_too) {
+TEST(names_that_come_later_are_reported_too) {
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
     char text[32];
@@ -334,7 +334,7 @@ static const char *category_of(const char *text, size_t size) {
     return tm_category_word(tm_category_of(text, size));
 }
 
-TEST(categories_are_told_without_case_and_by_their_older_words) {
+TEST(categories_are_reported_without_case_and_by_their_older_words) {
     check_words("cpu_op|Operator", "cpu_op", category_of);
     check_words("kernel|Kernel|KERNEL", "kernel", category_of);
     check_words("gpu_memcpy|Memcpy", "gpu_memcpy", category_of);

@@ -14,7 +14,7 @@ typedef struct member_case {
     const char *claims;
     comm_spec kernel;
     const char *expected; /* ranks, size, peer, in, out */
-    bool all_told;
+    bool all_reported;
 } member_case;
 
 /* Adds the claims of one rank; only the last trace is marked as used. */
@@ -73,7 +73,8 @@ static void check_case(ground *g, const member_case *c) {
             assert_non_null(tm_vec_append(&here, (const tm_membership *)answers.data + i, 1));
     tm_memberships_sort(&here);
     tm_timeline *timeline = &timelines[owner];
-    assert_int_equal(tm_memberships_apply(&here, c->all_told, timeline, g->names, &g->err), TM_OK);
+    assert_int_equal(tm_memberships_apply(&here, c->all_reported, timeline, g->names, &g->err),
+                     TM_OK);
     assert_int_equal(timeline->n_communicators, 0);
     const tm_collective_attr *a = collective_at(timeline, c->kernel.begin_ns, c->kernel.stream);
     char found[160];

@@ -38,7 +38,7 @@ static const struct {
     {"dpx", NULL},
 };
 
-TEST(dimensions_are_told_by_whole_words) {
+TEST(dimensions_are_reported_by_whole_words) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char out[TM_DIMENSION_MAX] = "as it was";
         bool named = tm_dimension_of(cases[i].text, out);

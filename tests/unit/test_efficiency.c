@@ -196,11 +196,11 @@ TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
     static const struct {
         const char *origin;
         int64_t flops, bytes;
-    } told[COUNT(events)] = {{"jit(f)/dot", 40000000, 200000},
-                             {"jit(f)/add", 3000, 400},
-                             {"jit(f)/copy", 0, 800},
-                             {"jit(f)/call", -1, -1},
-                             {"jit(f)/psum", 8000, 400}};
+    } reported[COUNT(events)] = {{"jit(f)/dot", 40000000, 200000},
+                                 {"jit(f)/add", 3000, 400},
+                                 {"jit(f)/copy", 0, 800},
+                                 {"jit(f)/call", -1, -1},
+                                 {"jit(f)/psum", 8000, 400}};
     static const char *const ranks[] = {
         ("rank=0 device=TPU v0 devices=1 type=mixed peak_tflops=100 step_ns=1000 window_ns=1000 "
          "compute_ns=800 counted_ns=600 coverage_pct=75 flop=40003000 at_most_flop=0 "
@@ -218,15 +218,15 @@ TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
     describe(
         &j.ground, &trace,
         "{\"deviceProperties\":[{\"id\":0,\"name\":\"TPU v0\",\"peakTeraflopsPerSecond\":100}]}");
-    for (uint32_t i = 0; i < COUNT(told); i++) {
+    for (uint32_t i = 0; i < COUNT(reported); i++) {
         const tm_xla_attr attr = {.event = i,
                                   .program = name_of(&j.ground, "jit_f(7)"),
                                   .hlo = name_of(&j.ground, events[i].name),
                                   .category = TM_NO_NAME,
-                                  .origin = name_of(&j.ground, told[i].origin),
+                                  .origin = name_of(&j.ground, reported[i].origin),
                                   .shape = name_of(&j.ground, "f32[8]"),
-                                  .flops = told[i].flops,
-                                  .bytes = told[i].bytes};
+                                  .flops = reported[i].flops,
+                                  .bytes = reported[i].bytes};
         assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_XLA], &attr, 1));
     }
     add_trace(&j, 0, &trace);

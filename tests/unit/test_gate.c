@@ -188,7 +188,7 @@ static tm_tables simulate(const shape *s, double change_pct, uint64_t *seed) {
     return make_job(8, steps, s->steps);
 }
 
-TEST(pairs_of_jobs_are_told_apart) {
+TEST(pairs_of_jobs_are_reported_apart) {
     static const shape shapes[] = {
         {"the same job", 10, 1, 0, 0, 0, 0, 0, 180, PAIRS},
         {"slower by 3 %", 10, 1, 3, 0, 0, 190, PAIRS, 0, 10},

@@ -12,7 +12,8 @@ static const struct {
         double moved_bytes, time_ns;
     } given[4];
     struct {
-        const char *told; /* l: a latency, b: a bandwidth, ?: not checked; "": no line is found */
+        const char
+            *reported; /* l: a latency, b: a bandwidth, ?: not checked; "": no line is found */
         double latency_ns, gbps;
     } line;
 } cases[] = {
@@ -71,11 +72,11 @@ TEST(a_line_is_found_where_sizes_and_times_show_one) {
                 sample[n++] =
                     (tm_transfer){cases[c].given[i].moved_bytes, cases[c].given[i].time_ns};
         assert_int_equal(tm_fit_transfers(sample, n, &line, &err), TM_OK);
-        const char *told = cases[c].line.told;
-        assert_int_equal(line.found, *told != '\0');
-        if (line.found && *told != '?') {
-            assert_int_equal(line.shows_latency, strchr(told, 'l') != NULL);
-            assert_int_equal(line.shows_bandwidth, strchr(told, 'b') != NULL);
+        const char *reported = cases[c].line.reported;
+        assert_int_equal(line.found, *reported != '\0');
+        if (line.found && *reported != '?') {
+            assert_int_equal(line.shows_latency, strchr(reported, 'l') != NULL);
+            assert_int_equal(line.shows_bandwidth, strchr(reported, 'b') != NULL);
         }
         if (cases[c].line.latency_ns > 0)
             assert_near(line.latency_ns, cases[c].line.latency_ns);

@@ -32,8 +32,8 @@ static const struct {
     "{\"deviceProperties\":[{\"id\":0,\"name\":\"TPU v0\",\"peakTeraflopsPerSecond\":100,"         \
     "\"peakHbmGigabytesPerSecond\":1000}]}"
 
-/* @param told whether the trace has FLOP and bytes */
-static void add_core(small_job *j, int64_t rank, const char *metadata, bool told) {
+/* @param reported whether the trace has FLOP and bytes */
+static void add_core(small_job *j, int64_t rank, const char *metadata, bool reported) {
     tm_trace trace = make_trace(&j->ground, "one.pb", events, COUNT(events), 0);
     describe(&j->ground, &trace, metadata);
     for (uint32_t i = 0; i < COUNT(facts); i++) {
@@ -45,8 +45,8 @@ static void add_core(small_job *j, int64_t rank, const char *metadata, bool told
                                       op ? name_of(&j->ground, facts[i].category) : TM_NO_NAME,
                                   .origin = op ? name_of(&j->ground, "jit(f)/f") : TM_NO_NAME,
                                   .shape = op ? name_of(&j->ground, "f32[8]") : TM_NO_NAME,
-                                  .flops = told ? facts[i].flops : -1,
-                                  .bytes = told ? facts[i].bytes : -1};
+                                  .flops = reported ? facts[i].flops : -1,
+                                  .bytes = reported ? facts[i].bytes : -1};
         assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_XLA], &attr, 1));
     }
     add_trace(j, rank, &trace);
@@ -107,7 +107,7 @@ TEST(operations_have_their_own_time_and_work) {
 /* A second rank whose trace has neither FLOP nor peaks: half of the time has counts, and rates are
  * computed over that half. The product is no longer known to be bound by anything, and the ranks
  * have no common peak. */
-TEST(what_is_not_told_is_left_empty) {
+TEST(what_is_not_reported_is_left_empty) {
     small_job j = open_job();
     add_core(&j, 0, PEAKS, true);
     add_core(&j, 1, "{}", false);

@@ -56,7 +56,7 @@ TEST(the_name_of_a_process_tells_its_rank_where_it_tells_one) {
             fail_msg("%s", cases[i].name);
 }
 
-TEST(a_host_is_told_by_the_profilers_own_form_alone) {
+TEST(a_host_is_reported_by_the_profilers_own_form_alone) {
     static const struct {
         const char *path, *host; /* NULL: the name has none */
     } cases[] = {
@@ -130,16 +130,17 @@ TEST(a_host_that_does_not_fit_is_not_cut) {
     }
 }
 
-/* Reads "NAME", "NAME=TOLD" or "NAME=TOLD/WORLD", then @N (mapped to rank N), - (no device work), !
- * (bad), * (a copy), + (a later span). */
+/* Reads "NAME", "NAME=REPORTED" or "NAME=REPORTED/WORLD", then @N (mapped to rank N), - (no device
+ * work), ! (bad), * (a copy), + (a later span). */
 static tm_claim read_claim(const char *text, size_t size) {
     size_t name = strcspn(text, "=@-!*+ ");
     char *end;
-    tm_claim claim = {.mapped = -1, .told = -1, .world_size = -1, .end_ns = 10, .has_device = true};
+    tm_claim claim = {
+        .mapped = -1, .reported = -1, .world_size = -1, .end_ns = 10, .has_device = true};
     claim.label = tm_rank_label_of(text, name);
     for (const char *p = text + name; p < text + size; p = end) {
         int64_t number = strtol(p + 1, &end, 10);
-        claim.told = *p == '=' ? number : claim.told;
+        claim.reported = *p == '=' ? number : claim.reported;
         claim.world_size = *p == '/' ? number : claim.world_size;
         claim.mapped = *p == '@' ? number : claim.mapped;
         claim.has_device = claim.has_device && *p != '-';

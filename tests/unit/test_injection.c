@@ -390,7 +390,7 @@ TEST(every_call_that_waits_may_be_interrupted) {
 }
 
 static void hear(void *context, const tm_error *fault) {
-    fail_msg("call %d for memory fails, of %s, and is told as: %s", *(int *)context,
+    fail_msg("call %d for memory fails, of %s, and is reported as: %s", *(int *)context,
              injected_into(), fault->message);
 }
 

@@ -158,7 +158,7 @@ TEST(categories_that_nothing_tells_are_named) {
     "{'ph':'X','cat':'mtia_ccp_events','name':'" name "','pid':17,'tid':" tid                      \
     ",'ts':10,'dur':2,'args':{" rest "}}"
 
-TEST(work_and_waits_of_mtia_are_told_by_their_names) {
+TEST(work_and_waits_of_mtia_are_reported_by_their_names) {
     static const char *const events[] = {
         ON_MTIA("pe_exe", "3774", "'column':'0'"), /* without its stream */
         ON_MTIA("dma_request", "3774", "'stream':108,'direction':'HOST_TO_DEVICE','size':4096"),

@@ -25,7 +25,7 @@ static const struct {
      "4",
      145000,
      60500},
-    {"who of two hosts is not told",
+    {"who of two hosts is not reported",
      {{MIB, {1, 2}, 150}, {MIB, {3, 4}, 60}},
      "1, 2",
      150000,

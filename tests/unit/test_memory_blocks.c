@@ -86,11 +86,11 @@ static void add_job(small_job *j) {
     const tm_inputs_attr inputs = {ACCUMULATE, name_of(&j->ground, "[\"float\", \"\"]"),
                                    TM_NO_NAME};
     assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_INPUTS], &inputs, 1));
-    const tm_operator_attr told[] = {
+    const tm_operator_attr reported[] = {
         {.event = ADDMM, .sequence = 5},
         {.event = ADDMM_BACKWARD, .sequence = 5, .thread = 1},
     };
-    assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_OPERATOR], told, COUNT(told)));
+    assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_OPERATOR], reported, COUNT(reported)));
     add_trace(j, 0, &trace);
     finish_job(j);
 }

@@ -176,7 +176,7 @@ TEST(memory_is_taken_and_given_back_at_addresses) {
     close_nsys(&n);
 }
 
-TEST(faults_and_samples_are_told_with_their_numbers) {
+TEST(faults_and_samples_are_reported_with_their_numbers) {
     /* GPU 1 of the machine is device 0 of process 144; the samples of GPU 0 belong to the other
      * process. */
     nsys n = READ_SQL(

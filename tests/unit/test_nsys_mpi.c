@@ -106,7 +106,7 @@ TEST(work_between_calls_is_of_the_innermost_range) {
     close_nsys(&n);
 }
 
-TEST(functions_of_mpi_are_told_by_their_names) {
+TEST(functions_of_mpi_are_reported_by_their_names) {
     static const struct {
         const char *name;
         tm_mpi_function is;

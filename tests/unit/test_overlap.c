@@ -117,7 +117,7 @@ TEST(overlap_is_as_worked_out_by_hand) {
 #define ANY_TIMES                                                                                  \
     " window_ns=? compute_ns=? comm_ns=? memory_ns=? overlap_ns=? overlap_pct=? "                  \
     "exposed_comm_ns=? exposed_memory_ns=? busy_ns=? idle_ns=?"
-TEST(the_devices_of_a_rank_are_told_apart) {
+TEST(the_devices_of_a_rank_are_reported_apart) {
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 0, 200),
         {TM_CAT_KERNEL, "gemm", 0, 100, 0, 7, 0, NULL, TM_DURATION},
@@ -398,11 +398,11 @@ TEST(times_that_count_from_0_are_no_part_of_the_jobs_range) {
     }
 }
 
-TEST(hosts_that_nobody_tells_are_told_by_their_devices) {
+TEST(hosts_that_nobody_tells_are_reported_by_their_devices) {
     static const struct {
         int64_t rank;
         int device;
-        const char *told, *path, *expected;
+        const char *reported, *path, *expected;
     } cases[] = {
         {0, 0, NULL, "t", "host0"},    {1, 1, NULL, "t", "host0"},
         {2, 3, NULL, "t", "host0"},                                /* increasing is enough */
@@ -420,7 +420,7 @@ TEST(hosts_that_nobody_tells_are_told_by_their_devices) {
         const event_spec events[] = {
             {TM_CAT_KERNEL, "gemm", 0, 10, 0, 7, cases[i].device, NULL, TM_DURATION}};
         tm_trace trace = make_trace(&b.ground, cases[i].path, events, 1, 0);
-        trace.host = cases[i].told ? name_of(&b.ground, cases[i].told) : TM_NO_NAME;
+        trace.host = cases[i].reported ? name_of(&b.ground, cases[i].reported) : TM_NO_NAME;
         add_trace(&b, cases[i].rank, &trace);
     }
     finish_job(&b);

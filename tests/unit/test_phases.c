@@ -105,7 +105,7 @@ TEST(a_gap_in_which_the_program_works_is_not_backward) {
 }
 
 /* On the CPU autograd runs on the main thread. */
-TEST(backward_on_the_main_thread_is_told_by_its_names) {
+TEST(backward_on_the_main_thread_is_reported_by_its_names) {
     static const event_spec events[] = {
         NOTE("ProfilerStep#1", 0, 100),
         OP("aten::mm", 10, 20, 1),

@@ -130,7 +130,7 @@ static scene open_apart(void) {
     return open_scene(changed, COUNT(changed));
 }
 
-TEST(own_waits_of_a_group_are_told_apart) {
+TEST(own_waits_of_a_group_are_reported_apart) {
     scene s = open_apart();
     for (size_t i = 0; i < COUNT(ops); i++) {
         const tm_visit *v = (const tm_visit *)s.visits.data + i;

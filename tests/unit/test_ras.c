@@ -67,7 +67,7 @@ static void rows_text(const tm_ras *ras, char *out, size_t size) {
 /* All ranks of a communicator launch the same collectives in the same order. A rank with fewer, and
  * no more of any kind, is behind; one with more of some kind launched others. The sums are what
  * orders them: 3 + 12 = 15 is most, where nothing else is said. */
-TEST(a_rank_is_told_by_its_state_and_its_counts) {
+TEST(a_rank_is_reported_by_its_state_and_its_counts) {
     static const struct {
         const char *comms, *rows;
         int64_t left_out;

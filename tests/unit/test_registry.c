@@ -387,7 +387,7 @@ TEST(the_tables_have_the_columns_that_their_definition_promises) {
 }
 
 /* The report plots and sums these columns. */
-TEST(charts_have_their_columns_and_times_are_told) {
+TEST(charts_have_their_columns_and_times_are_reported) {
     tm_tables tables = open_tables();
     for (size_t t = 0; t < tables.n_tables; t++) {
         const tm_table_def *def = tables.tables[t].def;

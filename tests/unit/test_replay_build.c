@@ -387,19 +387,19 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
         CALL("lc", 40, 5, 3), WORK("c", 160, 10, 3, 7)};
     built b;
     open_built(&b, events, COUNT(events));
-    tm_wait_attr told[] = {
+    tm_wait_attr reported[] = {
         {.stream = 20, .on_stream = 7, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT},
         {.stream = 7, .on_stream = -1, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT}};
-    told[0].call = row_named(&b.g, &b.t, "cudaStreamWaitEvent");
-    told[1].call = row_named(&b.g, &b.t, "hipStreamWaitEvent");
+    reported[0].call = row_named(&b.g, &b.t, "cudaStreamWaitEvent");
+    reported[1].call = row_named(&b.g, &b.t, "hipStreamWaitEvent");
     const uint32_t i[] = {index_of(&b.g, &b.draft, "a"), index_of(&b.g, &b.draft, "b"),
                           index_of(&b.g, &b.draft, "c")};
     const tm_part_wait guessed[] = {{i[1], i[0]}, {i[2], i[1]}};
     const tm_timebase base = base_of(&b.t);
     tm_recorded recorded;
     assert_non_null(tm_vec_append(&b.waits, guessed, COUNT(guessed)));
-    b.t.attrs[TM_ATTR_WAIT] = told;
-    b.t.n_attrs[TM_ATTR_WAIT] = COUNT(told);
+    b.t.attrs[TM_ATTR_WAIT] = reported;
+    b.t.n_attrs[TM_ATTR_WAIT] = COUNT(reported);
     assert_ok(tm_recorded_make(&b.draft, &base, &recorded, &b.g.err));
     assert_true(recorded.streams);
     assert_int_equal(recorded.blind.n, 1);

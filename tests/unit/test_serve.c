@@ -6,7 +6,7 @@
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
-TEST(only_who_was_told_the_address_is_let_in) {
+TEST(only_who_was_reported_the_address_is_let_in) {
     static const struct {
         int status;
         tm_serve_request request;

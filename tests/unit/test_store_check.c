@@ -107,7 +107,7 @@ static void spoil(store_job *job, size_t i) {
     memcpy((char *)job + wrong[i].at, &wrong[i].value, wrong[i].size);
 }
 
-TEST(a_row_that_is_wrong_is_told) {
+TEST(a_row_that_is_wrong_is_reported) {
     for (size_t i = 0; i < COUNT(wrong); i++) {
         heard h;
         tm_store_contents found;
@@ -121,7 +121,7 @@ TEST(a_row_that_is_wrong_is_told) {
     }
 }
 
-TEST(every_fault_is_told) {
+TEST(every_fault_is_reported) {
     heard h;
     tm_store_contents found;
     store_job job;
@@ -220,7 +220,7 @@ static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t
 }
 
 /* One fault for each flipped bit: damaged data hides nothing else. */
-TEST(a_flipped_bit_in_any_piece_of_a_store_is_told) {
+TEST(a_flipped_bit_in_any_piece_of_a_store_is_reported) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);
         size_t size = 0;

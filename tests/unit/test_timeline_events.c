@@ -160,7 +160,7 @@ static tm_timeline *add_launched(bench *b) {
     return t;
 }
 
-TEST(what_launched_an_event_is_told) {
+TEST(what_launched_an_event_is_reported) {
     bench b = open_bench(false);
     tm_timeline *t = add_launched(&b);
     tm_shapes_attr inputs = {row_named(&b.ground, t, "aten::mm"), name_of(&b.ground, "[[8, 16]]")};
@@ -184,7 +184,7 @@ TEST(what_launched_an_event_is_told) {
 }
 
 /* Three events fit: those of the GPU. They have no launch details: their launches are left out. */
-TEST(of_launches_that_are_left_out_nothing_is_told) {
+TEST(of_launches_that_are_left_out_nothing_is_reported) {
     bench b = open_bench(false);
     add_launched(&b);
     survey(&b);

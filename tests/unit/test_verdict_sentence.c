@@ -377,7 +377,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
 }
 
 /* As above. Rank 6 computes for 900 us, in which the same kernels take 750 on the others. */
-TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
+TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
 #define SAME(rank, own, usual, slower, n)                                                          \
     "kernels.same rank=" rank " own_ns=" own " alike_ns=" own " usual_ns=" usual                   \
     " slower_ns=" slower " kernels=" n
@@ -718,7 +718,7 @@ TEST(an_episodes_cause_is_that_of_its_steps) {
     }
 }
 
-TEST(one_rank_alone_is_told_what_is_missing) {
+TEST(one_rank_alone_is_reported_what_is_missing) {
     char sentence[TM_SENTENCE_MAX];
     tm_tables tables = open_tables();
     add_row(&tables, "stragglers.rank", "rank=0 collectives=0");

@@ -266,7 +266,7 @@ TEST(a_space_cut_at_any_byte_is_an_error) {
     tm_vec_free(&bytes);
 }
 
-TEST(damage_is_told_with_its_place) {
+TEST(damage_is_reported_with_its_place) {
     static const struct {
         const char *bytes;
         size_t size;

@@ -232,7 +232,7 @@ test("the measure of distance is CIEDE2000", () => {
 });
 
 /* Colours used next to each other, and the minimum distance of any two for every kind of colour vision. */
-const TOLD_APART = [[["compute", "overlap", "transfer", "wait", "unmatched", "copies", "idle"], 12], [[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `class-${i}`), 8]];
+const REPORTED_APART = [[["compute", "overlap", "transfer", "wait", "unmatched", "copies", "idle"], 12], [[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `class-${i}`), 8]];
 
 for (const theme of THEMES)
   seldom(`colours contrast as designed, ramps are monotone, and all are told apart by every sight: ${theme}`, async () => {
@@ -255,7 +255,7 @@ for (const theme of THEMES)
       const light = cells.map(([, ground]) => lab(parsed(ground))[0]);
       assert.ok(light.every((l, i) => i === 0 || (theme === "light" ? l < light[i - 1] : l > light[i - 1])), `${ramp}: ${light}`);
     }
-    for (const [names, least] of TOLD_APART) {
+    for (const [names, least] of REPORTED_APART) {
       const all = (await variables(page, names)).map(parsed);
       for (const sight of Object.keys(SIGHTS))
         all.forEach((a, i) => all.slice(0, i).forEach((b, j) => assert.ok(ciede2000(lab(a, sight), lab(b, sight)) >= least, `${sight}: ${names[i]} and ${names[j]}`)));

@@ -60,13 +60,13 @@ seldom("an area drawn over rows of a thread is of that thread, and the address k
   const { page } = await timeline(jobs.launched, "/open=0");
   const y = LANES_TOP + 64 + 16 + 3 + 2 * 12;
   await mark(page, [[2_000, y + 2], [50_000, y + 10], [80_000, y + 22]], WHOLE);
-  const told = async () => [await page.textContent(".tl-details h2"), await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((row) => [...row.cells].slice(0, 4).map((cell) => cell.textContent)))];
-  const expected = ["aten::linear", "1", "40.0", "10.0"], first = await told();
+  const reported = async () => [await page.textContent(".tl-details h2"), await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((row) => [...row.cells].slice(0, 4).map((cell) => cell.textContent)))];
+  const expected = ["aten::linear", "1", "40.0", "10.0"], first = await reported();
   assert.match(first[0], /^Marked: .*, rank 0, thread \d+$/);
   assert.deepEqual(first[1], [expected, ["aten::mm", "1", "30.0", "30.0"]]); // total, and without nested operators [us]
   assert.equal(await page.$$eval('.tl-details [data-value="ranks"]', (all) => all.length), 0, "of a thread there are no sums by rank");
   await reload(page);
-  assert.deepEqual(await told(), first);
+  assert.deepEqual(await reported(), first);
 });
 
 // Colours -------------------------------------------------------------------------------------------

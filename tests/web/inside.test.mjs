@@ -356,9 +356,9 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
   for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   assert.match(await page.textContent(".flame-readout"), /^a\.py\(2\): f/);
   /* g takes 750 of 2 000 us; main contains all calls, so it takes all, and its nested matches do not count again */
-  for (const [find, told] of [["): G", "1 path, 37.5 % of all"], ["a.py", "3 paths, 100.0 % of all"], ["none", "0 paths, 0.0 % of all"]]) {
+  for (const [find, reported] of [["): G", "1 path, 37.5 % of all"], ["a.py", "3 paths, 100.0 % of all"], ["none", "0 paths, 0.0 % of all"]]) {
     await page.fill('[aria-label="Find calls"]', find);
-    assert.equal((await page.textContent("main output")).replaceAll("\u00a0", " "), told);
+    assert.equal((await page.textContent("main output")).replaceAll("\u00a0", " "), reported);
   }
 });
 
@@ -442,7 +442,7 @@ seldom("what Nsight Compute measured stands under its roofs, with its rules, and
     assert.match(await page.$eval(own, (e) => e.textContent), /Only in the table: 1 kernel /);
     assert.equal(await page.$eval(chosen, (e) => e.textContent), "");
     /* Clicks all over the chart: points must be where the axes put them. */
-    const told = await page.$eval("main .chart canvas", async (e) => {
+    const reported = await page.$eval("main .chart canvas", async (e) => {
       const { width, height } = e.getBoundingClientRect(), found = new Set();
       for (let x = 0; x < width; x += 6)
         for (let y = 0; y < height; y += 6) {
@@ -453,7 +453,7 @@ seldom("what Nsight Compute measured stands under its roofs, with its rules, and
         }
       return [...found];
     });
-    assert.deepEqual(told.filter((name) => name !== undefined).sort(), [first.name, second.name].sort());
+    assert.deepEqual(reported.filter((name) => name !== undefined).sort(), [first.name, second.name].sort());
     const row = show(store, "kernels.roofline")["kernels.roofline"].findIndex((each) => each.name === first.name);
     await page.click(`${own} td[data-row="${row}"][data-column="name"] a`);
     await page.waitForSelector(`${chosen} li`);

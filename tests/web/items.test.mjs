@@ -271,18 +271,18 @@ item("episode", "#steps", "5: the trend of step times, with its episodes, leads 
   /* As generated: rank 3 takes 1.6 times as long in steps 10 to 16 of 3 to 26. */
   assert.equal(await page.$eval("[data-episodes]", (e) => e.dataset.episodes), "10-16");
   await reach(page, ".chart", /^Length of 24 steps.*marked: rank 3, steps 10 to 16/);
-  const told = [];
+  const reported = [];
   for (let step = 3; step <= 10; step++) {
     await press(page, "ArrowRight");
     const [, number, time, unit, marked] = /^step (\d+): ([\d.]+) (ms|µs)(rank 3, steps 10 to 16)?/.exec(await said(page, "#tip"));
     assert.deepEqual([Number(number), marked !== undefined], [step, step === 10]);
-    told.push(Number(time) * (unit === "ms" ? 1000 : 1));
+    reported.push(Number(time) * (unit === "ms" ? 1000 : 1));
   }
-  assert.ok(told[7] > 1.2 * told[6], `${told}`);
+  assert.ok(reported[7] > 1.2 * reported[6], `${reported}`);
   await press(page, "Enter");
   await page.waitForSelector(COMPLETE);
   const [begin, end] = await span(page);
-  assert.ok(Math.abs((end - begin) / 1000 / told[7] - 1) < 0.1, `${end - begin} ns, not ${told[7]} us`);
+  assert.ok(Math.abs((end - begin) / 1000 / reported[7] - 1) < 0.1, `${end - begin} ns, not ${reported[7]} us`);
 });
 
 item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble against the ideal one, late senders against transfers", async (page, store) => {
@@ -301,9 +301,9 @@ item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble agains
   for (const [key, direction, number, rank] of [["ArrowRight", "forward", 1, from], ["ArrowRight", "forward", 2, from], ["ArrowDown", "forward", 1, to], ["ArrowRight", "forward", 2, to], ["ArrowRight", "backward", 1, to]]) {
     await press(page, key);
     const pass = own.find((each) => each.rank === rank && each.direction === direction && each.number === number), words = await said(page, ".flame-readout");
-    const [, told, took, after] = /^(.*, rank \d)([\d.]+ .s), from ([\d.]+ .?s) after/.exec(words);
+    const [, reported, took, after] = /^(.*, rank \d)([\d.]+ .s), from ([\d.]+ .?s) after/.exec(words);
     const near = (text, time) => Math.abs(parseFloat(text) * (/ms/.test(text) ? 1e6 : 1e3) - time) < 6000; // times since the epoch exceed a double's precision
-    assert.ok(told === `${direction} pass ${number}, rank ${rank}` && near(took, pass.end_ns - pass.begin_ns) && near(after, pass.begin_ns - begin), `${key}: ${words}`);
+    assert.ok(reported === `${direction} pass ${number}, rank ${rank}` && near(took, pass.end_ns - pass.begin_ns) && near(after, pass.begin_ns - begin), `${key}: ${words}`);
   }
   await press(page, "Enter");
   await page.waitForSelector(COMPLETE);
@@ -375,9 +375,9 @@ item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, an
   assert.deepEqual((await cells(page, '[data-of="memory.category"]')).map((row) => row.slice(0, 3)), [["temporary, within an operator", "4.00", "66.7"], ["other", "2.00", "33.3"]]);
   assert.deepEqual((await cells(page, '[data-of="memory.live"]')).map((row) => [row[1], row[3], row[5]]), [["aten::linear", "nn.Module: Linear_0", "4.00"], ["aten::linear", "nn.Module: Linear_0", "2.00"]]);
   await reach(page, ".chart", /^Memory over time by category, up to 6\.00\sMiB/);
-  for (const [key, told] of [["Home", "at 15.0 µstemporary, within an operator: 4.00 MiBother: 0 B"], ["End", "at 45.0 µstemporary, within an operator: 0 Bother: 2.00 MiB"]]) {
+  for (const [key, reported] of [["Home", "at 15.0 µstemporary, within an operator: 4.00 MiBother: 0 B"], ["End", "at 45.0 µstemporary, within an operator: 0 Bother: 2.00 MiB"]]) {
     await press(page, key);
-    assert.equal(await said(page, "#tip"), told);
+    assert.equal(await said(page, "#tip"), reported);
   }
   assert.match(await page.getAttribute(".legend a", "href"), /^#timeline\/rank=3\/t=\d+-\d+$/);
 });

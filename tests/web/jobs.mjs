@@ -62,7 +62,7 @@ export const STATES = {
   },
   "no-communication": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), (events) => never(events, (event) => /nccl|c10d|record_param_comms/i.test(event.name ?? "")))),
   "no-allreduce": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, sharded: true, ...small }), (events) => never(events, (event) => /allreduce/i.test(event.name ?? "") || event.args?.["Collective name"] === "allreduce"))),
-  "untold-kinds": (name) => merge(name, trace("untold_rank_0.json", [kernel("gemm", 10, 20), kernel("ncclDevKernel_Generic_1", 400, 60)])),
+  "unreported-kinds": (name) => merge(name, trace("unreported_rank_0.json", [kernel("gemm", 10, 20), kernel("ncclDevKernel_Generic_1", 400, 60)])),
   "unmatched": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, steps: 6, layers: 12, cpu_ops: 1, buckets: 10 }), withoutMetadata)),
   "chance": (name) => merge(name, synth(`${name}-traces`, { ranks: 2, steps: 1, layers: 4, cpu_ops: 1, blocking: true, bandwidth_gbps: 4, slow_rank: 1, slow_factor: 1.2 })),
   "poor-clocks": (name) => merge(name, synth(`${name}-traces`, { ranks: 8, ranks_per_host: 1, offset_us: 3000, end_jitter_ns: 1_000_000, jitter: 0, steps: 2, layers: 2, buckets: 2, cpu_ops: 1 })),

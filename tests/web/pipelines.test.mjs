@@ -49,10 +49,10 @@ test("the bubble and the stage that makes the others wait are said, and are the 
   const stages = await cells(page, "Stages");
   assert.equal(stages.length, 4);
   stages.forEach((row, i) => {
-    const told = tables["bubble.stage"][i];
-    assert.deepEqual(row.slice(0, 2), [String(told.stage), String(told.ranks)]);
+    const reported = tables["bubble.stage"][i];
+    assert.deepEqual(row.slice(0, 2), [String(reported.stage), String(reported.ranks)]);
     for (const [at, column] of [[2, "forward_ns"], [3, "backward_ns"], [5, "late_sender_ns"], [6, "transfer_ns"]])
-      assert.ok(closeTo(row[at], told[column]), `${column}: ${row[at]}, not ${told[column]}`);
+      assert.ok(closeTo(row[at], reported[column]), `${column}: ${row[at]}, not ${reported[column]}`);
   });
   const map = await page.$$eval(".map .cell", (all) => all.map((e) => Number(e.dataset.value)));
   assert.deepEqual(map, tables["bubble.step"].map((row) => row.bubble_pct));

@@ -197,7 +197,7 @@ seldom("who met at a kernel is asked of the server where the page does not know 
   assert.equal(own.length, 8);
   const ranks = own.map(({ rank }) => ({ rank })), n = ranks.length; // a page with only these kernels, each on a stream of its rank, and no operation
   const events = { n, begin: Float64Array.from(own, (each) => each.begin_ns), duration: Float64Array.from(own, (each) => each.duration_ns), name: new Uint32Array(n), kind: new Uint8Array(n).fill(1), depth: new Uint8Array(n), comm: Uint32Array.from(own, (_, i) => i + 1), wait: new Float64Array(n + 1), operation: new Int32Array(n + 1).fill(-1), tracks: own.map((_, at) => ({ at, kind: 0, name: 0, first: at, n: 1 })) };
-  const data = { job: { names: [""], ranks, allRanks: n }, operations: [], lanes: new Lanes(events, n), told: null }, finer = new Finer(data);
+  const data = { job: { names: [""], ranks, allRanks: n }, operations: [], lanes: new Lanes(events, n), reported: null }, finer = new Finer(data);
   const fetched = globalThis.fetch;
   globalThis.fetch = (path) => (asks.push(path), fetched(all + path));
   const met = await finer.meet(2, 2), again = await finer.meet(2, 2);

@@ -106,7 +106,7 @@ seldom("what was not recorded stands at the head, and nothing is concluded from 
   assert.deepEqual(await page.$$eval(".findings .sign, .checks .sign", (all) => all.map((e) => e.className)), ["sign bad", ...Array(6).fill("sign note")]);
 }));
 
-seldom("kernels whose names tell no kind are not said to be no all-reduce", () => of("untold-kinds", async (page) => {
+seldom("kernels whose names tell no kind are not said to be no all-reduce", () => of("unreported-kinds", async (page) => {
   assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none identified by name");
   assert.match(await page.textContent(".findings"), /No name shows which of it is AllReduce\./);
   await visit(page, "#communication");

@@ -97,7 +97,7 @@ test("what rises and falls is summed, and is 0 where all has fallen", () => {
 test("a collective moves its bytes from its last arrival on", () => {
   // 6 kB within 60 ns, from 40 to 100, on both ranks; 1 kB without waits within all of its 100 ns
   const operation = (bytes, more) => ({ bytes, begin: 0, end: 100, last: 40, members: [{ at: 0 }, { at: 1 }], ...more });
-  const data = { lanes: {}, told: {}, operations: [operation(6000, { waits: true }), operation(1000, { waits: false, members: [{ at: 1 }] }), operation(-1, { waits: true })], job: { ranks: [{}, {}] } };
+  const data = { lanes: {}, reported: {}, operations: [operation(6000, { waits: true }), operation(1000, { waits: false, members: [{ at: 1 }] }), operation(-1, { waits: true })], job: { ranks: [{}, {}] } };
   const { value } = valuesOf("bandwidth", data).next(), at = (rank) => value.curves.curves[rank].map(({ times, values }) => [...times].map((time, i) => [time, values[i]]));
   assert.deepEqual([value.most, at(0), at(1)], [110, [[[40, 100], [100, 0]]], [[[0, 10], [40, 110], [100, 0]]]]);
 });

@@ -148,9 +148,9 @@ seldom("the panel of an event says how long it is on the path, and how much late
   assert.ok(closeTo(time, duration), `${duration}: ${words}`);
   assert.equal(slackOf(on).slack_most_ns, 0);
   for (const rank of [0, 2]) {
-    const off = events.findLast((event) => event.rank === rank && onPath(event).length === 0 && slackOf(event).slack_ns > 0), told = await said(off);
-    const [, by] = /Not on the critical path: it could have ended (.*?s) later without delaying the job\./.exec(told) ?? assert.fail(told);
-    assert.ok(closeTo(by, slackOf(off).slack_ns), `${slackOf(off).slack_ns}: ${told}`);
+    const off = events.findLast((event) => event.rank === rank && onPath(event).length === 0 && slackOf(event).slack_ns > 0), reported = await said(off);
+    const [, by] = /Not on the critical path: it could have ended (.*?s) later without delaying the job\./.exec(reported) ?? assert.fail(reported);
+    assert.ok(closeTo(by, slackOf(off).slack_ns), `${slackOf(off).slack_ns}: ${reported}`);
   }
 });
 

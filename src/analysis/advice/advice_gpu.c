@@ -152,8 +152,8 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
-    int64_t told = f->costs[TM_RULE_XLA_OUTPUT]; /* cost of the same copies */
-    out->cost_ns = sum->exposed_ns > told ? sum->exposed_ns - told : 0;
+    int64_t reported = f->costs[TM_RULE_XLA_OUTPUT]; /* cost of the same copies */
+    out->cost_ns = sum->exposed_ns > reported ? sum->exposed_ns - reported : 0;
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     tm_facts_by_rank(f, out->cost_ns, time);
     char moved[64] = "";
@@ -170,7 +170,7 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
              "%" PRId64 " cop%s between GPUs and %s%s; they run without concurrent computation for "
              "%s of the GPU time (%s)%s.",
              sum->n, sum->n == 1 ? "y" : "ies", what, moved, tm_shown_percent(out->measure, 1).text,
-             time, told > 0 ? ", not counting output to hosts" : "");
+             time, reported > 0 ? ", not counting output to hosts" : "");
 }
 
 void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {

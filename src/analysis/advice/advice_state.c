@@ -480,8 +480,8 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
      */
     size_t n = given->n_rows;
     int64_t least = n > 0 ? tm_table_cell(given, n - 1, "rank")->value.i + 1 : 0;
-    bool told = f->job->world_size >= least;
-    int64_t world = told ? f->job->world_size : least;
+    bool reported = f->job->world_size >= least;
+    int64_t world = reported ? f->job->world_size : least;
     int64_t missing = world - (int64_t)f->job->n_ranks;
     if (missing <= 0)
         return;
@@ -501,7 +501,7 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
              "except at barriers.");
     int used = snprintf(out->evidence, sizeof out->evidence,
                         "%" PRId64 " of %s%" PRId64 " ranks %s no trace", missing,
-                        told ? "" : "at least ", world, missing == 1 ? "has" : "have");
+                        reported ? "" : "at least ", world, missing == 1 ? "has" : "have");
     int64_t found = tm_facts_int(f, "clock.check", 0, "collectives");
     snprintf(out->evidence + used, sizeof out->evidence - (size_t)used,
              found > 0 ? "; %" PRId64 " of %" PRId64 " collectives lack ranks." : ".",

@@ -69,17 +69,17 @@ bool tm_facts_pod_has(const tm_facts *f, const char *column) {
 int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
     const tm_table *table = tm_tables_find(f->tables, "hlo.work");
     int64_t waits = 0, sum = 0;
-    bool told = false;
+    bool reported = false;
     size_t end;
     for (size_t i = tm_table_level(table, "category", &end); i < end; i++) {
         const tm_cell *category = tm_table_cell(table, i, "category");
         int64_t ns = tm_facts_int(f, "hlo.work", i, "self_ns");
         size_t size = category->null ? 0 : strlen(category->value.text);
-        told |= !category->null;
+        reported |= !category->null;
         waits += size > 5 && strcmp(category->value.text + size - 5, "-done") == 0 ? ns : 0;
         sum += ns;
     }
-    *all = told ? sum : 0;
+    *all = reported ? sum : 0;
     return waits;
 }
 

@@ -42,14 +42,14 @@ double tm_box_xla_async(const tm_facts *f) {
     return all > 0 ? tm_facts_percent(waits, all) : (double)NAN;
 }
 
-static double of_told(const tm_facts *f, const char *column) {
+static double of_reported(const tm_facts *f, const char *column) {
     return tm_facts_pod_has(f, column) ? of_steps(f, tm_facts_sum_pod(f, column)) : (double)NAN;
 }
 
 double tm_box_xla_shuffle(const tm_facts *f) {
-    return of_told(f, "shuffle_ns");
+    return of_reported(f, "shuffle_ns");
 }
 
 double tm_box_xla_sparse(const tm_facts *f) {
-    return of_told(f, "sparse_core_ns");
+    return of_reported(f, "sparse_core_ns");
 }

@@ -95,7 +95,7 @@ static double moved(const tm_instance_value *v) {
 
 /* Returns whether the fit uses an operation. It uses transfers between two ranks, which behave
  * unlike collectives, only if the group has no other operations. */
-static bool is_told(const portrait *p, const tm_instance_value *v) {
+static bool is_reported(const portrait *p, const tm_instance_value *v) {
     return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && time_of(v) > 0 &&
            v->group_size > 1 && is_pair(v) == p->pairs_only;
 }
@@ -112,7 +112,7 @@ static tm_status fit(portrait *p, tm_error *err) {
     }
     for (size_t i = 0; i < p->n; i++) {
         const tm_instance_value *v = &p->v[i];
-        if (!is_told(p, v))
+        if (!is_reported(p, v))
             continue;
         transfers[n++] = (tm_transfer){moved(v), (double)time_of(v)};
         if (v->bytes >= TM_LARGE_BYTES)
@@ -224,7 +224,7 @@ static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t
     tm_cell_set_int(&row[TM_GC_TIME], time);
     if (time > 0)
         tm_cell_set_real(&row[TM_GC_BUSBW], rate / (double)time);
-    if (p->line.found && is_told(p, v))
+    if (p->line.found && is_reported(p, v))
         tm_cell_set_real(&row[TM_GC_FIT], (double)time / tm_line_at(&p->line, rate));
     return TM_OK;
 }

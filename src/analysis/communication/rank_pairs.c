@@ -54,7 +54,19 @@ const tm_table_def tm_pair_def = {
     .top = BYTES,
 };
 
-enum { P_FROM, P_TO, P_RANK, P_COUNT, P_EVEN, P_UNKNOWN, P_BYTES, P_EACH, P_TOLD, P_EXPECTED, N_P };
+enum {
+    P_FROM,
+    P_TO,
+    P_RANK,
+    P_COUNT,
+    P_EVEN,
+    P_UNKNOWN,
+    P_BYTES,
+    P_EACH,
+    P_REPORTED,
+    P_EXPECTED,
+    N_P
+};
 
 static const tm_column part_columns[N_P] = {
     [P_FROM] = {"from_rank", TM_INT, "", "As in collectives.pair."},
@@ -68,8 +80,8 @@ static const tm_column part_columns[N_P] = {
     [P_EACH] =
         {"each_bytes", TM_REAL, "B",
          "Bytes that to_rank would get if each operation sent the same amount to every rank."},
-    [P_TOLD] = {"expected_count", TM_INT, "",
-                "Number of operations that expected_bytes sums over."},
+    [P_REPORTED] = {"expected_count", TM_INT, "",
+                    "Number of operations that expected_bytes sums over."},
     [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
 };
 
@@ -220,7 +232,7 @@ static bool add_parts(const rank_records *t, tm_table *table) {
         tm_cell_set_int(&row[P_UNKNOWN], found[i].unknown);
         tm_cell_set_int(&row[P_BYTES], found[i].bytes);
         tm_cell_set_real(&row[P_EACH], found[i].each_bytes);
-        tm_cell_set_int(&row[P_TOLD], found[i].expected_count);
+        tm_cell_set_int(&row[P_REPORTED], found[i].expected_count);
         tm_cell_set_int(&row[P_EXPECTED], found[i].expected_bytes);
     }
     return true;
@@ -263,7 +275,7 @@ static tm_status set_pair(const tm_names *names, const tm_rank_rows *rows, tm_ta
         tm_cell_set_int(&row[BYTES], bytes);
         tm_cell_set_real(&row[TIMES_EVEN], (double)bytes / each);
     }
-    if (tm_over_ranks_sum(rows, P_TOLD) > 0)
+    if (tm_over_ranks_sum(rows, P_REPORTED) > 0)
         tm_cell_set_int(&row[EXPECTED], tm_over_ranks_sum(rows, P_EXPECTED));
     return TM_OK;
 }

@@ -198,7 +198,7 @@ static void name_nobody(const tm_hang_world *w, const unsigned char *roles, tm_h
     const size_t perhaps = first < n ? first : front_of(w, TM_HANG_NO_DUMP);
     const size_t root = front_of_root(w, roles);
     out->front = perhaps < n ? perhaps : root;
-    out->reason = perhaps < n   ? TM_HANG_UNTOLD
+    out->reason = perhaps < n   ? TM_HANG_UNREPORTED
                   : root < n    ? TM_HANG_OPEN
                   : w->any_open ? TM_HANG_UNKNOWN
                                 : TM_HANG_NOTHING;

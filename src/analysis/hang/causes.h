@@ -12,11 +12,11 @@ typedef enum tm_hang_reason {
     TM_HANG_LOST,       /* others wait for them, and they left no dump */
     TM_HANG_CIRCLE,     /* they wait for one another, in a circle */
     /* Reasons for which no rank is named: */
-    TM_HANG_OPEN,    /* no rank is missing */
-    TM_HANG_TIMES,   /* the dumps are from different times */
-    TM_HANG_UNTOLD,  /* the dumps do not show whether the possibly missing ranks came */
-    TM_HANG_UNKNOWN, /* an operation is not over, and no front explains why */
-    TM_HANG_RUNNING  /* no rank has waited for longer than normal */
+    TM_HANG_OPEN,       /* no rank is missing */
+    TM_HANG_TIMES,      /* the dumps are from different times */
+    TM_HANG_UNREPORTED, /* the dumps do not show whether the possibly missing ranks came */
+    TM_HANG_UNKNOWN,    /* an operation is not over, and no front explains why */
+    TM_HANG_RUNNING     /* no rank has waited for longer than normal */
 } tm_hang_reason;
 
 typedef struct tm_hang_causes {

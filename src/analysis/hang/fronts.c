@@ -12,7 +12,7 @@
 /* The members of a group. */
 typedef struct members {
     tm_vec ranks; /* of int64_t, in the order of the group */
-    bool told;
+    bool reported;
 } members;
 
 static bool add_rank(tm_vec *to, int64_t rank) {
@@ -130,20 +130,20 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
                           is_of(w->calls, first_of(w->calls, key, INT64_MIN), key);
         ranks.n = 0;
         ok = parse_ranks(w, used ? tm_hang_text(w->groups, g, HG_RANKS) : "", &ranks);
-        w->told = w->told || (is_default(w, g) && ranks.n > 0);
+        w->reported = w->reported || (is_default(w, g) && ranks.n > 0);
         const int64_t *v = ranks.data;
         for (size_t i = 0; i < ranks.n && ok; i++)
             n = v[i] >= n ? v[i] + 1 : n;
         for (size_t i = first_of(w->lanes, key, INT64_MIN);
              is_default(w, g) && ranks.n == 0 && is_of(w->lanes, i, key); i++) {
             const int64_t size = tm_hang_int(w->lanes, i, HL_SIZE, 0);
-            w->told = w->told || size > 0;
+            w->reported = w->reported || size > 0;
             n = size > n && size <= w->most_ranks ? size : n;
         }
     }
     tm_vec_free(&ranks);
-    if (!w->told && w->ras.n_ranks >= n && w->ras.n_ranks > 0) {
-        w->told = true;
+    if (!w->reported && w->ras.n_ranks >= n && w->ras.n_ranks > 0) {
+        w->reported = true;
         n = w->ras.n_ranks;
     }
     w->n_ranks = n;
@@ -167,7 +167,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
 static bool find_members(const tm_hang_world *w, size_t group, members *out) {
     out->ranks = TM_VEC(int64_t);
     bool ok = parse_ranks(w, tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
-    out->told = out->ranks.n > 0 || is_default(w, group);
+    out->reported = out->ranks.n > 0 || is_default(w, group);
     const int64_t n = out->ranks.n == 0 ? w->n_ranks : 0;
     for (int64_t r = 0; r < n && ok; r++)
         ok = add_rank(&out->ranks, r);
@@ -179,7 +179,7 @@ static tm_hang_front new_front(size_t group, int64_t seq) {
                            .seq = seq,
                            .call = TM_HANG_NO_ROW,
                            .answer = TM_HANG_NO_ROW,
-                           .told = true,
+                           .reported = true,
                            .came = TM_VEC(int64_t),
                            .waiting = TM_VEC(int64_t),
                            .absent = TM_VEC(int64_t),
@@ -266,7 +266,7 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
         r.open = open < r.open ? open : r.open;
     }
     const int64_t *v = m->ranks.data;
-    for (size_t i = 0; n > 0 && n < m->ranks.n && m->told && !r.never && i < m->ranks.n; i++)
+    for (size_t i = 0; n > 0 && n < m->ranks.n && m->reported && !r.never && i < m->ranks.n; i++)
         r.never = v[i] < w->n_ranks && w->dump_of[v[i]] != TM_HANG_NO_ROW && is_whole(w, v[i]) &&
                   lane_of(w, r.key, v[i]) == TM_HANG_NO_ROW;
     r.behind = open_behind(w, &r);
@@ -302,12 +302,12 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
 
 /* Adds a member to the list of the front that says whether it came. */
 static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
-                       bool told) {
+                       bool reported) {
     if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
         return add_rank(&f->no_dump, rank);
     const size_t lane = lane_of(w, key, rank);
     if (lane == TM_HANG_NO_ROW)
-        return add_rank(told && is_whole(w, rank) ? &f->absent : &f->perhaps, rank);
+        return add_rank(reported && is_whole(w, rank) ? &f->absent : &f->perhaps, rank);
     if (tm_hang_int(w->lanes, lane, HL_LAST, 0) < f->seq)
         return add_rank(is_cut(w, rank) ? &f->perhaps : &f->absent, rank);
     const bool waits = tm_hang_int(w->lanes, lane, HL_OPEN, INT64_MAX) <= f->seq;
@@ -354,7 +354,7 @@ static bool fill_front(const tm_hang_world *w, tm_hang_front *f, const members *
     f->call = TM_HANG_NO_ROW;
     f->first_ns = 0;
     for (size_t i = 0; i < m->ranks.n && ok; i++)
-        ok = place_rank(w, f, r->key, v[i], m->told);
+        ok = place_rank(w, f, r->key, v[i], m->reported);
     sort_ranks(f);
     describe(w, f, r->key);
     return ok;
@@ -363,7 +363,7 @@ static bool fill_front(const tm_hang_world *w, tm_hang_front *f, const members *
 static tm_hang_problem problem_of(const tm_hang_front *f, const members *m, bool differs) {
     return differs            ? TM_HANG_MISMATCH
            : f->absent.n > 0  ? TM_HANG_MISSING
-           : !m->told         ? TM_HANG_PERHAPS
+           : !m->reported     ? TM_HANG_PERHAPS
            : f->no_dump.n > 0 ? TM_HANG_NO_DUMP
            : f->perhaps.n > 0 ? TM_HANG_PERHAPS
                               : TM_HANG_ALL_CAME;
@@ -375,7 +375,7 @@ static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const mem
                              const reach *r, bool *found) {
     f->seq = r->done;
     *found = false;
-    if (r->done < 0 || !m->told)
+    if (r->done < 0 || !m->reported)
         return true;
     if (!fill_front(w, f, m, r))
         return false;
@@ -390,7 +390,7 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
     tm_hang_front f = new_front(group, 0);
     bool stuck = false,
          ok = find_mismatch(w, r, &mismatch) && find_other_times(w, &f, m, r, &stuck);
-    f.told = m->told;
+    f.reported = m->reported;
     if (ok && !stuck) {
         f.seq = seq_of_front(r, mismatch);
         ok = fill_front(w, &f, m, r);
@@ -430,9 +430,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     if (!*sends && strcmp(arrow, "?") == 0)
         return true;
     const long long at = strtoll(arrow, &end, 10);
-    if (end == arrow || at < 0 || (m->told && (size_t)at >= m->ranks.n))
+    if (end == arrow || at < 0 || (m->reported && (size_t)at >= m->ranks.n))
         return false;
-    *peer = m->told ? ((const int64_t *)m->ranks.data)[at] : (int64_t)at;
+    *peer = m->reported ? ((const int64_t *)m->ranks.data)[at] : (int64_t)at;
     return *peer < w->n_ranks;
 }
 
@@ -468,7 +468,7 @@ static bool has_other_form(const tm_hang_world *w, const tm_hang_front *f) {
 }
 
 /* Returns whether this mismatch was already added for the peer. */
-static bool is_told(const tm_hang_world *w, const tm_hang_front *f) {
+static bool is_reported(const tm_hang_world *w, const tm_hang_front *f) {
     const tm_hang_front *v = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
         if (v[i].is_p2p && v[i].problem == TM_HANG_MISMATCH && v[i].answer == f->call)
@@ -532,10 +532,10 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
         f.call = i;
         f.first_ns = tm_hang_int(w->calls, i, HC_CREATED, 0);
         const bool ok = peer == ANY ? fill_receive(w, m, &f) : fill_p2p(w, m, &f, sends, peer);
-        const bool told = is_told(w, &f);
-        if (!ok || told || !tm_vec_append(&w->fronts, &f, 1)) {
+        const bool reported = is_reported(w, &f);
+        if (!ok || reported || !tm_vec_append(&w->fronts, &f, 1)) {
             free_front(&f);
-            if (!ok || !told)
+            if (!ok || !reported)
                 return false;
         }
     }
@@ -560,7 +560,7 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                            .seen = tm_tables_find(tables, tm_hang_seen_def.name),
                            .ras = tm_hang_ras_of(tables),
                            .n_ranks = n_ranks,
-                           .told = n_ranks > 0,
+                           .reported = n_ranks > 0,
                            .unreadable = TM_VEC(int64_t),
                            .fronts = TM_VEC(tm_hang_front)};
     out->most_ranks = most_ranks(out);

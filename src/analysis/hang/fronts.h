@@ -39,7 +39,7 @@ typedef struct tm_hang_front {
     int64_t first_ns;     /* time of the first arrival since the epoch; 0: unknown */
     tm_vec came, waiting; /* waiting: ranks that came, and for which the operation is not over */
     tm_vec absent, no_dump, perhaps;
-    bool told; /* the members of the group are known */
+    bool reported; /* the members of the group are known */
     bool cause;
 } tm_hang_front;
 
@@ -49,7 +49,7 @@ typedef struct tm_hang_world {
     int64_t n_ranks;
     int64_t most_ranks; /* limit for n_ranks if it is derived from lists and sizes of groups */
     bool any_open;      /* some operation is not over */
-    bool told;          /* a dump or the user states n_ranks */
+    bool reported;      /* a dump or the user states n_ranks */
     size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW: no readable dump; owned */
     tm_hang_ras ras;
     /* [n_ranks] from an answer of RAS; NULL: there is none on these ranks; owned */

@@ -140,8 +140,8 @@ static bool lists(const char *ranks, int64_t rank) {
 }
 
 /* If exactly one group of the same name contains the rank, returns its key; otherwise @p key. */
-static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int64_t key) {
-    const char *name = tm_hang_text(groups, untold, HG_NAME);
+static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t rank, int64_t key) {
+    const char *name = tm_hang_text(groups, unreported, HG_NAME);
     int64_t found = key;
     size_t n = 0;
     for (size_t g = 0; g < groups->n_rows; g++)
@@ -155,7 +155,7 @@ static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int
 
 /* A dump may lack the ranks of a group, e.g. if it is cut short. Moves such rows to the group of
  * the same name that other dumps list. */
-static void join_untold(const tm_table *groups, tm_table *rows, int group, int rank) {
+static void join_unreported(const tm_table *groups, tm_table *rows, int group, int rank) {
     for (size_t g = 0; g < groups->n_rows; g++) {
         const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);
         if (*tm_hang_text(groups, g, HG_RANKS))
@@ -163,7 +163,7 @@ static void join_untold(const tm_table *groups, tm_table *rows, int group, int r
         for (size_t i = 0; i < rows->n_rows; i++) {
             tm_cell *row = tm_table_row(rows, i);
             if (!row[group].null && row[group].value.i == key)
-                row[group].value.i = told_key(groups, g, row[rank].value.i, key);
+                row[group].value.i = reported_key(groups, g, row[rank].value.i, key);
         }
     }
     tm_table_sort(rows);
@@ -190,9 +190,9 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
     leave_doubles(dumps);
     leave_doubles(tm_tables_find(out, tm_hang_group_def.name));
     const tm_table *groups = tm_tables_find(out, tm_hang_group_def.name);
-    join_untold(groups, dumps, HD_LAST_GROUP, HD_RANK);
-    join_untold(groups, tm_tables_find(out, tm_hang_lane_def.name), HL_GROUP, HL_RANK);
-    join_untold(groups, tm_tables_find(out, tm_hang_call_def.name), HC_GROUP, HC_RANK);
+    join_unreported(groups, dumps, HD_LAST_GROUP, HD_RANK);
+    join_unreported(groups, tm_tables_find(out, tm_hang_lane_def.name), HL_GROUP, HL_RANK);
+    join_unreported(groups, tm_tables_find(out, tm_hang_call_def.name), HC_GROUP, HC_RANK);
     const tm_table *seen = tm_tables_find(out, tm_hang_seen_def.name);
     move_times(seen, dumps, HD_RANK, HD_WRITTEN);
     move_times(seen, dumps, HD_RANK, HD_LAST_NS);

@@ -104,11 +104,11 @@ static bool add_lags(tm_hang_words *t, const tm_table *rows) {
     bool ok = true;
     for (size_t i = 0; i < rows->n_rows && ok; i++) {
         const tm_cell *row = tm_table_row(rows, i);
-        bool told = !is_lag(row);
-        for (size_t k = i;
-             k-- > 0 && !told && tm_table_row(rows, k)[HR_COMM].value.i == row[HR_COMM].value.i;)
-            told = is_like(tm_table_row(rows, k), row);
-        if (told || n++ >= SHOWN)
+        bool reported = !is_lag(row);
+        for (size_t k = i; k-- > 0 && !reported &&
+                           tm_table_row(rows, k)[HR_COMM].value.i == row[HR_COMM].value.i;)
+            reported = is_like(tm_table_row(rows, k), row);
+        if (reported || n++ >= SHOWN)
             continue;
         ok = add_lagging(t, rows, row);
     }

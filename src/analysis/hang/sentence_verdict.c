@@ -119,7 +119,7 @@ static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
         tm_hang_add(
             t, ", which had not finished when the dumps were written. If it never does, look at "
                "the network or the GPUs; no rank is named");
-    } else if (c->reason == TM_HANG_UNTOLD) {
+    } else if (c->reason == TM_HANG_UNREPORTED) {
         tm_hang_add(t, "The dumps do not show who is missing from ");
         tm_hang_add_operation(t, w, f);
         tm_hang_add(t, "; no rank is named");
@@ -207,7 +207,7 @@ static void add_not_started(tm_hang_words *t, const tm_hang_world *w, const tm_h
 }
 
 /* Adds the ranks that may or may not have come, and why that is unknown. */
-static void add_untold(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
+static void add_unreported(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     bool cut = f->perhaps.n > 0;
     for (size_t i = 0; i < f->perhaps.n; i++)
         cut = cut &&
@@ -217,8 +217,9 @@ static void add_untold(tm_hang_words *t, const tm_hang_world *w, const tm_hang_f
         tm_hang_add_ranks(t, &f->perhaps);
         tm_hang_add(t, cut         ? " came is not known: what is left of the dump ends before"
                        : f->is_p2p ? " should send is not known: the receive is from any rank"
-                       : f->told   ? " came is not known: the records of that time are lost"
-                                   : " should come is not known: no dump lists the group's ranks");
+                       : f->reported
+                           ? " came is not known: the records of that time are lost"
+                           : " should come is not known: no dump lists the group's ranks");
     }
 }
 
@@ -244,17 +245,17 @@ bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_han
         add_came(t, w, f);
     }
     t->text[0] = t->text[0] == 'r' ? 'R' : t->text[0];
-    const bool told = c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS;
+    const bool reported = c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS;
     tm_vec here = TM_VEC(int64_t);
     const bool ok = missed_here(f, c, &here);
-    for (size_t i = 0; i < here.n && i < 2 && told; i++) {
+    for (size_t i = 0; i < here.n && i < 2 && reported; i++) {
         tm_hang_add(t, ". ");
         add_last(t, w, ((const int64_t *)here.data)[i]);
     }
     for (size_t i = 0; i < here.n && i < 2; i++)
         add_seen(t, w, ((const int64_t *)here.data)[i]);
     tm_vec_free(&here);
-    add_untold(t, w, f);
+    add_unreported(t, w, f);
     if (c->front_besides < w->fronts.n)
         add_besides(t, w, c);
     if (w->unreadable.n > 0) {

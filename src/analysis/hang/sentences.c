@@ -292,7 +292,7 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
     TM_TRY(status);
     if (w->n_ranks > 0)
         tm_cell_set_int(&row[J_RANKS], w->n_ranks);
-    tm_cell_set_bool(&row[J_KNOWN], w->told);
+    tm_cell_set_bool(&row[J_KNOWN], w->reported);
     tm_cell_set_int(&row[J_DUMPS], n_dumps);
     tm_cell_set_int(&row[J_CUT], cut);
     const bool named = c->culprits.n > 0;

@@ -87,8 +87,9 @@ static tm_status add_groups(const tm_rank_view *view, tm_tables *out, tm_error *
     tm_table *table = tm_tables_find(out, tm_differs_group.name);
     if (timeline->n_metadata_lists == 0)
         return TM_OK;
-    const char *told = tm_metadata_member(tm_timeline_metadata(timeline).bytes, "distributedInfo");
-    cJSON *info = told ? cJSON_ParseWithOpts(told, NULL, false) : NULL;
+    const char *reported =
+        tm_metadata_member(tm_timeline_metadata(timeline).bytes, "distributedInfo");
+    cJSON *info = reported ? cJSON_ParseWithOpts(reported, NULL, false) : NULL;
     const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config"), *config;
     tm_status status = TM_OK;
     cJSON_ArrayForEach(config, configs) {

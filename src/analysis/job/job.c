@@ -263,10 +263,10 @@ static tm_text profiler_error(tm_text metadata) {
     for (const char *p = metadata.bytes; (p = strstr(p, failed));) {
         p += strlen(failed) - strlen("CUPTI_");
         tm_text name = {p, strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")};
-        bool told = strncmp(p, "CUPTI_ERROR_NOT_INITIALIZED", name.size) != 0;
-        if (found.size == 0 || told)
+        bool reported = strncmp(p, "CUPTI_ERROR_NOT_INITIALIZED", name.size) != 0;
+        if (found.size == 0 || reported)
             found = name;
-        if (told)
+        if (reported)
             break;
     }
     return found;
@@ -335,18 +335,19 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
 
 /* Whether hosts can be known: some rank has a host name or a device number, or there is only one
  * rank. */
-static bool hosts_told(const tm_table *ranks) {
-    bool told = ranks->n_rows == 1;
+static bool hosts_reported(const tm_table *ranks) {
+    bool reported = ranks->n_rows == 1;
     for (size_t i = 0; i < ranks->n_rows; i++)
-        told = told || !tm_table_row(ranks, i)[HOST].null || !tm_table_row(ranks, i)[DEVICE].null;
-    return told;
+        reported =
+            reported || !tm_table_row(ranks, i)[HOST].null || !tm_table_row(ranks, i)[DEVICE].null;
+    return reported;
 }
 
 /* Names hosts by a rule that needs the device numbers of consecutive ranks, so it runs in the job
  * part. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
-    if (!hosts_told(ranks))
+    if (!hosts_reported(ranks))
         return TM_OK;
     for (size_t i = 0; i < ranks->n_rows; i++) {
         tm_cell *row = tm_table_row(ranks, i);

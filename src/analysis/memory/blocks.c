@@ -20,7 +20,7 @@ static const tm_memory_attr *record_of(const tm_timeline *timeline, const tm_dev
     return (const tm_memory_attr *)timeline->attrs[TM_ATTR_MEMORY] + v[level].record;
 }
 
-bool tm_blocks_are_told(const tm_timeline *timeline, const tm_device_levels *d) {
+bool tm_blocks_are_reported(const tm_timeline *timeline, const tm_device_levels *d) {
     for (size_t i = 0; i < d->levels.n; i++)
         if (record_of(timeline, d, i)->address == -1)
             return false;

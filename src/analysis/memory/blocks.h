@@ -56,7 +56,7 @@ typedef struct tm_blocks {
 } tm_blocks;
 
 /** Whether every record of a device has an address. If not, blocks are unknown. */
-bool tm_blocks_are_told(const tm_timeline *timeline, const tm_device_levels *d);
+bool tm_blocks_are_reported(const tm_timeline *timeline, const tm_device_levels *d);
 
 /**
  * Pairs the allocations and releases of one device and assigns categories to the blocks.

@@ -342,7 +342,7 @@ static void free_found(rank_memory *m) {
 static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
                             tm_error *err) {
     tm_blocks blocks;
-    if (!tm_blocks_are_told(m->view->timeline, d))
+    if (!tm_blocks_are_reported(m->view->timeline, d))
         return TM_OK;
     tm_status status = tm_blocks_find(m->view, d, &m->scopes, &m->passes, &blocks, err);
     if (status == TM_OK)

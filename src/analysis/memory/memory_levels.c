@@ -56,8 +56,8 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     *d = (tm_device_levels){.type = record->device_type,
                             .device = record->device,
                             .relative = record->allocated_bytes < 0,
-                            .stacks =
-                                tm_allocators_are_told(timeline) && record->allocated_bytes >= 0,
+                            .stacks = tm_allocators_are_reported(timeline) &&
+                                      record->allocated_bytes >= 0,
                             .peak_reserved_bytes = -1};
     d->levels = TM_VEC(tm_memory_level);
     d->steps = TM_VEC(tm_memory_step);

@@ -99,7 +99,7 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level
         tm_cell_set_int(&row[P_SUMS + COUNT], o->allocations);
         tm_cell_set_int(&row[P_SUMS + BYTES], o->bytes);
         tm_cell_set_int(&row[P_SUMS + INCREASE], o->increase);
-        if (o->peak_told)
+        if (o->peak_reported)
             tm_cell_set_int(&row[P_PEAK], o->peak_bytes);
     }
     return TM_OK;

@@ -160,7 +160,7 @@ void tm_owners_count_peak(const tm_timeline *timeline, const tm_device_levels *d
     const tm_owner_key *keys = owners->keys.keys.data;
     tm_owner *all = owners->owners.data;
     for (size_t i = 0; i < owners->owners.n; i++)
-        all[i].peak_told = all[i].peak_told || keys[i].device_type == d->type;
+        all[i].peak_reported = all[i].peak_reported || keys[i].device_type == d->type;
     for (size_t i = 0; i < blocks->blocks.n; i++) {
         const tm_block *b = (const tm_block *)blocks->blocks.data + i;
         uint32_t record = levels[b->taken].record;

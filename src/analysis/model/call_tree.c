@@ -176,17 +176,17 @@ static bool add_calls(tree *t) {
  * time. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
-    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
     bool ok = true;
     for (size_t i = 0; i < t->calls->n && ok; i++) {
         const tm_call *call = &t->calls->calls[i];
-        while (told->event != call->row)
-            told++;
+        while (reported->event != call->row)
+            reported++;
         uint32_t at = NO_NODE;
-        tm_text rest = tm_names_text(t->view->names, told->stack);
+        tm_text rest = tm_names_text(t->view->names, reported->stack);
         while (rest.size > 0 && ok) {
             at = add_node(t, hash_of(tm_tree_next_frame(&rest)),
-                          TM_TREE_STACK - (int64_t)told->stack, at);
+                          TM_TREE_STACK - (int64_t)reported->stack, at);
             ok = at != NO_NODE;
         }
         t->of[i] = at;

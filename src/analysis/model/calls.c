@@ -32,17 +32,17 @@ static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error 
 
 /* Rows and attributes both ascend, so the search goes on from the last match. */
 static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
-    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
     size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];
-    while (*next < n && told[*next].event < row)
+    while (*next < n && reported[*next].event < row)
         ++*next;
-    return *next < n && told[*next].event == row && told[*next].stack != TM_NO_NAME;
+    return *next < n && reported[*next].event == row && reported[*next].stack != TM_NO_NAME;
 }
 
 static bool any_bears_stack(const tm_timeline *timeline) {
-    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
     size_t i = 0, n = timeline->n_attrs[TM_ATTR_OPERATOR];
-    while (i < n && told[i].stack == TM_NO_NAME)
+    while (i < n && reported[i].stack == TM_NO_NAME)
         i++;
     return i < n;
 }

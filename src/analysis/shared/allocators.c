@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tm_allocators_are_told(const tm_timeline *timeline) {
+bool tm_allocators_are_reported(const tm_timeline *timeline) {
     return timeline->metadata && strstr(timeline->metadata, "\"allocators\":[") != NULL;
 }
 
@@ -15,7 +15,7 @@ static bool is_number(const cJSON *item, const char *key, int32_t value) {
 
 tm_allocator tm_allocator_find(const tm_timeline *timeline, int32_t type, int32_t device) {
     tm_allocator found = {.limit_bytes = -1};
-    cJSON *root = tm_allocators_are_told(timeline) ? cJSON_Parse(timeline->metadata) : NULL;
+    cJSON *root = tm_allocators_are_reported(timeline) ? cJSON_Parse(timeline->metadata) : NULL;
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "allocators")) {
         const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");

@@ -14,7 +14,7 @@ typedef struct tm_allocator {
 } tm_allocator;
 
 /** Returns whether a rank's trace describes its allocators. */
-bool tm_allocators_are_told(const tm_timeline *timeline);
+bool tm_allocators_are_reported(const tm_timeline *timeline);
 tm_allocator tm_allocator_find(const tm_timeline *timeline, int32_t type, int32_t device);
 
 #endif

@@ -61,9 +61,9 @@ static void read_cut(const char *list, int32_t device, tm_device *out) {
 void tm_device_find(const tm_timeline *timeline, const tm_names *names, int32_t device,
                     tm_device *out) {
     const char *metadata = tm_timeline_metadata(timeline).bytes;
-    const char *told = tm_metadata_member(metadata, "deviceProperties");
-    told = told ? told : tm_metadata_member(metadata, "computeProperties");
-    cJSON *list = told ? cJSON_ParseWithOpts(told, NULL, false) : NULL;
+    const char *reported = tm_metadata_member(metadata, "deviceProperties");
+    reported = reported ? reported : tm_metadata_member(metadata, "computeProperties");
+    cJSON *list = reported ? cJSON_ParseWithOpts(reported, NULL, false) : NULL;
     uint32_t cut = tm_timeline_list(timeline, cJSON_GetStringValue(list));
     *out = (tm_device){.memory_bytes = -1, .n_sms = -1, .peak_tflops = -1.0, .peak_bw_gbps = -1.0};
     if (cut != TM_NO_NAME)

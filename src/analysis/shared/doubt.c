@@ -7,7 +7,8 @@
 #include "table/shown.h"
 
 static const double DOUBT_PCT = 5.0; /* figures that could be off by more support no conclusion */
-static const double TOLD_PCT = 1.0;  /* smaller uncertainties are not shown on the first screen */
+static const double REPORTED_PCT =
+    1.0; /* smaller uncertainties are not shown on the first screen */
 
 static const tm_table *rows_of(const tm_tables *tables) {
     return tm_tables_find(tables, "job.integrity");
@@ -152,7 +153,7 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     size_t worst = 0;
     int64_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++) {
-        n += moves(table, i) >= TOLD_PCT;
+        n += moves(table, i) >= REPORTED_PCT;
         worst = moves(table, i) > moves(table, worst) ? i : worst;
     }
     if (n == 0)

@@ -32,9 +32,9 @@ typedef struct made {
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
 /* An event of a graph that is not a compute kernel. */
-typedef struct told {
+typedef struct reported {
     uint32_t call, row;
-} told;
+} reported;
 
 static bool is_launch(const made *call) {
     return call->kind == TM_CALL_KIND_LAUNCH || call->kind == TM_CALL_KIND_GRAPH;
@@ -52,7 +52,7 @@ typedef struct survey {
     uint8_t *step_kernels; /* [n_steps] whether any recorded kernel belongs to the step */
     tm_vec calls;          /* of made, ascending by begin */
     tm_vec unlinked;       /* of int64_t: starts of kernels without a known launch */
-    tm_vec others;         /* of told */
+    tm_vec others;         /* of reported */
 } survey;
 
 static void set_run(survey *s, uint32_t call, uint32_t row) {
@@ -65,7 +65,7 @@ static void set_run(survey *s, uint32_t call, uint32_t row) {
  * recorded lacks its kernels. A graph with only communication is possible. */
 static bool note_run(survey *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
-    const told other = {call, row};
+    const reported other = {call, row};
     if (call == TM_NO_EVENT)
         return true;
     if (timeline->role[row] == TM_ROLE_COMPUTE ||
@@ -92,7 +92,7 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
 /* Returns whether a graph lacks its compute kernels: only copies were recorded, or its device was
  * mostly idle from the launch to the end of the graph's communication.
  * @param v  [n] events that the graph ran */
-static bool lacks_computation(const survey *s, const told *v, size_t n) {
+static bool lacks_computation(const survey *s, const reported *v, size_t n) {
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t call = v->call;
     int64_t from_ns = timeline->begin_ns[call] + timeline->duration_ns[call], end_ns = INT64_MIN;
@@ -112,7 +112,7 @@ static bool lacks_computation(const survey *s, const told *v, size_t n) {
 }
 
 static int by_call(const void *a, const void *b) {
-    const told *x = a, *y = b;
+    const reported *x = a, *y = b;
     int order = tm_order_i64(x->call, y->call);
     return order ? order : tm_order_i64(x->row, y->row);
 }
@@ -120,7 +120,7 @@ static int by_call(const void *a, const void *b) {
 /* Decides which graphs were recorded completely. */
 static void settle_graphs(survey *s) {
     const uint8_t *role = s->view->timeline->role;
-    const told *v = s->others.data;
+    const reported *v = s->others.data;
     if (s->others.n > 1)
         qsort(s->others.data, s->others.n, s->others.size, by_call);
     for (size_t i = 0, n; i < s->others.n; i += n) {
@@ -489,8 +489,10 @@ static bool find_sample(const survey *s, tm_lost *out) {
 
 tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    survey s = {
-        .view = view, .calls = TM_VEC(made), .unlinked = TM_VEC(int64_t), .others = TM_VEC(told)};
+    survey s = {.view = view,
+                .calls = TM_VEC(made),
+                .unlinked = TM_VEC(int64_t),
+                .others = TM_VEC(reported)};
     *out = (tm_lost){.hidden = TM_INTERVALS()};
     s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
     s.step_kernels = calloc(timeline->n_steps + 1, 1);

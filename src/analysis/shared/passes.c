@@ -34,14 +34,15 @@ static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t c
  * autograd. */
 static void find_nodes(const tm_rank_view *view, tm_passes *p) {
     const tm_timeline *timeline = view->timeline;
-    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
     const tm_call *calls = view->operators->calls;
-    size_t n_told = timeline->n_attrs[TM_ATTR_OPERATOR], next = 0;
+    size_t n_reported = timeline->n_attrs[TM_ATTR_OPERATOR], next = 0;
     for (size_t i = 0; i < view->operators->n; i++) {
         uint32_t row = calls[i].row, parent = calls[i].parent;
-        while (next < n_told && told[next].event < row)
+        while (next < n_reported && reported[next].event < row)
             next++;
-        const tm_operator_attr *own = next < n_told && told[next].event == row ? &told[next] : NULL;
+        const tm_operator_attr *own =
+            next < n_reported && reported[next].event == row ? &reported[next] : NULL;
         bool inside = parent != TM_NO_CALL && p->pass[parent] != TM_PASS_FORWARD;
         bool node =
             (own && own->thread > 0) ||

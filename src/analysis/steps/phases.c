@@ -141,10 +141,10 @@ static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tab
 
 /* Returns whether any phase was found. */
 static bool any_found(const tm_phase_time *phases) {
-    bool told = false;
+    bool reported = false;
     for (int p = 0; p < TM_N_PHASES; p++)
-        told = told || phases->host[p].n > 0;
-    return told;
+        reported = reported || phases->host[p].n > 0;
+    return reported;
 }
 
 static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {

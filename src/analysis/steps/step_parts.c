@@ -132,10 +132,10 @@ static bool look_at_threads(finding *f) {
  * [operators->n] set to the sequence number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
-    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
     const tm_call *calls = f->view->operators->calls;
     const uint8_t *pass = f->view->passes->pass;
-    size_t n_told = timeline->n_attrs[TM_ATTR_OPERATOR], next = 0;
+    size_t n_reported = timeline->n_attrs[TM_ATTR_OPERATOR], next = 0;
     uint32_t track = 0;
     for (size_t i = 0; i < f->view->operators->n; i++) {
         uint32_t row = calls[i].row, parent = calls[i].parent;
@@ -145,17 +145,22 @@ static bool add_nodes(finding *f, int64_t *numbers) {
         if (!backward || numbers[i] >= 0)
             continue;
         /* Calls, their attributes and tracks are all sorted by row. */
-        while (next < n_told && told[next].event < row)
+        while (next < n_reported && reported[next].event < row)
             next++;
         while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
             track++;
-        bool numbered = next < n_told && told[next].event == row && told[next].thread > 0;
+        bool numbered =
+            next < n_reported && reported[next].event == row && reported[next].thread > 0;
         if (numbered)
-            numbers[i] = told[next].sequence;
+            numbers[i] = reported[next].sequence;
         if (inside && numbers[i] < 0)
             continue;
-        const mark node = {timeline->begin_ns[row],          numbers[i], row, track,
-                           numbered ? told[next].thread : 0, false};
+        const mark node = {timeline->begin_ns[row],
+                           numbers[i],
+                           row,
+                           track,
+                           numbered ? reported[next].thread : 0,
+                           false};
         f->numbered = f->numbered || node.sequence >= 0;
         if (!tm_vec_append(&f->marks, &node, 1))
             return false;
@@ -256,8 +261,8 @@ tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out, tm_er
     f.known = calloc(view->n_names, 1);
     int64_t *numbers = malloc((view->operators->n + 1) * sizeof *numbers);
     bool ok = f.steps && f.known && numbers && add_nodes(&f, numbers) && look_at_threads(&f);
-    bool told = ok && f.marks.n > 0;
-    if (told) {
+    bool reported = ok && f.marks.n > 0;
+    if (reported) {
         qsort(f.marks.data, f.marks.n, sizeof(mark), by_begin);
         add_device(&f);
         count_updates(&f);
@@ -266,12 +271,12 @@ tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out, tm_er
     tm_vec_free(&f.marks);
     free(numbers);
     free(f.known);
-    if (!ok || !told) {
+    if (!ok || !reported) {
         free(f.steps);
         f.steps = NULL;
     }
     if (!ok)
         return tm_fail_memory(err);
-    *out = (tm_step_parts){f.steps, told ? view->timeline->n_steps : 0, f.numbered};
+    *out = (tm_step_parts){f.steps, reported ? view->timeline->n_steps : 0, f.numbered};
     return TM_OK;
 }

@@ -572,7 +572,7 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
 static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
     char who[WHO_MAX], excess[512], cost[256], last[160], look[448] = "";
-    bool told = first && f->level == TM_CULPRIT_RANK;
+    bool reported = first && f->level == TM_CULPRIT_RANK;
     tm_blame blame = blame_of(t, f);
     const tm_late_cause c = f->level == TM_CULPRIT_RANK ? cause_of(tables, f) : (tm_late_cause){0};
     who_text(tables, t, f, who);
@@ -581,7 +581,7 @@ static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_f
     cost_text(t, &blame, f->level == TM_CULPRIT_RANK, cost, sizeof cost);
     last_text(&blame, last, sizeof last);
     look_text(tables, t, f, look, sizeof look);
-    snprintf(out, TM_SENTENCE_MAX, "%s %s%s; %s%s%s", who, cost, told ? last : "", excess,
+    snprintf(out, TM_SENTENCE_MAX, "%s %s%s; %s%s%s", who, cost, reported ? last : "", excess,
              is_held(f, &c) ? ", but "
              : look[0]      ? "; "
                             : "",
@@ -590,17 +590,17 @@ static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_f
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                            char out[TM_SENTENCE_MAX]) {
-    enum { TOLD_MAX = 3 }; /* findings described in full; stragglers.finding has all */
+    enum { REPORTED_MAX = 3 }; /* findings described in full; stragglers.finding has all */
     const tm_vec *all = &e->judgement->found.all;
     const tm_finding *v = all->data;
     out[0] = '\0';
-    for (size_t i = 0; i < all->n && i < TOLD_MAX; i++) {
+    for (size_t i = 0; i < all->n && i < REPORTED_MAX; i++) {
         char text[TM_SENTENCE_MAX];
         finding_text(tables, e->blames, &v[i], i == 0, text);
         append(out, TM_SENTENCE_MAX, i > 0 ? ". " : "");
         append(out, TM_SENTENCE_MAX, text);
     }
-    if (all->n > TOLD_MAX)
+    if (all->n > REPORTED_MAX)
         append(out, TM_SENTENCE_MAX, ". tmerge show stragglers lists the others");
     const tm_late_cause cause =
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};

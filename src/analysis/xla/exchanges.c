@@ -128,20 +128,20 @@ static uint32_t program_behind(const place *at) {
 
 static bool add(place *at, uint32_t row, tm_rank_sums *all) {
     const tm_timeline *timeline = at->timeline;
-    const tm_xla_attr *told = tm_xla_of(timeline, row, &at->next);
+    const tm_xla_attr *reported = tm_xla_of(timeline, row, &at->next);
     const tm_collective_attr *attr = group_of(at, row);
-    bool named = told && told->hlo != TM_NO_NAME;
-    const key k = {named                                   ? told->program
+    bool named = reported && reported->hlo != TM_NO_NAME;
+    const key k = {named                                   ? reported->program
                    : attr && attr->kind == TM_COLL_BARRIER ? program_behind(at)
                                                            : TM_NO_NAME,
-                   named ? told->hlo : timeline->name[row], attr ? attr->group : TM_NO_NAME};
+                   named ? reported->hlo : timeline->name[row], attr ? attr->group : TM_NO_NAME};
     sums *sum = tm_rank_sums_at(all, &k);
     if (!sum)
         return false;
     if (sum->count++ == 0) {
         sum->kind = attr ? attr->kind : TM_COLL_OTHER;
         sum->members = attr ? attr->group_size : -1;
-        sum->bytes = told ? told->bytes : -1;
+        sum->bytes = reported ? reported->bytes : -1;
     }
     sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[row]);
     bool waits = attr && attr->wait_ns >= 0;

@@ -125,7 +125,7 @@ static bool add_devices(const tm_rank_view *view, tm_rank_sums *sums, tm_error *
 }
 
 /* Adds the events of GPU streams without attributes of XLA: copies of programs' inputs. */
-static bool add_untold(const tm_rank_view *view, tm_rank_sums *sums) {
+static bool add_unreported(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     size_t next = 0;
     bool ok = true;
@@ -182,7 +182,7 @@ static tm_status framework_rank(const tm_rank_view *view, tm_tables *out, tm_err
     if (!tm_xla_is(view))
         return TM_OK;
     bool ok = add_devices(view, &sums, err) && add_hosts(view, &sums) &&
-              (tm_xla_is_tpu(view) || add_untold(view, &sums));
+              (tm_xla_is_tpu(view) || add_unreported(view, &sums));
     return tm_rank_sums_put(&sums, ok, view->timeline->rank, set_cells,
                             tm_tables_find(out, part_def.name), err);
 }
@@ -282,7 +282,7 @@ static bool sum_types(tm_table *table, int64_t all_ns[N_SIDES], tm_error *err) {
 }
 
 /* Whether any operator has a name. If none has, there is nothing to sum. */
-static bool any_is_told(const tm_table *operators) {
+static bool any_is_reported(const tm_table *operators) {
     for (size_t i = 0; i < operators->n_rows; i++)
         if (!tm_table_row(operators, i)[OPERATOR].null)
             return true;
@@ -304,7 +304,7 @@ static tm_status framework_job(const tm_job *job, tm_tables *out, tm_error *err)
     tm_table *table = tm_tables_find(out, work_def.name);
     int64_t all_ns[N_SIDES] = {0};
     size_t left[N_SIDES] = {LISTED + 1, LISTED + 1};
-    if (!any_is_told(table))
+    if (!any_is_reported(table))
         left[HOST] = left[DEVICE] = 0;
     else if (!sum_types(table, all_ns, err))
         return tm_fail_memory(err);

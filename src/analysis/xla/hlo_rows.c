@@ -293,8 +293,8 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
 
 /* Returns what limits a row; null unless all of its FLOP and bytes are known. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
-    bool told = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
-    if (!told || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)
+    bool reported = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
+    if (!reported || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)
         return NULL;
     double flop = row[S_FLOP].value.r, bytes = row[S_BYTES].value.r;
     return flop * peaks->bw_gbps >= bytes * peaks->tflops * 1e3 ? "compute" : "memory";

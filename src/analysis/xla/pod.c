@@ -207,7 +207,7 @@ static int64_t sum_of(const int64_t *parts) {
     return sum;
 }
 
-static tm_status set_times(tm_table *table, tm_cell *cells, const tm_xla_parts *told,
+static tm_status set_times(tm_table *table, tm_cell *cells, const tm_xla_parts *reported,
                            const int64_t *parts, tm_error *err) {
     int64_t step_ns = sum_of(parts);
     tm_cell_set_int(&cells[T_STEP], step_ns);
@@ -216,9 +216,9 @@ static tm_status set_times(tm_table *table, tm_cell *cells, const tm_xla_parts *
                         parts[shown[i]] +
                             (shown[i] == TM_XLA_COLLECTIVES ? parts[TM_XLA_BARRIER] : 0));
     tm_cell_set_int(&cells[T_BARRIER], parts[TM_XLA_BARRIER]);
-    if (told->shuffles)
+    if (reported->shuffles)
         tm_cell_set_int(&cells[T_SHUFFLE], parts[TM_XLA_SHUFFLE]);
-    if (told->sparse)
+    if (reported->sparse)
         tm_cell_set_int(&cells[T_SPARSE], parts[TM_XLA_SPARSE]);
     tm_cell_set_int(&cells[T_INPUT], input_of(parts));
     tm_cell_set_ratio(&cells[T_INPUT_PCT], 100, input_of(parts), step_ns);
@@ -226,16 +226,16 @@ static tm_status set_times(tm_table *table, tm_cell *cells, const tm_xla_parts *
     return tm_table_set_text(table, &cells[T_BOTTLENECK], bottleneck_of(parts), err);
 }
 
-static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *told, tm_table *table,
-                           tm_error *err) {
+static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *reported,
+                           tm_table *table, tm_error *err) {
     for (size_t i = 0; i < timeline->n_steps; i++) {
-        const int64_t *parts = told->ns + i * TM_XLA_N_TIMES;
+        const int64_t *parts = reported->ns + i * TM_XLA_N_TIMES;
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], timeline->steps[i].number);
-        TM_TRY(set_times(table, &row[S_TIMES], told, parts, err));
+        TM_TRY(set_times(table, &row[S_TIMES], reported, parts, err));
     }
     return TM_OK;
 }
@@ -292,15 +292,15 @@ static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     return ok;
 }
 
-static tm_status add_rank(const tm_rank_view *view, const tm_xla_parts *told, tm_table *table,
+static tm_status add_rank(const tm_rank_view *view, const tm_xla_parts *reported, tm_table *table,
                           tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t parts[TM_XLA_N_TIMES] = {0};
     for (size_t i = 0; i < timeline->n_steps * TM_XLA_N_TIMES; i++)
-        parts[i % TM_XLA_N_TIMES] += told->ns[i];
+        parts[i % TM_XLA_N_TIMES] += reported->ns[i];
     uint32_t program;
     tm_cell *row = tm_table_add_row(table);
-    if (!row || !set_shares(timeline, told->ns, row) || !find_program(timeline, &program))
+    if (!row || !set_shares(timeline, reported->ns, row) || !find_program(timeline, &program))
         return tm_fail_memory(err);
     TM_TRY(tm_set_named(view->names, program, table, &row[R_PROGRAM], err));
     tm_cell_set_int(&row[R_RANK], timeline->rank);
@@ -309,7 +309,7 @@ static tm_status add_rank(const tm_rank_view *view, const tm_xla_parts *told, tm
     if (timeline->host != TM_NO_NAME)
         TM_TRY(tm_table_set_text(table, &row[R_HOST],
                                  tm_names_text(view->names, timeline->host).bytes, err));
-    return set_times(table, &row[R_TIMES], told, parts, err);
+    return set_times(table, &row[R_TIMES], reported, parts, err);
 }
 
 static tm_status pod_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {

@@ -54,9 +54,9 @@ static uint8_t width_of(sorter *s, uint32_t name) {
     return s->width[name];
 }
 
-static int part_of_kernel(sorter *s, uint32_t row, const tm_xla_attr *told) {
-    bool typed = told && told->shape != TM_NO_NAME;
-    uint8_t width = width_of(s, typed ? told->shape : s->view->timeline->name[row]);
+static int part_of_kernel(sorter *s, uint32_t row, const tm_xla_attr *reported) {
+    bool typed = reported && reported->shape != TM_NO_NAME;
+    uint8_t width = width_of(s, typed ? reported->shape : s->view->timeline->name[row]);
     return width == 16 ? TM_XLA_COMPUTE_16 : typed ? TM_XLA_COMPUTE_32 : TM_XLA_COMPUTE_UNTYPED;
 }
 
@@ -69,21 +69,21 @@ static bool begins_any(const tm_names *names, uint32_t name, const char *const *
 
 /* Whether a copy brings input to the device, or results back to the host. Other copies of a program
  * to and from host memory are offloading. */
-static bool is_fed(const tm_rank_view *view, const tm_xla_attr *told) {
+static bool is_fed(const tm_rank_view *view, const tm_xla_attr *reported) {
     static const char *const categories[] = {"infeed", "outfeed", "host ", NULL};
     static const char *const operations[] = {"infeed", "outfeed", "send", "recv", NULL};
-    return begins_any(view->names, told->category, categories) ||
-           begins_any(view->names, told->hlo, operations);
+    return begins_any(view->names, reported->category, categories) ||
+           begins_any(view->names, reported->hlo, operations);
 }
 
-static int part_of_copy(sorter *s, uint32_t row, const tm_xla_attr *told) {
+static int part_of_copy(sorter *s, uint32_t row, const tm_xla_attr *reported) {
     const char *name = tm_names_text(s->view->names, s->view->timeline->name[row]).bytes;
     bool in = strncmp(name, "Memcpy HtoD", 11) == 0, out = strncmp(name, "Memcpy DtoH", 11) == 0;
     if (!in && !out)
         return TM_XLA_DEVICE_COPIES;
-    if (!told || told->program == TM_NO_NAME)
+    if (!reported || reported->program == TM_NO_NAME)
         return in ? TM_XLA_HOST_COPIES : TM_XLA_OUTPUT;
-    return !is_fed(s->view, told) ? TM_XLA_OFFLOAD : in ? TM_XLA_INFEED : TM_XLA_OUTPUT;
+    return !is_fed(s->view, reported) ? TM_XLA_OFFLOAD : in ? TM_XLA_INFEED : TM_XLA_OUTPUT;
 }
 
 /* Whether the row is the barrier before a program's first collective. */
@@ -99,14 +99,14 @@ static bool is_barrier(sorter *s, uint32_t row) {
 
 static int part_of_device(sorter *s, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
-    const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
+    const tm_xla_attr *reported = tm_xla_of(timeline, row, &s->next);
     switch (timeline->role[row]) {
     case TM_ROLE_COMPUTE:
-        return part_of_kernel(s, row, told);
+        return part_of_kernel(s, row, reported);
     case TM_ROLE_COMMUNICATION:
         return is_barrier(s, row) ? TM_XLA_BARRIER : TM_XLA_COLLECTIVES;
     case TM_ROLE_MEMORY:
-        return part_of_copy(s, row, told);
+        return part_of_copy(s, row, reported);
     default:
         return TM_XLA_OTHER;
     }
@@ -149,13 +149,13 @@ static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
 /* Adds a compute event to the sets it belongs to: shuffles, SparseCores, or the core itself. */
 static bool add_compressed(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
     const tm_timeline *timeline = s->view->timeline;
-    const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
+    const tm_xla_attr *reported = tm_xla_of(timeline, row, &s->next);
     int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
     if (s->sparse && is_sparse(s->view, track))
         return tm_intervals_add(&sets[TM_XLA_SPARSE], begin, end);
-    bool known = told && told->category != TM_NO_NAME;
+    bool known = reported && reported->category != TM_NO_NAME;
     s->shuffles |= known;
-    if (known && rearranges(s, told->category) &&
+    if (known && rearranges(s, reported->category) &&
         !tm_intervals_add(&sets[TM_XLA_SHUFFLE], begin, end))
         return false;
     return !s->sparse || tm_intervals_add(&sets[CORE], begin, end);

@@ -239,14 +239,14 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
     bool has_type = tm_chrome_has(event, F_DTYPE);
     bool mesh =
         tm_chrome_has(event, F_ALGORITHM) && tm_ascend_is_mesh(&event->fields[F_ALGORITHM].text);
-    const tm_ascend_collective told = {
+    const tm_ascend_collective reported = {
         .op = op,
         .dtype =
             has_type ? tm_ascend_dtype(&event->fields[F_DTYPE].text) : (tm_json_text){.size = 0},
         .count = tm_chrome_int(event, F_COUNT, -1),
         .group = group != TM_NO_NAME ? group : intern(e, &op->group),
     };
-    return tm_ascend_add_collective(e->trace, e->names, &told, row) &&
+    return tm_ascend_add_collective(e->trace, e->names, &reported, row) &&
            (!mesh || tm_vec_append(&e->mesh, &row, 1));
 }
 
@@ -274,14 +274,14 @@ static tm_category python_category(const tm_chrome_event *event) {
 }
 
 static bool emit_operator(tm_ascend_emitter *e, const tm_chrome_event *event, uint32_t row) {
-    const tm_operator_attr told = {
+    const tm_operator_attr reported = {
         .sequence = tm_chrome_int(event, F_SEQUENCE, -1),
         .event = row,
         .forward = TM_NO_EVENT,
         .thread = tm_narrow_i32(tm_chrome_int(event, F_FORWARD_THREAD, 0)),
     };
     bool has_stack = tm_chrome_has(event, F_CALL_STACK);
-    return tm_chrome_operator(e->trace, e->names, &e->scratch, &told,
+    return tm_chrome_operator(e->trace, e->names, &e->scratch, &reported,
                               has_stack ? &event->fields[F_CALL_STACK].text : NULL) &&
            (!tm_chrome_has(event, F_DIMS) ||
             tm_ascend_shapes_add(e->trace, e->names, &e->scratch, &event->fields[F_DIMS].text,

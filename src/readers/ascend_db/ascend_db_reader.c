@@ -11,8 +11,8 @@ tm_status tm_ascend_db_scan(tm_ascend_db *d, const tm_db_query *query, tm_db_eac
 }
 
 void tm_ascend_db_tell(tm_ascend_db *d) {
-    enum { TOLD_AFTER = 1 << 14 };
-    if (++d->n_done % TOLD_AFTER == 0 && d->n_done <= d->n_rows)
+    enum { REPORTED_AFTER = 1 << 14 };
+    if (++d->n_done % REPORTED_AFTER == 0 && d->n_done <= d->n_rows)
         tm_source_tell(d->source,
                        (int64_t)((double)d->db.size * (double)d->n_done / (double)d->n_rows));
 }

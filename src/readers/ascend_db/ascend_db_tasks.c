@@ -158,13 +158,14 @@ static const char *const task_columns[] = {"startNs",      "endNs",    "deviceId
 
 /* Names a kernel by its description, a copy by its direction, and any other task by its type. */
 static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,
-                          const info *told, const copy_info *copy) {
+                          const info *reported, const copy_info *copy) {
     const int64_t type = tm_db_int(values, TYPE, -1);
     if (work == TM_ASCEND_COPIES) {
         const tm_json_text text = tm_ascend_db_text(&d->strings, type);
         return copy_name(d, &text, copy);
     }
-    return tm_ascend_db_name(&d->strings, work == TM_ASCEND_COMPUTES && told ? told->name : type);
+    return tm_ascend_db_name(&d->strings,
+                             work == TM_ASCEND_COMPUTES && reported ? reported->name : type);
 }
 
 /* Adds the end of an arrow at a device event. The arrow starts at the call with the same
@@ -179,20 +180,20 @@ static tm_status each_task(void *context, sqlite3_value **values, tm_error *err)
     tm_ascend_db *d = context;
     int64_t task = tm_db_int(values, TASK, -1), device = tm_db_int(values, DEVICE, -1);
     const tm_json_text type = tm_ascend_db_text(&d->strings, tm_db_int(values, TYPE, -1));
-    info *told = find(&d->infos, task);
+    info *reported = find(&d->infos, task);
     const copy_info *copy = find(&d->copies, task);
-    tm_ascend_work work = told ? (tm_ascend_work)told->work : work_of_type(d, &type);
+    tm_ascend_work work = reported ? (tm_ascend_work)reported->work : work_of_type(d, &type);
     tm_raw_event event = {.kind = TM_DURATION, .category = TM_CAT_GPU_ANNOTATION};
     uint32_t row;
-    if (told)
-        told->found = true;
+    if (reported)
+        reported->found = true;
     tm_ascend_db_tell(d);
     d->device =
         d->device == -1 || d->device == device ? tm_narrow_i32(device) : TM_ASCEND_DB_SEVERAL;
     if (work == TM_ASCEND_COMPUTES || work == TM_ASCEND_COPIES)
         event.category = work == TM_ASCEND_COMPUTES ? TM_CAT_KERNEL : TM_CAT_MEMCPY;
     event.track = tm_ascend_db_stream(d, device, tm_db_int(values, STREAM, -1));
-    event.name = task_name(d, values, work, told, copy);
+    event.name = task_name(d, values, work, reported, copy);
     TM_TRY(tm_ascend_db_add(d, values, event, &row, err));
     if (row == TM_NO_EVENT || event.category == TM_CAT_GPU_ANNOTATION)
         return TM_OK;
@@ -222,7 +223,7 @@ static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_asce
     const uint32_t name = tm_ascend_db_name(&d->strings, tm_db_int(values, GROUP, -1));
     const tm_ascend_db_group *group = tm_ascend_db_group_of(&d->groups, name);
     int64_t n_ranks = group ? group->n_ranks : tm_db_int(values, RANKS, 0);
-    const tm_ascend_collective told = {
+    const tm_ascend_collective reported = {
         .op = op,
         .dtype = type_of(d, tm_db_int(values, DTYPE, -1)),
         .count = tm_db_int(values, COUNT, -1),
@@ -231,7 +232,7 @@ static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_asce
         .group =
             name != TM_NO_NAME ? name : tm_names_intern(d->names, op->group.bytes, op->group.size)};
     const tm_json_text algorithm = tm_ascend_db_text(&d->strings, tm_db_int(values, ALGORITHM, -1));
-    return tm_ascend_add_collective(d->trace, d->names, &told, row) &&
+    return tm_ascend_add_collective(d->trace, d->names, &reported, row) &&
            (!tm_ascend_is_mesh(&algorithm) || tm_vec_append(&d->mesh, &row, 1)) &&
            connect(d, tm_db_int(values, CONNECTION, -1), row);
 }

@@ -528,8 +528,8 @@ static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
     const tm_pickle_value *config = tm_pickle_get(&f->values, root, "pg_config");
     f->version = tm_pickle_text(&f->values, root, "version");
     f->rank = number_of(f, tm_pickle_get(&f->values, root, "rank"), -1);
-    const bool told = *f->version && (config || entries);
-    if (root->type == TM_PICKLE_DICT && !told && !f->cut)
+    const bool reported = *f->version && (config || entries);
+    if (root->type == TM_PICKLE_DICT && !reported && !f->cut)
         return tm_fail(
             err, TM_ERR_INPUT, tm_source_path(source), -1,
             "not a flight recorder dump: it does not have a version with entries or groups");

@@ -370,13 +370,13 @@ static bool emit_inputs(tm_kineto_emitter *emitter, const tm_kineto_event *event
 }
 
 static bool emit_operator(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
-    const tm_operator_attr told = {
+    const tm_operator_attr reported = {
         .sequence = tm_kineto_int(event, F_SEQUENCE, -1),
         .event = row,
         .forward = TM_NO_EVENT,
         .thread = tm_narrow_i32(tm_kineto_int(event, F_FORWARD_THREAD, 0)),
     };
-    return tm_chrome_operator(emitter->trace, emitter->names, &emitter->scratch, &told,
+    return tm_chrome_operator(emitter->trace, emitter->names, &emitter->scratch, &reported,
                               tm_kineto_has(event, F_CALL_STACK) ? &event->fields[F_CALL_STACK].text
                                                                  : NULL);
 }
@@ -387,11 +387,11 @@ static bool is_called(const tm_kineto_event *event, const char *name) {
 }
 
 static tm_wait_kind wait_kind(const tm_kineto_event *event) {
-    bool told = tm_kineto_has(event, F_SYNC_KIND);
-    const tm_json_text *text = told ? &event->fields[F_SYNC_KIND].text : &event->name;
+    bool reported = tm_kineto_has(event, F_SYNC_KIND);
+    const tm_json_text *text = reported ? &event->fields[F_SYNC_KIND].text : &event->name;
     if (is_called(event, MTIA_WAIT))
         return TM_WAIT_STREAM_WAIT;
-    for (int kind = 0; kind < TM_N_WAIT_KINDS && (told || event->has_name); kind++) {
+    for (int kind = 0; kind < TM_N_WAIT_KINDS && (reported || event->has_name); kind++) {
         const char *known = tm_wait_text((tm_wait_kind)kind);
         if (text->size == strlen(known) && memcmp(text->bytes, known, text->size) == 0)
             return (tm_wait_kind)kind;

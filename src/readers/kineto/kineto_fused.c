@@ -69,8 +69,8 @@ static int64_t owner_by_pid(tm_json_text *pid) {
 static int64_t owner_by_arg(const tm_kineto_event *event) {
     int64_t rank;
     const tm_json_text *text = &event->fields[F_RANK].text;
-    bool told = tm_kineto_has(event, F_RANK) && tm_number_int(text->bytes, text->size, &rank);
-    return told && rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
+    bool reported = tm_kineto_has(event, F_RANK) && tm_number_int(text->bytes, text->size, &rank);
+    return reported && rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
 }
 
 int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event) {
@@ -139,7 +139,7 @@ typedef struct owners {
     tm_kineto_way way;
     tm_keys known; /* of int64_t: owners */
     tm_vec labels; /* of tm_rank_label */
-    int64_t n_told, n_untold;
+    int64_t n_reported, n_unreported;
 } owners;
 
 static bool note_owner(void *context, tm_json_cursor *cursor, tm_chrome_event *event) {
@@ -147,8 +147,8 @@ static bool note_owner(void *context, tm_json_cursor *cursor, tm_chrome_event *e
     const tm_json_text label = label_of(&event->pid);
     int64_t owner = tm_kineto_owner(o->way, event);
     (void)cursor;
-    o->n_told += owner >= 0;
-    o->n_untold += owner < 0 && event->phase == 'X';
+    o->n_reported += owner >= 0;
+    o->n_unreported += owner < 0 && event->phase == 'X';
     if (owner < 0)
         return true;
     uint32_t number = tm_keys_add(&o->known, &owner);
@@ -158,18 +158,18 @@ static bool note_owner(void *context, tm_json_cursor *cursor, tm_chrome_event *e
     return tm_vec_append(&o->labels, &added, 1) != NULL;
 }
 
-static tm_status number_owners(const owners *o, int64_t *ranks, int64_t *told, tm_error *err) {
+static tm_status number_owners(const owners *o, int64_t *ranks, int64_t *reported, tm_error *err) {
     const int64_t *known = o->known.keys.data;
     tm_rank_label *labels = o->labels.data;
     size_t n = o->labels.n;
     for (size_t i = 0; i < n && o->way == TM_KINETO_ARG; i++)
-        ranks[i] = told[i] = known[i];
+        ranks[i] = reported[i] = known[i];
     if (o->way == TM_KINETO_ARG)
         return TM_OK;
     TM_TRY(tm_rank_labels_number(labels, n, 0, ranks, err));
     for (size_t i = 0; i < n; i++) /* each replica numbers its ranks from 0 */
         labels[i].of[TM_WORD_DP] = -1;
-    return tm_rank_labels_number(labels, n, 0, told, err);
+    return tm_rank_labels_number(labels, n, 0, reported, err);
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -187,7 +187,7 @@ static tm_status add_owners(const owners *o, tm_vec *units, tm_error *err) {
         const tm_unit unit = {.process = known[i],
                               .devices = o->way,
                               .rank = numbers[i],
-                              .told = numbers[n + i],
+                              .reported = numbers[n + i],
                               .clock_ns = -1};
         status = tm_vec_append(units, &unit, 1) ? TM_OK : tm_fail_memory(err);
     }
@@ -217,27 +217,27 @@ tm_status tm_kineto_scan(const char *path,
     return status == TM_ERR_FAULT ? tm_fail_memory(err) : TM_OK;
 }
 
-static tm_status fail_untold(const char *path, int64_t n_untold, tm_error *err) {
+static tm_status fail_unreported(const char *path, int64_t n_unreported, tm_error *err) {
     return tm_fail(
         err, TM_ERR_INPUT, path, -1,
         "contains the traces of several ranks, but %" PRId64
         " of its events do not say to which rank they belong; give the ranks' own traces",
-        n_untold);
+        n_unreported);
 }
 
 /* Lists the ranks of a file that only process names identify. */
 static tm_status list_named(const char *path, tm_vec *units, tm_error *err) {
     tm_kineto_named named;
     tm_status status = tm_kineto_named_read(path, &named, err);
-    const int64_t *told = named.told.data;
-    size_t n = named.n_untold == 0 ? named.told.n : 0;
-    if (status == TM_OK && named.told.n > 1 && n == 0)
-        status = fail_untold(path, named.n_untold, err);
+    const int64_t *reported = named.reported.data;
+    size_t n = named.n_unreported == 0 ? named.reported.n : 0;
+    if (status == TM_OK && named.reported.n > 1 && n == 0)
+        status = fail_unreported(path, named.n_unreported, err);
     for (size_t i = 0; i < n && status == TM_OK; i++) {
-        const tm_unit unit = {.process = told[i],
+        const tm_unit unit = {.process = reported[i],
                               .devices = TM_KINETO_NAME,
-                              .rank = told[i],
-                              .told = told[i],
+                              .rank = reported[i],
+                              .reported = reported[i],
                               .clock_ns = -1};
         status = tm_vec_append(units, &unit, 1) ? TM_OK : tm_fail_memory(err);
     }
@@ -250,10 +250,10 @@ tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, tm_vec *unit
     if (way == TM_KINETO_ALONE || way == TM_KINETO_NAME)
         return list_named(path, units, err);
     tm_status status = tm_kineto_scan(path, note_owner, &o, err);
-    if (status == TM_OK && o.n_untold == 0)
+    if (status == TM_OK && o.n_unreported == 0)
         status = add_owners(&o, units, err);
-    else if (status == TM_OK && o.n_untold < o.n_told && o.labels.n > 1)
-        status = fail_untold(path, o.n_untold, err);
+    else if (status == TM_OK && o.n_unreported < o.n_reported && o.labels.n > 1)
+        status = fail_unreported(path, o.n_unreported, err);
     tm_keys_free(&o.known);
     tm_vec_free(&o.labels);
     return status;

@@ -141,17 +141,17 @@ static bool conclude(const reading *r, tm_kineto_named *out) {
     bool ok = true;
     for (size_t i = 0; i < r->processes.n && ok; i++) {
         int64_t rank = v[i].rank >= 0 ? v[i].rank : -1;
-        out->n_untold += rank < 0 ? v[i].n_events : 0;
+        out->n_unreported += rank < 0 ? v[i].n_events : 0;
         ok = tm_vec_append(&out->ranks, &rank, 1) &&
-             (rank < 0 || v[i].n_events == 0 || tm_vec_append(&out->told, &rank, 1));
+             (rank < 0 || v[i].n_events == 0 || tm_vec_append(&out->reported, &rank, 1));
     }
-    int64_t *told = out->told.data;
-    size_t n = out->told.n;
-    tm_sort_values(told, n);
-    out->told.n = 0;
+    int64_t *reported = out->reported.data;
+    size_t n = out->reported.n;
+    tm_sort_values(reported, n);
+    out->reported.n = 0;
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || told[i] != told[i - 1])
-            told[out->told.n++] = told[i];
+        if (i == 0 || reported[i] != reported[i - 1])
+            reported[out->reported.n++] = reported[i];
     return ok;
 }
 
@@ -173,7 +173,7 @@ tm_status tm_kineto_named_read(const char *path, tm_kineto_named *out, tm_error 
 void tm_kineto_named_free(tm_kineto_named *named) {
     tm_keys_free(&named->processes);
     tm_vec_free(&named->ranks);
-    tm_vec_free(&named->told);
+    tm_vec_free(&named->reported);
 }
 
 int64_t tm_kineto_named_owner(const tm_kineto_named *named, const tm_kineto_event *event) {

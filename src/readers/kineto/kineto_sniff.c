@@ -89,7 +89,7 @@ static tm_status list_ranks(const char *head, const char *path, tm_vec *units, t
         if (digits == 0 || digits > 9 || !tm_number_int(p, digits, &unit.rank))
             return tm_fail(err, TM_ERR_INPUT, path, p - head,
                            "the list tmerge_ranks is damaged: a rank should be here");
-        unit.process = unit.told = unit.rank;
+        unit.process = unit.reported = unit.rank;
         if (!tm_vec_append(units, &unit, 1))
             return tm_fail_memory(err);
         p += digits;

@@ -346,10 +346,10 @@ typedef struct table_scan {
 } table_scan;
 
 static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) {
-    enum { TOLD_AFTER = 1 << 14 };
+    enum { REPORTED_AFTER = 1 << 14 };
     const table_scan *s = context;
     int64_t at = tm_db_int(values, AT, 0), process = s->e->unit->process;
-    if (++s->e->n_done % TOLD_AFTER == 0)
+    if (++s->e->n_done % REPORTED_AFTER == 0)
         tell(s->e);
     /* The unit has process 0 if the export does not distinguish processes. */
     if (process != 0 && process != (s->by_thread ? at & TM_NSYS_PROCESS_MASK : at))

@@ -144,7 +144,7 @@ static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid"};
     static const struct {
         const char *table, *where;
-    } told[] = {
+    } reported[] = {
         {"MPI_OTHER_EVENTS", NULL},
         {"MPI_COLLECTIVES_EVENTS", NULL},
         {"MPI_P2P_EVENTS", NULL},
@@ -152,9 +152,10 @@ static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
         {"NVTX_EVENTS", "eventType IN (34, 59, 60)"},
         {"OSRT_API", NULL},
     };
-    for (size_t i = 0; i < sizeof told / sizeof *told && (i < N_MPI || pairs->n == 0); i++) {
-        const tm_db_query query = {told[i].table, columns, 1, told[i].where,
-                                   told[i].where ? "eventType" : NULL};
+    for (size_t i = 0; i < sizeof reported / sizeof *reported && (i < N_MPI || pairs->n == 0);
+         i++) {
+        const tm_db_query query = {reported[i].table, columns, 1, reported[i].where,
+                                   reported[i].where ? "eventType" : NULL};
         TM_TRY(tm_db_scan(db, &query, 0, each_process, pairs, err));
     }
     return TM_OK;

@@ -13,7 +13,7 @@ typedef struct record {
 } record;
 
 /* Returns an id; -1 if it was not recorded, for which the export has UINT32_MAX. */
-static int64_t told(int64_t id) {
+static int64_t reported(int64_t id) {
     return id == UINT32_MAX ? -1 : id;
 }
 
@@ -24,7 +24,7 @@ tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values, tm_erro
         .event = tm_db_int(values, EVENT, -1),
         .correlation = tm_db_int(values, CORRELATION, 0),
         .sync = tm_db_int(values, SYNC, 0),
-        .stream = told(tm_db_int(values, STREAM, -1)),
+        .stream = reported(tm_db_int(values, STREAM, -1)),
     };
     e->records.size = sizeof row;
     return tm_vec_append(&e->records, &row, 1) ? TM_OK : tm_fail_memory(err);
@@ -68,10 +68,10 @@ tm_status tm_nsys_wait_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     enum { STREAM = TM_NSYS_REST + 1, CONTEXT, CORRELATION, TYPE, EVENT, SYNC };
     const record wait = {
         .context = tm_db_int(values, CONTEXT, 0),
-        .event = told(tm_db_int(values, EVENT, 0)),
+        .event = reported(tm_db_int(values, EVENT, 0)),
         .correlation = tm_db_int(values, CORRELATION, 0),
         .sync = tm_db_int(values, SYNC, 0),
-        .stream = told(tm_db_int(values, STREAM, -1)),
+        .stream = reported(tm_db_int(values, STREAM, -1)),
     };
     tm_wait_kind kind = kind_of(tm_db_int(values, TYPE, 0), wait.stream, wait.event);
     tm_wait_attr attr = {

@@ -67,7 +67,7 @@ static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *
     out->track = tm_pf_track_of(&c->tracks, track_of(&out->event, s));
     if (out->track == TM_NO_KEY)
         return tm_fail_memory(err);
-    if (c->unit && !tm_pf_track_at(&c->tracks, out->track)->is_told) {
+    if (c->unit && !tm_pf_track_at(&c->tracks, out->track)->is_reported) {
         out->type = TYPE_NONE; /* tmerge adds these to its exports for Perfetto's display: steps,
                                   totals of memory */
         return TM_OK;
@@ -272,7 +272,7 @@ tm_status tm_pf_list_ranks(tm_source *source, tm_vec *units, tm_error *err) {
         const tm_unit unit = {.process = p.sequence,
                               .devices = walk.inner.p ? walk.n_blocks - 1 : walk.n_blocks,
                               .rank = rank,
-                              .told = rank,
+                              .reported = rank,
                               .clock_ns = -1};
         bool ok = rank < 0 || tm_vec_append(units, &unit, 1);
         status = ok ? tm_pf_walk_next(&walk, &p, &more, err) : tm_fail_memory(err);

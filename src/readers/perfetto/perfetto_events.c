@@ -144,7 +144,7 @@ bool tm_pf_write_names(tm_pf_writer *w) {
     bool ok = true;
     for (uint32_t i = 0; i < w->tracks->tracks.n && ok; i++) {
         const tm_pf_track *t = tm_pf_track_at(w->tracks, i);
-        if (w->exported && !t->is_told)
+        if (w->exported && !t->is_reported)
             continue;
         ok = write_name(w, i, "process_name",
                         t->process_name.size > 0 || !t->has_process ? t->process_name : t->name) &&

@@ -102,14 +102,14 @@ static void take_number(tm_pf_track *track, const tm_wire_field *f) {
 }
 
 /* Reads the fields that a tmerge export adds to its tracks. */
-static bool take_told(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_field *f) {
+static bool take_reported(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_field *f) {
     const tm_text text = tm_wire_text(f);
     switch (f->number) {
     case TM_EXPORT_TRACK_MEMBERS:
         tracks->scratch.n = 0;
         return tm_pf_put_bytes(&tracks->scratch, text) && keep(tracks, &track->members);
     case TM_EXPORT_TRACK_PID:
-        track->is_told = true;
+        track->is_reported = true;
         return keep_value(tracks, text, &track->pid_text);
     case TM_EXPORT_TRACK_TID:
         return keep_value(tracks, text, &track->tid_text);
@@ -144,7 +144,7 @@ static bool take_field(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_f
         take_counter(track, tm_wire_inner(f));
         return true;
     default:
-        return take_told(tracks, track, f);
+        return take_reported(tracks, track, f);
     }
 }
 
@@ -165,16 +165,16 @@ bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor) {
 /* The track of an old thread descriptor has no id. It gets one that is made from the process and
  * thread numbers. */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id) {
-    tm_pf_track told = {.multiplier = 1};
-    if (!take_thread(tracks, &told, descriptor))
+    tm_pf_track reported = {.multiplier = 1};
+    if (!take_thread(tracks, &reported, descriptor))
         return false;
-    *id = UINT64_C(1) << 63 | (uint64_t)(uint32_t)told.pid << 32 | (uint32_t)told.tid;
+    *id = UINT64_C(1) << 63 | (uint64_t)(uint32_t)reported.pid << 32 | (uint32_t)reported.tid;
     uint32_t number = tm_pf_track_of(tracks, *id);
     if (number == TM_NO_KEY)
         return false;
-    if (told.thread_name.size == 0)
-        told.thread_name = tm_pf_track_at(tracks, number)->thread_name;
-    *tm_pf_track_at(tracks, number) = told;
+    if (reported.thread_name.size == 0)
+        reported.thread_name = tm_pf_track_at(tracks, number)->thread_name;
+    *tm_pf_track_at(tracks, number) = reported;
     return true;
 }
 

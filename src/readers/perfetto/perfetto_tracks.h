@@ -16,7 +16,7 @@ typedef struct tm_pf_track {
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
     tm_text pid_text, tid_text;              /* as JSON values; set at the end of the first pass */
     /* Only in an export by tmerge: */
-    bool is_told, is_rank; /* whether it describes the thread that its events had originally;
+    bool is_reported, is_rank; /* whether it describes the thread that its events had originally;
                               whether it represents a rank */
     bool has_device, has_stream;
     int64_t rank, device, stream;

@@ -173,11 +173,11 @@ typedef struct scan {
 } scan;
 
 static tm_status each_row(void *context, sqlite3_value **values, tm_error *err) {
-    enum { TOLD_AFTER = 1 << 14 };
+    enum { REPORTED_AFTER = 1 << 14 };
     const scan *s = context;
     tm_rocpd_document *d = s->d;
     tm_rocprof_record record;
-    if (++d->n_done % TOLD_AFTER == 0 && d->n_done <= d->n_rows)
+    if (++d->n_done % REPORTED_AFTER == 0 && d->n_done <= d->n_rows)
         tm_source_tell(d->source,
                        (int64_t)((double)d->db.size * (double)d->n_done / (double)d->n_rows));
     tm_rocpd_record(&d->strings, s->def->fields, s->def->n, values, &record);

@@ -242,8 +242,8 @@ static tm_status read_tables(document *d, tm_error *err) {
 
 static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record *record,
                       tm_error *err) {
-    enum { TOLD_AFTER = 1 << 14 };
-    if (++d->n_done % TOLD_AFTER == 0 && d->n_done <= d->n_rows)
+    enum { REPORTED_AFTER = 1 << 14 };
+    if (++d->n_done % REPORTED_AFTER == 0 && d->n_done <= d->n_rows)
         tm_source_tell(d->source,
                        (int64_t)((double)d->db.size * (double)d->n_done / (double)d->n_rows));
     return d->sink->record(d->sink->context, &d->tables, list, record) ? TM_OK

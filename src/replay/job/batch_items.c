@@ -26,16 +26,16 @@ static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t
 }
 
 /* Returns to which weight of its item an edge contributes. Of the lags into a node, only the first
- * contributes; *told says whether there was one. */
+ * contributes; *reported says whether there was one. */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
-                           bool *told) {
+                           bool *reported) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))
         return TM_TELLS_FIRST;
     if (edge->kind == TM_EDGE_CALL)
         return TM_TELLS_SECOND;
-    if (!is_lag(edge) || *told)
+    if (!is_lag(edge) || *reported)
         return TM_TELLS_NONE;
-    *told = true;
+    *reported = true;
     return TM_TELLS_OVER;
 }
 
@@ -60,7 +60,7 @@ static void number_slots(tm_batch_items *items, const tm_graph *g) {
  * index of the item's first edge; placing the edges moves this index to first[i]. */
 static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
-        bool told = false;
+        bool reported = false;
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
             const tm_edge *edge = &g->edges[e];
             const uint32_t item = item_of(items, g, v, edge);
@@ -70,7 +70,8 @@ static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
                 items->first[item + 2] += 1;
                 items->always[item] |= is_work(edge);
             } else {
-                const tm_item_edge one = {e, edge->kind, (uint8_t)tells(g, v, edge, item, &told)};
+                const tm_item_edge one = {e, edge->kind,
+                                          (uint8_t)tells(g, v, edge, item, &reported)};
                 items->edges[items->first[item + 1]++] = one;
             }
         }

@@ -80,8 +80,8 @@ static uint32_t name_host(const tm_loaded *loaded, const tm_timeline *timeline,
         return timeline->host;
     char host[HOST_MAX];
     tm_text path = tm_names_text(loaded->names, timeline->spans[0].source);
-    bool told = tm_host_of_path(path.bytes, host, sizeof host);
-    return told ? tm_names_intern_string(loaded->names, host) : TM_NO_NAME;
+    bool reported = tm_host_of_path(path.bytes, host, sizeof host);
+    return reported ? tm_names_intern_string(loaded->names, host) : TM_NO_NAME;
 }
 
 static tm_status name_hosts(tm_loaded *loaded, const entry *entries, size_t n, tm_error *err) {

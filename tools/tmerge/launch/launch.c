@@ -80,7 +80,7 @@ static void leave_networks_out(void) {
     char left_out[1024] = "127.0.0.1/8,sppp"; /* Open MPI's default */
     size_t size = strlen(left_out);
     struct if_nameindex *interfaces = if_nameindex();
-    bool told = getenv("OMPI_MCA_btl_tcp_if_include") != NULL;
+    bool reported = getenv("OMPI_MCA_btl_tcp_if_include") != NULL;
     for (size_t i = 0; interfaces && interfaces[i].if_index != 0; i++) {
         const char *name = interfaces[i].if_name;
         if (is_of_one_host(name) && size + strlen(name) + 2 <= sizeof left_out)
@@ -88,7 +88,7 @@ static void leave_networks_out(void) {
     }
     if (interfaces)
         if_freenameindex(interfaces);
-    if (!told && strchr(left_out, ',') != strrchr(left_out, ','))
+    if (!reported && strchr(left_out, ',') != strrchr(left_out, ','))
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 

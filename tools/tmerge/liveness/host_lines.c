@@ -147,7 +147,7 @@ tm_line_news tm_lines_read(const tm_line *line) {
     unsigned char byte;
     ssize_t n = recv(line->fd, &byte, 1, MSG_DONTWAIT);
     if (n == 1)
-        return byte == TM_LINE_OVER ? TM_LINE_OVER : TM_LINE_TOLD;
+        return byte == TM_LINE_OVER ? TM_LINE_OVER : TM_LINE_REPORTED;
     if (n == 0 || errno == ECONNRESET || errno == EPIPE)
         return TM_LINE_GONE;
     return errno == EAGAIN || errno == EINTR ? TM_LINE_QUIET : TM_LINE_SILENT;

@@ -36,10 +36,10 @@ typedef struct tm_line {
 /** State of a connection. */
 typedef enum tm_line_news {
     TM_LINE_QUIET,
-    TM_LINE_OVER,   /* the other end has left normally */
-    TM_LINE_TOLD,   /* the other end has left after a failure that is reported */
-    TM_LINE_GONE,   /* the other end's kernel closed it: the process is gone */
-    TM_LINE_SILENT, /* the other end's kernel does not answer */
+    TM_LINE_OVER,     /* the other end has left normally */
+    TM_LINE_REPORTED, /* the other end has left after a failure that is reported */
+    TM_LINE_GONE,     /* the other end's kernel closed it: the process is gone */
+    TM_LINE_SILENT,   /* the other end's kernel does not answer */
 } tm_line_news;
 
 /** Opens a listening socket. @return the socket; -1 without network or random token, and @p out is
@@ -58,7 +58,7 @@ bool tm_lines_join(const tm_invitation *invitation, int wake, const tm_line_name
 
 tm_line_news tm_lines_read(const tm_line *line);
 
-/** Sends news to the other end. @param news  OVER or TOLD */
+/** Sends news to the other end. @param news  OVER or REPORTED */
 void tm_lines_write(const tm_line *line, tm_line_news news);
 
 #endif

@@ -74,7 +74,7 @@ static void leave_for_loss(void) {
     /* mpirun would take this process's end for a failure and wait for all hosts. */
     if (life.how == TM_LINE_SILENT && tm_mpirun_end())
         sleep(LAUNCHER_S);
-    write_all(TM_LINE_TOLD);
+    write_all(TM_LINE_REPORTED);
     if (life.how == TM_LINE_SILENT && life.aborts) {
         alarm(LAUNCHER_S);
         MPI_Abort(MPI_COMM_WORLD, TM_ERR_FAULT);
@@ -97,9 +97,9 @@ static bool take_news(tm_line *line) {
     tm_line_news news = tm_lines_read(line);
     if (news == TM_LINE_QUIET)
         return true;
-    if (news == TM_LINE_TOLD) {
+    if (news == TM_LINE_REPORTED) {
         life.halt();
-        write_all(TM_LINE_TOLD);
+        write_all(TM_LINE_REPORTED);
         _exit(TM_ERR_FAULT);
     }
     if (news != TM_LINE_OVER)
@@ -230,7 +230,7 @@ static void ask(tm_line_news news, int patience_ms) {
 
 void tm_liveness_leave(void) {
     if (life.runs)
-        ask(TM_LINE_TOLD, LEAVE_MS);
+        ask(TM_LINE_REPORTED, LEAVE_MS);
 }
 
 void tm_liveness_end(void) {

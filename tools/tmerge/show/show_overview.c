@@ -98,12 +98,13 @@ static tm_status print_analysis(const tm_store *store, const tm_analysis *analys
     char text[LINE_MAX * 2] = "";
     for (size_t t = 0; t < analysis->n_tables; t++) {
         const tm_table_def *def = analysis->tables[t];
-        size_t n = 0, used = strlen(text), told = strlen(empty);
+        size_t n = 0, used = strlen(text), reported = strlen(empty);
         if (def->internal || !tm_store_has_table(store, def->name))
             continue;
         TM_TRY(tm_store_table_rows(store, def->name, &n, err));
         if (n == 0)
-            snprintf(empty + told, room - told, "%s%s", told > 0 ? ", " : "", def->name);
+            snprintf(empty + reported, room - reported, "%s%s", reported > 0 ? ", " : "",
+                     def->name);
         else
             snprintf(text + used, sizeof text - used, "%s%s %zu", used > 0 ? ", " : "",
                      def->name + strlen(analysis->name) + 1, n);

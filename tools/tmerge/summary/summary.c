@@ -411,15 +411,15 @@ static void list_missing(const tm_loaded *loaded, int64_t world, char *out, size
 static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
                           const tm_colors *colors) {
     int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
-    bool told = loaded->world_size >= least;
-    int64_t world = told ? loaded->world_size : least;
+    bool reported = loaded->world_size >= least;
+    int64_t world = reported ? loaded->world_size : least;
     bool waits = sum_column(tm_tables_find(tables, "stragglers.rank"), "wait_ns") > 0;
     char ranks[LIST_SHOWN * 24 + 8], text[sizeof ranks + 160];
     if (world <= n)
         return;
     list_missing(loaded, world, ranks, sizeof ranks);
     snprintf(text, sizeof text, "%" PRId64 " of %s%" PRId64 " ranks %s no trace here%s:%s",
-             world - n, told ? "" : "at least ", world, world - n == 1 ? "has" : "have",
+             world - n, reported ? "" : "at least ", world, world - n == 1 ? "has" : "have",
              waits ? ", so waits are lower bounds" : "", ranks);
     fputs(colors->warning, stdout);
     tm_console_beside(stdout, "!", 2, text);

@@ -106,7 +106,7 @@ void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_color
     enum { N_WORDS = sizeof words / sizeof *words };
     const tm_table *table = tm_tables_find(tables, "collectives.unmatched");
     int64_t unmatched = number(tm_tables_find(tables, "clock.check"), 0, "unmatched");
-    const char *told[REASONS_SHOWN] = {NULL};
+    const char *reported[REASONS_SHOWN] = {NULL};
     int64_t counts[N_WORDS] = {0};
     for (size_t row = 0; row < table->n_rows; row++)
         for (size_t w = 0; w < N_WORDS; w++)
@@ -122,14 +122,14 @@ void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_color
             most = counts[w] > counts[most] ? w : most;
         if (counts[most] > 0) {
             printf("%s%s %" PRId64, shown > 0 ? ", " : "\n  ", words[most], counts[most]);
-            told[shown] = words[most];
+            reported[shown] = words[most];
         }
         counts[most] = 0;
     }
     printf("%s\n", colors->off);
     for (size_t i = 0; i < REASONS_SHOWN && remedies; i++)
-        if (told[i])
-            print_remedy(told[i], richer_profiler(tm_tables_find(tables, "job.rank")));
+        if (reported[i])
+            print_remedy(reported[i], richer_profiler(tm_tables_find(tables, "job.rank")));
     print_advice(table, tm_tables_find(tables, "job.rank"));
 }
 

@@ -138,11 +138,11 @@ export function shortName(name: string): string {
 export function shortNames(names: readonly string[], length: number): string[] {
   const alike = new Map<string, Set<string>>();
   for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));
-  const told = names.map((name) => {
+  const reported = names.map((name) => {
     const short = shortName(name);
     return alike.get(short)!.size > 1 ? name.slice(name.indexOf(short)) : short;
   });
-  return tellApart(told.map(visible), length);
+  return tellApart(reported.map(visible), length);
 }
 
 /** Shortens names so that different names look different: names with a common beginning keep the part that

@@ -359,7 +359,7 @@ function tellNames(cells: readonly Element[], shorten: typeof tellApart): void {
   shorten(whole, LONG_NAME).forEach((text, i) => {
     if (text === cut(whole[i]!, LONG_NAME)) return;
     fill(names[i]!, breakable(text));
-    names[i]!.classList.add("told");
+    names[i]!.classList.add("reported");
   });
 }
 

@@ -39,16 +39,16 @@ export async function fetchUnread(job: Job, names: readonly TableName[]): Promis
 
 const fetching = new Map<TableName, Promise<void>>();
 
-/** Fetches all rows of a table of which the page has only some. @param told  called with the number of rows fetched so far */
-export function fetchRows(job: Job, name: TableName, told: (n: number) => void): Promise<void> {
+/** Fetches all rows of a table of which the page has only some. @param reported  called with the number of rows fetched so far */
+export function fetchRows(job: Job, name: TableName, reported: (n: number) => void): Promise<void> {
   const before = fetching.get(name);
   if (before) return before;
-  const fetched = fetchAll(job, name, told).finally(() => fetching.delete(name));
+  const fetched = fetchAll(job, name, reported).finally(() => fetching.delete(name));
   fetching.set(name, fetched);
   return fetched;
 }
 
-async function fetchAll(job: Job, name: TableName, told: (n: number) => void): Promise<void> {
+async function fetchAll(job: Job, name: TableName, reported: (n: number) => void): Promise<void> {
   const all = job.allRowsOf(name),
     rows: Cell[][] = [];
   while (rows.length < all) {
@@ -56,7 +56,7 @@ async function fetchAll(job: Job, name: TableName, told: (n: number) => void): P
       slice = rowsOf(JSON.parse(new TextDecoder().decode(bytes)) as Cell[][]);
     if (slice.length === 0) throw new Error(`tmerge serve returned ${rows.length} of ${all} rows`);
     rows.push(...slice);
-    told(rows.length);
+    reported(rows.length);
   }
   job.keepWhole(name, rows);
 }

@@ -47,8 +47,8 @@ int64_t tm_program_id(const tm_xmeta *program) {
         first--;
     for (at = first; at < name.size && at < first + 18 && isdigit((uint8_t)name.bytes[at]); at++)
         id = id * 10 + (name.bytes[at] - '0');
-    bool told = first > 0 && at > first && at + 1 == name.size && name.bytes[at] == ')';
-    return told ? id : program->id;
+    bool reported = first > 0 && at > first && at + 1 == name.size && name.bytes[at] == ')';
+    return reported ? id : program->id;
 }
 
 tm_status tm_programs_walk(tm_space *space, int64_t id, const tm_program_path path,

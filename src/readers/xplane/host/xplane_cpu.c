@@ -288,7 +288,7 @@ static int by_event(const void *a, const void *b) {
     return tm_order_i64(x->event, y->event);
 }
 
-static uint32_t told_event(const tm_vec *collectives, size_t i) {
+static uint32_t reported_event(const tm_vec *collectives, size_t i) {
     return ((const tm_collective_attr *)collectives->data)[i].event;
 }
 
@@ -296,10 +296,10 @@ static uint32_t told_event(const tm_vec *collectives, size_t i) {
 static bool sort_out(tm_xread *r) {
     const tm_xla_attr *v = r->trace->attrs[TM_ATTR_XLA].data;
     tm_vec *collectives = &r->trace->attrs[TM_ATTR_COLLECTIVE];
-    size_t n_told = collectives->n, next = 0;
+    size_t n_reported = collectives->n, next = 0;
     bool ok = true;
     for (size_t i = 0; i < r->trace->attrs[TM_ATTR_XLA].n && ok; i++) {
-        bool is_told = next < n_told && told_event(collectives, next) == v[i].event;
+        bool is_reported = next < n_reported && reported_event(collectives, next) == v[i].event;
         tm_text name = tm_names_text(r->names, v[i].hlo);
         const tm_hlo hlo = {.name = name, .opcode = name};
         tm_text category =
@@ -310,8 +310,8 @@ static bool sort_out(tm_xread *r) {
             event->category = TM_CAT_GPU_ANNOTATION;
         else
             ok = tm_trace_add_kernel(r->trace, v[i].event, 0, NULL) &&
-                 (is_told || kind.class != TM_HLO_COLLECTIVE || add_bare(r, &v[i], &kind));
-        next += is_told;
+                 (is_reported || kind.class != TM_HLO_COLLECTIVE || add_bare(r, &v[i], &kind));
+        next += is_reported;
     }
     if (collectives->n > 1)
         qsort(collectives->data, collectives->n, collectives->size, by_event);

@@ -277,10 +277,10 @@ static bool is_word(tm_text text, const char *word) {
 static uint32_t name_stage(host *h, const taken *t) {
     static const char *const categories[] = {"Enqueue", "Read", "Preprocessing"};
     tm_xread *r = h->r;
-    tm_text told = tm_xstat_text(h->stats.plane, &t->v->values[TM_X_STAGE_CATEGORY]);
+    tm_text reported = tm_xstat_text(h->stats.plane, &t->v->values[TM_X_STAGE_CATEGORY]);
     tm_text name = t->info ? tm_names_text(r->names, t->info->name - 1) : (tm_text){"", 0};
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
-        if (!is_word(told, categories[i]))
+        if (!is_word(reported, categories[i]))
             continue;
         r->scratch.n = 0;
         if (!tm_vec_append(&r->scratch, "Input::", 7) ||

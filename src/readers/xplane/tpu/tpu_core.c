@@ -66,12 +66,13 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
 static int64_t main_memory_bytes(const tm_xvalues *v) {
     enum { ACCESS = 1, MEMORY = 2, BYTES = 3, MAIN = 1 };
     int64_t all = tm_x_int(v, TM_X_BYTES_ACCESSED, -1), sum = 0;
-    const tm_xstat *told = &v->values[TM_X_BREAKDOWN];
+    const tm_xstat *reported = &v->values[TM_X_BREAKDOWN];
     tm_wire_field field, part;
-    if (all < 0 || !tm_x_has(v, TM_X_BREAKDOWN) || told->type != TM_X_BYTES || told->text.size == 0)
+    if (all < 0 || !tm_x_has(v, TM_X_BREAKDOWN) || reported->type != TM_X_BYTES ||
+        reported->text.size == 0)
         return all;
-    const uint8_t *bytes = (const uint8_t *)told->text.bytes;
-    tm_wire_message message = {bytes, bytes + told->text.size};
+    const uint8_t *bytes = (const uint8_t *)reported->text.bytes;
+    tm_wire_message message = {bytes, bytes + reported->text.size};
     while (tm_wire_next(&message, &field)) {
         uint64_t memory = 0, moved = 0;
         if (field.number != ACCESS || field.type != TM_WIRE_BYTES)

@@ -2,10 +2,10 @@
 import * as f from "../format";
 import type { Job } from "../data";
 import type { ChartData } from "./chart";
-import { COLLECTIVE_WORDS, RECV, SEND, SYNCHRONISING, TIED, UNTOLD, type JobBlock, type Member, type Operation } from "./model";
+import { COLLECTIVE_WORDS, RECV, SEND, SYNCHRONISING, TIED, UNREPORTED, type JobBlock, type Member, type Operation } from "./model";
 import { doubt } from "./operations";
 
-type Told = Pick<ChartData, "job" | "noWaits">;
+type Reported = Pick<ChartData, "job" | "noWaits">;
 
 /** Says why no operation of a job has a known wait; null if some may have one. */
 export function noWaitsOf(job: Job): string | null {
@@ -24,7 +24,7 @@ export function inOrder(operation: Operation): Member[] {
 }
 
 /* Says why the begins of an operation's members cannot be compared; null if they can. */
-function notComparable(operation: Operation, { job, noWaits }: Told): string | null {
+function notComparable(operation: Operation, { job, noWaits }: Reported): string | null {
   if (noWaits !== null) return noWaits;
   const ranks = operation.members.map((member) => job.ranks[member.at]!),
     apart = new Set(ranks.map((rank) => rank.domain)).size > 1;
@@ -32,10 +32,10 @@ function notComparable(operation: Operation, { job, noWaits }: Told): string | n
 }
 
 /* Says who waited in a send and receive. A receiver waits until its sender has arrived; a sender may leave before the receiver arrives. */
-function transferWords(operation: Operation, told: Told): string {
-  const { job } = told;
+function transferWords(operation: Operation, reported: Reported): string {
+  const { job } = reported;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";
-  const why = notComparable(operation, told);
+  const why = notComparable(operation, reported);
   if (why !== null) return `No wait is known: ${why}.`;
   const [low, high] = [...operation.members].sort((a, b) => rankNumber(job, a) - rankNumber(job, b));
   if (!low || !high) return "How long the receiver waited is not known here: only one of the two ranks is in this page.";
@@ -50,11 +50,11 @@ function transferWords(operation: Operation, told: Told): string {
 }
 
 /* Says why an operation has no known wait. */
-function whyNoWait(operation: Operation, told: Told): string {
-  if (UNTOLD.has(operation.kind)) return "No wait is known: the kind of this operation is not known.";
+function whyNoWait(operation: Operation, reported: Reported): string {
+  if (UNREPORTED.has(operation.kind)) return "No wait is known: the kind of this operation is not known.";
   if (!SYNCHRONISING.has(operation.kind))
     return `No wait is known: a rank may leave a ${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!} before all have arrived.`;
-  const why = notComparable(operation, told);
+  const why = notComparable(operation, reported);
   if (why !== null) return `No wait is known: ${why}.`;
   return operation.size < 2
     ? "No wait is known: no other rank’s kernel was matched with it; they are missing from the traces or cannot be identified."
@@ -62,10 +62,10 @@ function whyNoWait(operation: Operation, told: Told): string {
 }
 
 /** Says who came last, and whether the clocks are accurate enough to know. */
-export function lastWords(operation: Operation, told: Told, poor: boolean): string {
-  const { job } = told;
+export function lastWords(operation: Operation, reported: Reported, poor: boolean): string {
+  const { job } = reported;
   if (!operation.waits)
-    return operation.kind === SEND || operation.kind === RECV ? transferWords(operation, told) : whyNoWait(operation, told);
+    return operation.kind === SEND || operation.kind === RECV ? transferWords(operation, reported) : whyNoWait(operation, reported);
   const order = inOrder(operation),
     last = order[order.length - 1]!,
     before = order[order.length - 2];

@@ -51,7 +51,7 @@ import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
 import { colorOf, readTheme, type Theme, clipped } from "./theme";
-import type { Told } from "./event_details";
+import type { Reported } from "./event_details";
 
 const STRIP_TOP = 4;
 export const HEAD = STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT + RULER_HEIGHT;
@@ -90,7 +90,7 @@ export class ChartData {
   operations: readonly Operation[] = [];
   /** The events; null until they are loaded. */
   lanes: Lanes | null = null;
-  told: Told | null = null;
+  reported: Reported | null = null;
   /** Curves of device memory; null until requested, or if none was recorded. */
   memory: Curves | null = null;
   /** By name number: class of each kernel, and rate of those that multiply matrices; null until loaded. */
@@ -727,13 +727,13 @@ export class Chart {
   }
 
   #arrows(canvas: Canvas): void {
-    const { lanes, told } = this.data,
+    const { lanes, reported } = this.data,
       { event, at } = this.state.selected,
       { scale } = canvas;
-    if (!lanes || !told || event < 0) return;
+    if (!lanes || !reported || event < 0) return;
     const right = scale.left + scale.width,
       arrows: Arrow[] = [];
-    for (const { call, row } of launchesOf(lanes, told, event)) {
+    for (const { call, row } of launchesOf(lanes, reported, event)) {
       const x0 = scale.x(lanes.events.begin[call]!),
         x1 = scale.x(lanes.events.begin[row]!);
       if (Math.max(x0, x1) < scale.left || Math.min(x0, x1) > right || arrows.length === MOST_ARROWS) continue;

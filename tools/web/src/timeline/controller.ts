@@ -557,9 +557,9 @@ export class Controller {
 
   /* Selects the launch of the selected device event, or the first event that the selected host event launched. */
   followLaunch(): void {
-    const { lanes, told } = this.data,
+    const { lanes, reported } = this.data,
       { event } = this.state.selected;
-    const launch = lanes && told && event >= 0 ? launchesOf(lanes, told, event)[0] : undefined;
+    const launch = lanes && reported && event >= 0 ? launchesOf(lanes, reported, event)[0] : undefined;
     if (launch) this.selectEvent(launch.row === event ? launch.call : launch.row);
   }
 

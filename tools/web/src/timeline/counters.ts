@@ -72,12 +72,12 @@ function titleOf(counter: string, series: string): string {
 
 /** The counters of a job; those that depend on events are included once these are loaded. */
 export function countersOf(data: ChartData, { memory, served }: Page["recorded"]): readonly Counter[] {
-  const { told, operations, job } = data,
+  const { reported, operations, job } = data,
     recorded = new Map<string, Counter>();
   let launched = false,
     copied = false;
-  for (const at of told ? job.ranks.keys() : []) {
-    const own = told!.page(at);
+  for (const at of reported ? job.ranks.keys() : []) {
+    const own = reported!.page(at);
     launched ||= own.columns.launches.rows.length > 0;
     copied ||= own.columns.bytes.rows.length > 0;
     for (const { counter, series } of own.counters) {
@@ -98,9 +98,9 @@ export function countersOf(data: ChartData, { memory, served }: Page["recorded"]
   return [...OWN.filter(({ key }) => has[key]), ...[...recorded.values()].sort((a, b) => a.label.localeCompare(b.label))];
 }
 
-function queueOf({ lanes, told }: ChartData, at: number): Curve {
+function queueOf({ lanes, reported }: ChartData, at: number): Curve {
   const { begin, kind } = lanes!.events,
-    { rows, values } = told!.page(at).columns.launches,
+    { rows, values } = reported!.page(at).columns.launches,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const from = begin[values[i]!]!,
@@ -110,9 +110,9 @@ function queueOf({ lanes, told }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-function copiesOf({ lanes, told }: ChartData, at: number): Curve {
+function copiesOf({ lanes, reported }: ChartData, at: number): Curve {
   const { begin, duration } = lanes!.events,
-    { rows, values } = told!.page(at).columns.bytes,
+    { rows, values } = reported!.page(at).columns.bytes,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const by = duration[row]! > 0 ? values[i]! / duration[row]! : 0;
@@ -132,8 +132,8 @@ function bandwidths({ operations, job }: ChartData): Curve[] {
   return changes.map(curveOf);
 }
 
-function recordedOf({ told, job }: ChartData, key: string, at: number): Curve[] {
-  return told!
+function recordedOf({ reported, job }: ChartData, key: string, at: number): Curve[] {
+  return reported!
     .page(at)
     .counters.filter(({ counter, series }) => RECORDED + titleOf(job.names[counter] ?? "", job.names[series] ?? "") === key)
     .map(({ times, values }) => ({ times, values }));
@@ -143,7 +143,7 @@ function recordedOf({ told, job }: ChartData, key: string, at: number): Curve[] 
 export function* valuesOf(key: string, data: ChartData): Generator<void, Values | null> {
   if (key === "compute") return { curves: null, most: 1 };
   if (key === "memory") return data.memory ? { curves: data.memory, most: data.memory.most } : null;
-  if (!data.lanes || !data.told) return null;
+  if (!data.lanes || !data.reported) return null;
   const curves: (readonly Curve[])[] = key === "bandwidth" ? bandwidths(data).map((curve) => [curve]) : [];
   for (let at = 0; key !== "bandwidth" && at < data.job.ranks.length; at++) {
     curves.push(key === "queue" ? [queueOf(data, at)] : key === "copies" ? [copiesOf(data, at)] : recordedOf(data, key, at));

@@ -140,7 +140,7 @@ function wholeOf(members: readonly Member[], begin: number) {
   return { size: members.length, end, last, wait, waits };
 }
 
-type Told = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
+type Reported = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
 export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
@@ -165,7 +165,7 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
  * member is given if it has a lane, and its rank if no other rank may have been last. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
-function readOperations(bytes: Bytes, job: Told) {
+function readOperations(bytes: Bytes, job: Reported) {
   const n = bytes.number();
   let begin = 0;
   bytes.number(); // the number with those left out
@@ -177,9 +177,9 @@ function readOperations(bytes: Bytes, job: Told) {
     const size = bytes.number() - 1, // [bytes], -1 unknown
       step = bytes.signed(); // -1 for none
     const part = job.ranks.length < job.allRanks,
-      told = part ? decodeWhole(bytes, begin) : null;
+      reported = part ? decodeWhole(bytes, begin) : null;
     const members = decodeMembers(bytes, bytes.number(), begin),
-      whole = told ?? wholeOf(members, begin);
+      whole = reported ?? wholeOf(members, begin);
     const lastMember = members.find((m) => m.arrival === LAST) ?? null;
     const lastRank = part ? bytes.number() - 1 : lastMember ? job.ranks[lastMember.at]!.rank : -1;
     return {

@@ -39,7 +39,7 @@ export function columnsBy(make: (name: keyof Columns, values: (typeof COLUMNS)[k
   return Object.fromEntries(entries.map(([name, values]) => [name, make(name, values)])) as unknown as Columns;
 }
 
-export class RankTold {
+export class RankReported {
   /** Indices into the column `launches`, sorted by the row of the launching call. */
   #byCall: Uint32Array | undefined;
 
@@ -62,34 +62,34 @@ export class RankTold {
   }
 }
 
-const UNTOLD = new RankTold(
+const UNREPORTED = new RankReported(
   columnsBy(() => new Column(new Uint32Array(0), new Float64Array(0))),
   [],
   [],
 );
 
 /** Details of events, by rank index. */
-export interface Told {
-  of(at: number): RankTold;
+export interface Reported {
+  of(at: number): RankReported;
   /** Details that are in the page itself, without those fetched from the server. */
-  page(at: number): RankTold;
+  page(at: number): RankReported;
 }
 
 /** The block "timeline.details". It is decoded when details of an event are first needed. */
-export class PageTold implements Told {
-  #ranks: Map<number, RankTold> | undefined;
+export class PageReported implements Reported {
+  #ranks: Map<number, RankReported> | undefined;
 
   constructor(
     readonly data: Uint8Array,
     readonly events: Events,
   ) {}
 
-  of(at: number): RankTold {
-    this.#ranks ??= toldOf(this.data, this.events);
-    return this.#ranks.get(at) ?? UNTOLD;
+  of(at: number): RankReported {
+    this.#ranks ??= reportedOf(this.data, this.events);
+    return this.#ranks.get(at) ?? UNREPORTED;
   }
 
-  page(at: number): RankTold {
+  page(at: number): RankReported {
     return this.of(at);
   }
 }
@@ -127,9 +127,9 @@ function seriesOf(bytes: Bytes) {
   return { counter, series, times, values: Float64Array.from(times, (_, i) => view.getFloat32(4 * i, true)) };
 }
 
-export function toldOf(data: Uint8Array, events: Events): Map<number, RankTold> {
+export function reportedOf(data: Uint8Array, events: Events): Map<number, RankReported> {
   const bytes = new Bytes(data),
-    out = new Map<number, RankTold>(),
+    out = new Map<number, RankReported>(),
     first = new Map<number, number>();
   for (const track of events.tracks) if (!first.has(track.at)) first.set(track.at, track.first);
   while (!bytes.done) {
@@ -138,7 +138,7 @@ export function toldOf(data: Uint8Array, events: Events): Map<number, RankTold> 
       shapes = Array.from({ length: bytes.number() }, () => shapeOf(bytes));
     const columns = columnsBy((_, values) => column(bytes, base, values === "name" ? null : values === "row" ? base : 0)),
       counters = Array.from({ length: bytes.number() }, () => seriesOf(bytes));
-    out.set(at, new RankTold(columns, shapes, counters));
+    out.set(at, new RankReported(columns, shapes, counters));
   }
   return out;
 }

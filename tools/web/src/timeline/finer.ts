@@ -7,9 +7,9 @@ import { Events, THREAD, UNMATCHED, type Operation, type Part, type Rank, type S
 import type { FineShares } from "./pyramid";
 import { hasEvents, missingParts } from "./sums";
 import { decodeMeeting } from "./decode";
-import { JoinedTold, type Fetched, type Placed } from "./joined";
+import { JoinedReported, type Fetched, type Placed } from "./joined";
 import { decodeTile, type Shares, type Tile } from "./tile";
-import type { Told } from "./event_details";
+import type { Reported } from "./event_details";
 
 /** Delay before a request [ms], so that turning the wheel does not send one per notch. */
 const PATIENCE = 60;
@@ -121,7 +121,7 @@ export class Finer {
   /** Error of the last request; null: none. */
   failed: string | null = null;
   readonly #base: Events;
-  readonly #told: Told;
+  readonly #reported: Reported;
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
@@ -134,7 +134,7 @@ export class Finer {
 
   constructor(readonly data: ChartData) {
     this.#base = data.lanes!.events;
-    this.#told = data.told!;
+    this.#reported = data.reported!;
     this.#names = new Map(data.job.names.map((name, i) => [name, i]));
     for (const { number, members } of data.operations) for (const { at, begin } of members) this.#operations.set(`${at} ${begin}`, number);
   }
@@ -320,7 +320,7 @@ export class Finer {
     }
     data.pyramid.fine = shares.size > 0 ? new WindowShares(window.span, shares) : null;
     const { events, fetched } = this.#join(more, window);
-    data.told = new JoinedTold(this.#told, events, fetched);
+    data.reported = new JoinedReported(this.#reported, events, fetched);
     data.lanes = new Lanes(events, data.job.ranks.length);
     this.listener?.changed((row) => (row < this.#base.n ? row : sameEvent(before, row, events, this.#base.n)));
   }

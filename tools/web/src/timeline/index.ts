@@ -251,8 +251,8 @@ export class Page {
     });
     if (this.#finer && !this.loaded.data.job.complete) {
       this.controller.searcher = new Search(this.loaded.data.job.ranks, () => this.controller.searched());
-      this.controller.farArea = askArea(() => this.#told());
-      this.controller.farSame = askSame(() => this.#told());
+      this.controller.farArea = askArea(() => this.#reported());
+      this.controller.farSame = askSame(() => this.#reported());
       this.loaded.data.farCounters = new FarCounters(this.loaded.data.job, () => this.#counted());
       this.#farSlow = new FarSlowness(this.loaded.data.job, () => !this.#gone && this.controller.draw());
     }
@@ -371,7 +371,7 @@ export class Page {
     void this.#meet();
   }
 
-  #told(): void {
+  #reported(): void {
     if (!this.#gone) this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
   }
 
@@ -405,7 +405,7 @@ export class Page {
       append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data, isServed(this.context.job)))]);
     if (coloring === "slowness") this.#fetchSlowness();
     this.#fetchCounters(counters);
-    this.#told();
+    this.#reported();
     if (map === "memory") this.fetchMemory();
     this.resize();
   }
@@ -414,7 +414,7 @@ export class Page {
   #counted(): void {
     if (this.#gone) return;
     this.controller.draw();
-    this.#told();
+    this.#reported();
   }
 
   /* Loads each counter when it is shown for the first time, but not before the events are loaded. */

@@ -1,6 +1,6 @@
 /** Details of events when a window came from a server: those of the page merged with those of the window. */
 import type { Events, Track } from "./model";
-import { Column, columnsBy, RankTold, toldOf, type Told } from "./event_details";
+import { Column, columnsBy, RankReported, reportedOf, type Reported } from "./event_details";
 import type { Tile } from "./tile";
 
 /** Where a tile's events of a track are in the merged data. */
@@ -69,36 +69,36 @@ export function joinColumns(one: Column, two: Column, row: (row: number) => numb
   );
 }
 
-function join(page: RankTold, own: RankTold, rows: Int32Array, numbers: readonly number[]): RankTold {
+function join(page: RankReported, own: RankReported, rows: Int32Array, numbers: readonly number[]): RankReported {
   const row = (each: number): number => rows[each] ?? -1,
     valueOf = { row, number: (value: number): number => value, name: (number: number): number => numbers[number] ?? -1 };
   const columns = columnsBy((name, values) =>
     joinColumns(page.columns[name], own.columns[name], row, name === "shape" ? (shape) => page.shapes.length + shape : valueOf[values]),
   );
-  return new RankTold(columns, [...page.shapes, ...own.shapes], page.counters);
+  return new RankReported(columns, [...page.shapes, ...own.shapes], page.counters);
 }
 
 /** Merged details. Those of a rank are decoded when details of one of its events are first needed. */
-export class JoinedTold implements Told {
-  readonly #ranks = new Map<number, RankTold>();
+export class JoinedReported implements Reported {
+  readonly #ranks = new Map<number, RankReported>();
 
   constructor(
-    readonly base: Told,
+    readonly base: Reported,
     readonly events: Events,
     readonly fetched: ReadonlyMap<number, Fetched>,
   ) {}
 
-  page(at: number): RankTold {
+  page(at: number): RankReported {
     return this.base.page(at);
   }
 
-  of(at: number): RankTold {
+  of(at: number): RankReported {
     const own = this.fetched.get(at);
-    let told = this.#ranks.get(at);
-    if (told || !own) return told ?? this.base.of(at);
-    const more = toldOf(own.tile.details, own.tile.events).get(own.place);
-    told = more ? join(this.base.page(at), more, rowsOf(own, this.events), own.numbers) : this.base.page(at);
-    this.#ranks.set(at, told);
-    return told;
+    let reported = this.#ranks.get(at);
+    if (reported || !own) return reported ?? this.base.of(at);
+    const more = reportedOf(own.tile.details, own.tile.events).get(own.place);
+    reported = more ? join(this.base.page(at), more, rowsOf(own, this.events), own.numbers) : this.base.page(at);
+    this.#ranks.set(at, reported);
+    return reported;
   }
 }

@@ -32,10 +32,10 @@ function chain(controller: Controller, title: string, rows: readonly number[], t
 
 /** Where in the program an event of a thread is. */
 function place(controller: Controller, row: number): Child {
-  const { job, lanes, told } = controller.data,
+  const { job, lanes, reported } = controller.data,
     { events } = lanes!,
     track = lanes!.trackOf(row)!,
-    { inputs, stacks } = told!.of(track.at).columns,
+    { inputs, stacks } = reported!.of(track.at).columns,
     named = (each: number): string => job.names[events.name[each]!] ?? "",
     rows = around(events, track, row),
     own = [row, ...rows];
@@ -85,8 +85,8 @@ export function shapeWords({ grid, block, registers, shared, occupancy }: Shape)
 
 /* Launch parameters of a kernel, or the bytes of a copy. */
 function given(controller: Controller, row: number, events: Events): Child {
-  const { lanes, told } = controller.data,
-    own = told!.of(lanes!.trackOf(row)!.at),
+  const { lanes, reported } = controller.data,
+    own = reported!.of(lanes!.trackOf(row)!.at),
     shape = own.shapes[own.columns.shape.of(row)],
     bytes = own.columns.bytes.of(row),
     duration = events.duration[row]!;
@@ -107,9 +107,9 @@ function byName(controller: Controller, title: string): string {
 }
 
 function launchedBy(controller: Controller, row: number, launch: Launch | undefined): Child {
-  const { job, lanes, told } = controller.data,
+  const { job, lanes, reported } = controller.data,
     { events } = lanes!,
-    id = told!.of(lanes!.trackOf(row)!.at).columns.correlations.of(row),
+    id = reported!.of(lanes!.trackOf(row)!.at).columns.correlations.of(row),
     title = job.names[events.name[row]!] ?? "",
     correlation = id >= 0 ? `Correlation ${id}.` : "";
   if (!launch) return [h("p", byName(controller, title), " ", correlation), given(controller, row, events)];
@@ -198,11 +198,11 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
 
 /** The launch part of an event's panel; null if nothing is known, as for annotations on a stream. */
 export function launchPart(controller: Controller, row: number): Child {
-  const { lanes, told } = controller.data;
-  if (!told || !lanes) return null;
+  const { lanes, reported } = controller.data;
+  if (!reported || !lanes) return null;
   const { kind } = lanes.events,
     track = lanes.trackOf(row)!,
-    launches = launchesOf(lanes, told, row);
+    launches = launchesOf(lanes, reported, row);
   if (kind[row] === GPU_ANNOTATION) return null;
   if (kind[row]! <= COPIES)
     return launchedBy(

@@ -1,7 +1,7 @@
 /** Links device events and the calls that launched them. */
 import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
-import type { Told } from "./event_details";
+import type { Reported } from "./event_details";
 
 /** `call`: row of a call; `row`: row of the event that it launched, or that it put into a queue from which another thread took it. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
@@ -42,10 +42,10 @@ function inside(events: Events, track: Track, row: number): number {
 }
 
 /** Returns the launch of a device event, or the launches by all calls within a host event. */
-export function launchesOf(lanes: Lanes, told: Told, row: number): readonly Launch[] {
+export function launchesOf(lanes: Lanes, reported: Reported, row: number): readonly Launch[] {
   const { events } = lanes,
     track = lanes.trackOf(row)!,
-    own = told.of(track.at),
+    own = reported.of(track.at),
     call = own.columns.launches.of(row),
     out: Launch[] = call >= 0 ? [{ call, row }] : [];
   if (track.kind !== THREAD) return out;

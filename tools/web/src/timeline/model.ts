@@ -43,7 +43,7 @@ export const SEND = 9,
 /** Collectives that no rank leaves before all have arrived: tm_collective_synchronises. */
 export const SYNCHRONISING: ReadonlySet<number> = new Set([1, 2, 3, 6, 12]);
 /** Kinds of which it is not known who waits for whom: unknown, and several collectives in one kernel. */
-export const UNTOLD: ReadonlySet<number> = new Set([0, 13]);
+export const UNREPORTED: ReadonlySet<number> = new Set([0, 13]);
 
 /** Half-open: [begin, end). */
 export type Span = Readonly<Record<"begin" | "end", number>>;

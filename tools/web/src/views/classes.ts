@@ -82,8 +82,8 @@ function classMap(job: Job): HTMLElement | null {
 
 /* Writes a time of a class in one number format; a dash if the names of its kernels show no format. */
 function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
-  const told = BITS.some(([each]) => table.amount(row, each) > 0);
-  return told ? write(table.num(row, column)) : f.NONE;
+  const reported = BITS.some(([each]) => table.amount(row, each) > 0);
+  return reported ? write(table.num(row, column)) : f.NONE;
 }
 
 /** A section of the kernels view; null if no name reveals a class. */

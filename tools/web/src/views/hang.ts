@@ -15,8 +15,8 @@ function earliest(job: Job): number | null {
     job.table("hang.rank").nums("begin_ns"),
     job.table("hang.rank").nums("time_ns"),
   ];
-  const told = all.flat().filter((ns): ns is number => ns !== null);
-  return told.length > 0 ? f.least(told) : null;
+  const reported = all.flat().filter((ns): ns is number => ns !== null);
+  return reported.length > 0 ? f.least(reported) : null;
 }
 
 function after<N extends Timed>(table: Table<N>, row: number, column: ColumnOf<N>, from: number | null): string {

@@ -26,10 +26,10 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
 function use(job: Job): HTMLElement {
   const table = job.table("overview.job"),
     known = table.num(0, "occupancy_known_pct");
-  const told = USE.filter(([column]) =>
+  const reported = USE.filter(([column]) =>
     column === "tensor_core_pct" ? tellsTensorCores(job) : column === "gpu_utilization_pct" || hasGrids(job),
   );
-  const figures: BandFigure[] = told.map(([column, label, why]) => {
+  const figures: BandFigure[] = reported.map(([column, label, why]) => {
     const value = table.num(0, column);
     const definition = table.docOf(column);
     return {
@@ -55,7 +55,7 @@ function use(job: Job): HTMLElement {
           job.table("overview.rank"),
           { first: 20 },
           "rank; steps; step_ns: in steps; kernel_ns: kernels; comm_ns: communication",
-          told.map(([column, label]) => ({ column, label })),
+          reported.map(([column, label]) => ({ column, label })),
         ),
       ),
   );

@@ -243,15 +243,15 @@ function finding(job: Job, table: Table<"calls.tree">, tree: Tree, kind: Kind, s
     name = (row: number) => table.text(row, "name") ?? "",
     calls = callsOf(table),
     own = calls.filter((row) => !COMMUNICATES.test(name(row)));
-  const told = own.length > 0 ? own : calls,
-    row = told.reduce((a, b) => (self(b) > self(a) ? b : a), -1),
-    all = f.sum(told.map(self)),
-    alike = told.filter((each) => name(each) === name(row));
+  const reported = own.length > 0 ? own : calls,
+    row = reported.reduce((a, b) => (self(b) > self(a) ? b : a), -1),
+    all = f.sum(reported.map(self)),
+    alike = reported.filter((each) => name(each) === name(row));
   const share = f.share(self(row), all) ?? 0,
     where = side === "host" ? "host" : deviceWord(job);
   const of =
     `of the ${where} time ${side === "host" ? "of all recorded calls" : `that ${kind.label} launched`}` +
-    (told.length < calls.length ? ", without communication" : "");
+    (reported.length < calls.length ? ", without communication" : "");
   const callers = alike.length > 1 ? apart(tree)[row]! : "";
   const title: Child =
     share < TELLING

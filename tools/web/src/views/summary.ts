@@ -144,10 +144,10 @@ export function overlapFinding(job: Job): Finding {
     };
   const all = kinds(job);
   const parts = all.slice(0, 3).map((kind) => `${kindWord(kind.kind)} hides ${f.percent(f.share(kind.overlap, kind.comm))}`);
-  const untold = all.some((kind) => kind.kind === "other");
+  const unreported = all.some((kind) => kind.kind === "other");
   const rest = all.some((kind) => kind.kind === "allreduce")
     ? ""
-    : untold
+    : unreported
       ? " No name shows which of it is AllReduce."
       : " The job has no AllReduce.";
   const lost = f.share(exposed, window)!;

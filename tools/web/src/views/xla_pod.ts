@@ -273,7 +273,7 @@ function collectives({ job }: Context): HTMLElement | null {
   const table = job.table("pod.collective");
   if (table.n === 0) return null;
   const barriers = table.rows.some((_, row) => table.text(row, "kind") === "barrier"),
-    told = table.known("members") > 0,
+    reported = table.known("members") > 0,
     programs = [...new Set(table.rows.map((_, row) => table.text(row, "program")))];
   return tableSection(
     "Collectives of programs",
@@ -281,7 +281,7 @@ function collectives({ job }: Context): HTMLElement | null {
       barriers
         ? "A barrier precedes the first collective of a program: in it a device waits until all have arrived; what follows is the exchange itself. "
         : "The time of a collective is the exchange plus a device’s wait in it until all have arrived. ",
-      told
+      reported
         ? `Groups are by the numbers of the job’s ${deviceWord(job) === "TPU" ? "cores" : "devices, inside of one process by those of its host"}.`
         : "The profiles do not say which devices are in a group.",
       programs.length === 1 && programs[0] !== null && [" All are of the program ", name(programs[0]!), "."],
@@ -291,7 +291,7 @@ function collectives({ job }: Context): HTMLElement | null {
     "operation<narrow>",
     programs.length > 1 && "program<narrow>",
     "kind",
-    told && "group<narrow>",
+    reported && "group<narrow>",
     table.known("bytes") > 0 && "bytes: a run",
     "count: runs; total_ns<bar transfer>: whole time",
     table.known("wait_ns") > 0 && "wait_ns: waited",
