@@ -36,7 +36,7 @@ enum { MAGIC_AT = 257 };
 typedef struct member {
     int64_t rank;
     size_t span;
-    int64_t since_ns; /* time of the job's clock at which the member's times are 0 */
+    int64_t since_ns; /* time [ns] on the job's clock of the member's time 0 */
 } member;
 
 typedef struct archive {
@@ -171,8 +171,8 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     return tm_export_flush(x, err);
 }
 
-/* Returns the clock offset at the middle of the trace's spans, because a manifest cannot express
- * drift. */
+/* Returns the clock offset at the middle of the trace's spans: a manifest has one number, and
+ * cannot express drift. */
 static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     const tm_span *last = span, *end = timeline->spans + timeline->n_spans;
     while (last + 1 < end && last[1].source == span->source)
@@ -198,8 +198,8 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
         return status;
     if (search.found)
         a->base_ns = (int64_t)search.number;
-    /* the trace ends before its base time, so that of another trace was used */ bool adopted =
-        span->counts[TM_COUNT_ADOPTED_BASE] > 0;
+    /* the trace ends before its base time, so it took the base time of another trace */ bool
+        adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0;
     m.since_ns = (search.found || adopted ? a->base_ns : 0) + clock_offset(timeline, span);
     return tm_vec_append(&a->members, &m, 1) ? TM_OK : tm_fail_memory(err);
 }

@@ -25,7 +25,7 @@ typedef struct chrome {
     tm_out members;          /* metadata of all ranks so far, if there are several ranks */
 } chrome;
 
-/* Sets the base to a full second before the start. So no time is 0, which readers take for a
+/* Sets the base to a full second before the start, so that no time is 0: readers take 0 for a
  * clamped time. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;

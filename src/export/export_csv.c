@@ -22,8 +22,8 @@ static const char *const roles[] = {
 
 typedef struct csv {
     tm_vec text;   /* of char: buffer for a cell */
-    tm_vec shared; /* of char: the cells from rank to thread with their commas; equal for all events
-                      of a track */
+    tm_vec shared; /* of char: the cells from rank to thread with their commas, the same for all
+                      events of a track */
 } csv;
 
 static tm_status begin(tm_export *x, tm_error *err) {

@@ -54,8 +54,8 @@ typedef enum tm_perfetto_counter_kind {
 
 typedef struct tm_perfetto_counter {
     uint64_t id;           /* id of its track */
-    int64_t a, b;          /* what is counted: identifies the counter in the rank */
-    const tm_track *track; /* of a series: the track of its events */
+    int64_t a, b;          /* identify the counter in the rank: see tm_perfetto_counter_kind */
+    const tm_track *track; /* for a series: the track of the events that report it */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
@@ -70,7 +70,7 @@ typedef struct tm_perfetto {
     uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
                                 in the sequence */
     tm_export_survey survey; /* of the rank */
-    size_t next_launch;      /* first launch whose call the walk has not reached */
+    size_t next_launch;      /* index of the first launch whose call the walk has not reached */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
     tm_out text;     /* temporary text */

@@ -18,7 +18,7 @@ typedef struct tm_proto {
 
 enum { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_BYTES = 2 };
 
-/** Returns memory for @p size bytes after the content; NULL when out of memory. */
+/** Returns room for @p size bytes after the content; NULL when out of memory. */
 static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
     if (proto->bytes.cap - proto->bytes.n < size &&
         !tm_vec_reserve(&proto->bytes, proto->bytes.n + size)) {

@@ -1,4 +1,5 @@
-/* Sums of what ran on some ranks in a time range. Each call sums a few ranks. */
+/* Sums of what ran on ranks in a time range. To limit its time, a call sums only some of the ranks.
+ */
 #ifndef TMERGE_SERVE_AREA_H
 #define TMERGE_SERVE_AREA_H
 
@@ -15,10 +16,10 @@ typedef struct tm_area_wish {
     int64_t budget_ns; /* no rank is started after this time, except the first */
 } tm_area_wish;
 
-/** Sum of a rank's events of one name and kind, counting only their parts within the time range. */
+/** Sum of a rank's events of one name and kind. Only their parts within the time range count. */
 typedef struct tm_area_sum {
     int64_t rank, count, sum_ns;
-    int64_t self_ns; /* sum_ns without the time of nested operators; on GPUs equal to sum_ns */
+    int64_t self_ns; /* sum_ns without the time of nested operators; equal to sum_ns on GPUs */
     int64_t longest_ns;
     uint32_t name;
     uint8_t kind; /* as in tm_serve_event */

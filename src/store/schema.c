@@ -5,7 +5,7 @@
 
 #include "fill.h"
 
-/* Chunks are written as they are in memory, and the types in the file are little-endian. */
+/* Chunks are written as they are in memory, and types in the file are little-endian. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian");
 _Static_assert(sizeof(bool) == 1 && sizeof(float) == 4 && sizeof(double) == 8, "sizes are stored");
 _Static_assert(sizeof(size_t) == 8, "numbers of rows are stored as int64");
@@ -57,13 +57,14 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* Only for sizeof and _Generic, which do not evaluate it: the null pointer is not dereferenced. */
+/* Only for sizeof and _Generic. These do not evaluate the expression, so the null pointer is not
+ * dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
 
-/* Members that all columns have. tm_fill_WAY writes the column from a timeline, tm_take_WAY reads
- * it back. */
+/* Members that all columns have. tm_fill_WAY writes the column from a timeline, and tm_take_WAY
+ * reads the column back. */
 #define COLUMN(name_, unit_, doc_, element_, words_, way)                                          \
     .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_,               \
     .fill = tm_fill_##way, .take = tm_take_##way
@@ -91,13 +92,13 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* Like EVENT, but the rows need not ascend, and -1 means none. */
+/* As EVENT, but the rows need not ascend, and -1 means none. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* The rank in every row, so that the table can be read without /ranks. */
+/* Has the rank in every row, so that the table can be read without /ranks. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
 /* A member of the timeline itself, for tables with one row per rank. */
@@ -112,11 +113,11 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* The number of a rank's rows in another table, by which a reader finds them. */
+/* The number of a rank's rows in another table. Readers find the rows by it. */
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "number of its rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* A column that is derived from others: written, but not read back. */
+/* A column that is computed from others: it is written, but not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
@@ -170,7 +171,7 @@ static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
     OWN_CLOCK(drift_ppb, "ppb", "rate by which the rank's clock is slow"),
-    /* The middle of the rank's spans. Readers compute it from the spans. */
+    /* The middle of the rank's spans. Readers compute it again from the spans. */
     MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
     OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, maximum over the trace"),
     OWN_CLOCK(spread_ns, "ns", "spread of the GPU clocks in its domain"),
@@ -215,7 +216,7 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
     /* Not an EVENT: an empty track may start after the last event, where there is no row.
-       tm_check_tracks checks this column. */
+       tm_check_tracks checks this column instead. */
     {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "number of its rows in /events"),
@@ -240,8 +241,8 @@ static const tm_record_column launch_columns[] = {
     LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if there is none"),
 };
 
-/* Members of the launch shape. In memory, kernels share equal shapes; a reader first gives each
- * kernel its own. */
+/* Members of the launch shape. In memory, kernels share equal shapes, but a reader first gives each
+ * kernel a separate one. */
 #define SHAPE(member, name_, unit_, doc_)                                                          \
     {                                                                                              \
         .name = name_, .unit = unit_, .doc = doc_,                                                 \

@@ -52,7 +52,7 @@ static void print_option(const tm_option *o, int at) {
     tm_console_beside(stdout, left, at, o->doc);
 }
 
-/* Prints lines, each wrapped and indented like its start. */
+/* Prints lines. Wraps each, and indents the rest of a line as much as its start. */
 static void print_lines(const char *text) {
     while (*text) {
         char line[512];

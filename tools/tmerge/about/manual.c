@@ -1,4 +1,4 @@
-/* Generates tmerge(1) in mdoc: the --help of each command, from the same table, and the text
+/* Generates tmerge(1) in mdoc: the --help of each command, made from the same table, and the text
  * around it. */
 #include <ctype.h>
 #include <stdio.h>
@@ -116,7 +116,7 @@ static void print_exports(void) {
     puts(".El");
 }
 
-/* The date is when this text was last changed. */
+/* The date on which this text was last changed. */
 static const char begin[] = ".\\\" Made by tmerge --generate=man from its table of commands.\n"
                             ".Dd November 22, 2026\n"
                             ".Dt TMERGE 1\n"

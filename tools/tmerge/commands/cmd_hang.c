@@ -1,4 +1,4 @@
-/* tmerge hang: says who is missing in a stuck job, from dumps of flight recorders. */
+/* tmerge hang: says which ranks are missing in a stuck job, from dumps of flight recorders. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ static const char *text(const tm_table *job, const char *column) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Prints a sentence. Replaces control characters, because a dump must not control the terminal. */
+/* Prints a sentence. Replaces control characters: text in a dump must not control the terminal. */
 static void print_sentence(const char *sentence) {
     char line[4096];
     bool valid;
@@ -210,7 +210,7 @@ static tm_status print(const tm_pipeline *p, const void *context, tm_error *err)
     return TM_OK;
 }
 
-/* Completes a run with dumps and without traces. */
+/* Completes a run that has dumps but no traces. */
 static tm_status finish(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     TM_TRY(analyse(p, context, err));
