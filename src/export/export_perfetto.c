@@ -12,7 +12,6 @@
 #include "base/export_mark.h"
 #include "base/sorted.h"
 
-/* Clock ids in ClockSnapshot. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
 

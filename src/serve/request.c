@@ -84,7 +84,6 @@ int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request,
     return find_route(path + TM_SERVE_TOKEN + 2, out) ? OK : MISSING;
 }
 
-/* Parses @p size characters of text. */
 static bool number_of(const char *text, size_t size, int64_t *out) {
     enum { DIGITS_MAX = 16 };
     const int64_t most = INT64_C(1) << 53;

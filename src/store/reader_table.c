@@ -284,7 +284,6 @@ static tm_status read_slices(reading *r, reader *to, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads the rows of all sources of a table. */
 static tm_status read_sources(const tm_store *store, const tm_table_def *def, reader *to,
                               tm_error *err) {
     tm_renamed sources[TM_STORE_SOURCES];

@@ -84,7 +84,6 @@ static bool make_type(const tm_table_def *def, record *made) {
     return done;
 }
 
-/* Writes rows [first, first + n) as records. */
 static void put_rows(const tm_table *table, const record *made, size_t first, size_t n) {
     int columns = table->def->n_columns;
     char *out = made->rows;

@@ -128,7 +128,6 @@ static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **wr
     return status;
 }
 
-/* Writes one rank's trace and its part of the truth. */
 static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer, tms_out *truth,
                              const tms_blame *blame, tms_error *err) {
     tms_tally tally;

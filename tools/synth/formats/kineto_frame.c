@@ -95,7 +95,6 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_int(out, placement->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
                    (unsigned long long)low);
-    /* Options of the profiler that recorded shapes and allocations. */
     tms_out_string(out, "\",\n      \"record_shapes\": 1,\n      \"profile_memory\": 1,\n"
                         "      \"trace_id\": \"");
     tms_out_string(out, text);

@@ -452,7 +452,6 @@ static void write_lanes(ascend *file) {
     }
 }
 
-/* Writes the name of a process or thread. */
 static void print_name(ascend *file, const char *what, process of, int64_t tid, const char *name) {
     print_event(file, "M", of, tid);
     print(file, ", \"name\": \"%s\", \"args\": {\"name\": \"%s\"}}", what, name);

@@ -257,7 +257,6 @@ static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
     }
 }
 
-/* Runs one microbatch forward. */
 static void forward(tms_sim *sim, int64_t microbatch) {
     const tms_config *config = sim->config;
     size_t gathered = 0;

@@ -182,7 +182,6 @@ static bool run_heads(run *r, tms_events *unused) {
     return true;
 }
 
-/* Runs one step of all ranks. */
 static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;

@@ -18,7 +18,6 @@ static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_int(out, value);
 }
 
-/* Writes ', "name": "value"'. */
 static void text_member(tms_out *out, const char *name, const char *value) {
     tms_out_text(out, ", \"", 3);
     tms_out_string(out, name);
@@ -43,7 +42,6 @@ static void words(tms_out *out, const tms_option *option, int64_t set) {
     tms_out_text(out, "]", 1);
 }
 
-/* Writes an option's value as JSON. */
 static void option_value(tms_out *out, const tms_config *config, const tms_option *option) {
     int64_t value = tms_config_value(config, option);
     char text[32];

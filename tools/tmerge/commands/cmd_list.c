@@ -20,7 +20,6 @@ static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
 };
 
-/* Prints an indented name and its text. */
 static void print_name(int indent, const char *name, int at, const char *text) {
     char left[64];
     snprintf(left, sizeof left, "%*s%s", indent, "", name);

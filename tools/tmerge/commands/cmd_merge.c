@@ -55,7 +55,6 @@ typedef struct merge {
     tm_vec command; /* of char: the command that the store keeps */
 } merge;
 
-/* Returns whether a host sees at least one of the traces. */
 static bool sees_traces(const tm_inputs *inputs, int host) {
     const tm_input *v = inputs->list.data;
     for (size_t i = 0; i < inputs->list.n; i++)

@@ -78,7 +78,6 @@ static void print_text(const tm_table *rows) {
     }
 }
 
-/* Adds the figures of a store, and closes the store. */
 static tm_status add_store(tm_trend *trend, const char *path, tm_error *err) {
     tm_tables tables;
     TM_TRY(tm_analysis_tables(&tables, err));

@@ -303,7 +303,6 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
     return text ? print_text(q, tables, err) : print_machine(q, tables, err);
 }
 
-/* Answers from the store's tables. */
 static tm_status answer_stored(const question *q, tm_error *err) {
     tm_tables tables;
     tm_store *store;

@@ -82,7 +82,6 @@ static bool add_matches(const char *folder, const char *pattern, tm_vec *paths) 
     return ok && code != GLOB_NOSPACE;
 }
 
-/* Returns the folder of a path. */
 static tm_text folder_of(const char *path) {
     const char *end = strrchr(path, '/'), *begin = end;
     while (begin > path && begin[-1] != '/')
