@@ -18,7 +18,7 @@ static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
     TM_OPTION_CSV_DIR,
     {"top", 0, "N",
-     "print only the N kernels and operators that changed most (10; the tables have all)"},
+     "print only the N kernels and operators that changed most (default: 10; the tables have all)"},
     {"html", 0, "FILE.html", "also write a page that compares the two jobs"},
     {"force", 0, NULL, "overwrite the page even if it is not a page of tmerge"},
     TM_OPTION_COLOR,

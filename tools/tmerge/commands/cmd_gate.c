@@ -135,8 +135,8 @@ const tm_command tm_command_gate = {
     .usage = "BEFORE AFTER --max FIGURE=+X%... [--json | --csv]",
     .summary =
         "Checks whether a job has become slower than allowed: exit status 0 no, 6 yes, 7 unknown",
-    .operands = "A run shows only how much its own steps vary; on other nodes or days, the same "
-                "job may differ more.",
+    .operands = "The steps of a run show only how much steps vary in that run; on other nodes or "
+                "days, the same job may differ more.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = gate_run,

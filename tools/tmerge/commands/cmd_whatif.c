@@ -17,11 +17,12 @@ enum { TOP = 10 };
 
 static const tm_option options[] = {
     {"fix", 0, "X", "what if X performed as on the other ranks: rank=3, host=NAME+kind=host, ..."},
-    {"scale", 0, "X:F", "what if X took F times as long: kernel=REGEX:0.5; both may be repeated"},
+    {"scale", 0, "X:F",
+     "what if X took F times as long: kernel=REGEX:0.5; --fix and --scale may be repeated"},
     {"each", 0, "WHAT",
-     "each rank, host, stage, kind or kernel with the time that fixing it saves"},
+     "list every rank, host, stage, kind or kernel, with the time that its fix saves"},
     {"top", 0, "N", "only the N items that save most"},
-    {"step", 0, "LIST", "all figures for these steps only"},
+    {"step", 0, "LIST", "compute all figures only for these steps"},
     {"json", 0, NULL,
      "one JSON document; integers are exact, null stands for a value that does not exist"},
     TM_OPTION_CSV_DIR,

@@ -26,6 +26,7 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
     "    rows of stats.time\n"                                                                     \
     "  cuda_gpu_mem_size_sum: rows of stats.size\n"                                                \
     "  um_total_sum: host.unified_memory, by rank; um_sum: by address too\n"                       \
-    "Those of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, wddm_*) are missing.\n"
+    "tmerge has no reports of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, "       \
+    "wddm_*).\n"
 
 #endif
