@@ -42,7 +42,7 @@ typedef struct member {
 typedef struct archive {
     tm_vec members;  /* of member */
     char *piece;     /* owned; [PIECE_BYTES + 1] */
-    int64_t base_ns; /* base time of the last trace that has one */
+    int64_t base_ns; /* base time of the last added trace that has one */
 } archive;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -137,8 +137,8 @@ static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
 }
 
 /* Returns whether a trace starts like JSON. Only JSON is archived: Perfetto cannot open databases,
- * and an Nsight Systems report contains data that should not be passed on, such as all environment
- * variables of its host. */
+ * and a report of Nsight Systems contains data that should not be passed on, such as all
+ * environment variables of the process. */
 static bool is_json(const char *piece, size_t n) {
     size_t at = n >= 3 && memcmp(piece, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < n && strchr(" \t\r\n", piece[at]) && piece[at] != '\0')

@@ -11,8 +11,7 @@
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
     "collective,group,operation,wait_ns,exposed_ns"
 
-/* Returns the word of a kind of collective; "" for "none", so that spreadsheets can filter by empty
- * cells. */
+/* Words of the roles; "" for none, so that spreadsheets can filter by empty cells. */
 static const char *const roles[] = {
     [TM_ROLE_NONE] = "",
     [TM_ROLE_COMPUTE] = "compute",

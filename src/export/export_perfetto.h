@@ -95,8 +95,8 @@ void tm_perfetto_root(tm_perfetto *p);
 /** Writes the packets before a rank's events: its sequence and its process track. */
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 
-/** Makes a track of the rank for slices. @param place its position among the rank's tracks. Returns
- * its id. */
+/** Makes a track of the rank for slices. @param place position of the track among the rank's
+ * tracks. Returns its id. */
 uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 
 /** Makes a sub-track of a track of the timeline. Returns its id. */

@@ -6,8 +6,7 @@
 #include "base/sorted.h"
 
 enum {
-    STEP_RUNS =
-        192, /* the steps are divided into this many stretches; the longest step of each is kept */
+    STEP_RUNS = 192,  /* number of stretches of steps; the longest step of each is kept */
     SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
@@ -15,15 +14,15 @@ enum {
  * of the n_least rows with the smallest. */
 typedef struct criterion {
     const char *table;
-    const char *number_column;                 /* column with the number of the rank or step */
-    const char *measure_column, *added_column; /* the measure is their sum; without measure_column,
-                                                  the first n_most rows are taken */
-    const char *over_column; /* the measure is divided by this column, unless it is NULL */
+    const char *number_column;  /* column with the number of the rank or step */
+    const char *measure_column; /* the measure; NULL: takes the first n_most rows */
+    const char *added_column;   /* added to the measure; NULL: nothing is added */
+    const char *over_column;    /* the measure is divided by this column, unless it is NULL */
     size_t n_most, n_least;
 } criterion;
 
 /* The rules for ranks, most important first. If they choose more ranks than the page may keep, the
- * last ones are dropped. */
+ * ranks chosen last are dropped. */
 static const criterion of_ranks[] = {
     {"stragglers.job", "rank", NULL, NULL, NULL, 1, 0},
     {"stragglers.finding", "rank", "excess_ns", NULL, NULL, 16, 0},

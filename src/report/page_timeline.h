@@ -6,7 +6,7 @@
 #include "timeline_survey.h"
 #include "tmerge/store.h"
 
-/** Decoded by tools/web/src/timeline/decode.ts; change both together. */
+/** The encoded blocks. tools/web/src/timeline/decode.ts decodes them: change both together. */
 typedef struct tm_timeline_blocks {
     tm_bytes job;        /* ranks, hosts, parts and names */
     tm_bytes strip;      /* activity of all ranks together */

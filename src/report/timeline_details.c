@@ -7,7 +7,7 @@
 #include "base/sorted.h"
 #include "timeline_counters.h"
 
-/* Number of values of a kernel's launch shape. Each is encoded as its number + 1; 0 for unknown. */
+/* Number of values in a kernel's launch shape. Each value is encoded as value + 1; 0: unknown. */
 enum { N_SHAPE = 9 };
 
 typedef struct shape {

@@ -49,7 +49,8 @@ tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
                             const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Where a page's timelines come from. Its functions return the statuses above, or TM_ERR_INPUT. */
+/** Where a page's timelines come from. Its functions return the statuses of the functions above, or
+ * TM_ERR_INPUT. */
 typedef struct tm_page_source {
     void *context;
     /* Surveys all ranks. */

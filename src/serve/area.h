@@ -13,7 +13,8 @@ typedef struct tm_area_wish {
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* no rank is started after this time, except the first */
+    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
+                          is */
 } tm_area_wish;
 
 /** Sum of a rank's events of one name and kind. Only their parts within the time range count. */

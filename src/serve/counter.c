@@ -23,8 +23,7 @@ typedef struct launched {
 struct tm_counters {
     const tm_tiler *tiler;
     const tm_serve_reader *reader;
-    tm_store_pieces
-        *attrs; /* reads the attributes of copies and collectives; NULL until first needed */
+    tm_store_pieces *attrs;   /* attributes of copies and collectives; NULL until first needed */
     const tm_timeline *ranks; /* [n] */
     size_t n;
     tm_vec changes, launched;            /* scratch */

@@ -91,8 +91,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Copies the arrays of the timelines that were read, and the numbers of rows: reading has set those
- * in `ranks` to 0, but they show at which row each rank starts. */
+/* Copies the arrays of the timelines that were read, and the numbers of rows, which show at which
+ * row each rank starts. Reading has set the numbers in `ranks` to 0. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;

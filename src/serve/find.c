@@ -84,9 +84,9 @@ typedef struct search {
     const tm_find_wish *wish;
     tm_found *out;
     int64_t longer; /* only events longer than this [ns] are listed; rises when the list is full */
-    const tm_track *track;    /* the track for which from.reach holds */
+    const tm_track *track;    /* the track to which from.reach applies */
     size_t at, first;         /* the current block: index of its rank, its first row */
-    int64_t clock_ns;         /* drawn time minus time on the job's clock */
+    int64_t clock_ns;         /* is added to a time on the job's clock to get the drawn time */
     const tm_timeline *piece; /* has the rows of the block */
     size_t attr;              /* index of the next collective attribute */
 } search;

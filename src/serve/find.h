@@ -30,8 +30,8 @@ typedef struct tm_find_place {
 } tm_find_place;
 
 typedef struct tm_find_wish {
-    const tm_serve_range *names,
-        *ranks; /* [n_names] names to find; [n_ranks] ranks to search; n_ranks 0: all */
+    const tm_serve_range *names; /* [n_names] to find */
+    const tm_serve_range *ranks; /* [n_ranks] to search; n_ranks 0: all ranks */
     size_t n_names, n_ranks;
     unsigned kinds;       /* bits 1 << tm_shown_kind */
     int64_t above, below; /* exclusive limits of the duration [ns] */

@@ -140,9 +140,8 @@ static tm_status find_all(search *s, tm_error *err) {
     const kernel first = *(const kernel *)s->kernels.data;
     const bool pair = tm_collective_is_transfer(first.attr.kind);
     const size_t reported = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    const size_t group =
-        pair ? 2 : reported; /* a send and its receive are only two participations, but their
-                                group_size is the size of the whole group */
+    /* a send and its receive are two participations, but their group_size is that of the group */
+    const size_t group = pair ? 2 : reported;
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;
     s->name = (tm_operation_name){first.attr.first_rank, first.attr.first_event};

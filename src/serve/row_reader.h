@@ -46,12 +46,11 @@ bool tm_serve_reader_step(const tm_serve_reader *reader, size_t at, int64_t step
 /** Goes through the events of a rank, on its GPUs or its host, that overlap a time range. */
 typedef struct tm_serve_walk {
     tm_serve_reader *reader;
-    size_t at;              /* index of the rank */
-    bool host;              /* true: threads; false: streams */
-    int64_t from_ns, to_ns; /* [from, to) from the job's start */
-    size_t next;            /* next row to read; 0 at first */
-    const tm_timeline
-        *piece; /* the rows read last; first: row number in the rank of the first of these */
+    size_t at;                /* index of the rank */
+    bool host;                /* true: threads; false: streams */
+    int64_t from_ns, to_ns;   /* [from, to) from the job's start */
+    size_t next;              /* next row to read; 0 at first */
+    const tm_timeline *piece; /* the rows read last; first: row number of the first of them */
     size_t first;
     size_t i;              /* index of the next row in the piece */
     const tm_track *track; /* track of the current event */

@@ -19,8 +19,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Finds the events of this name that start in a time range on a rank. If `first` is set, first
- * takes the name from the requested event, found by its start and duration. */
+/* Finds the events of this name that start in a time range on a rank. If `first` is set, takes the
+ * name from the requested event, which is identified by its start and duration. */
 static tm_status find(search *s, size_t at, tm_serve_stretch in, bool first, tm_error *err) {
     tm_serve_walk walk = {.reader = s->reader,
                           .at = at,

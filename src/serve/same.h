@@ -10,7 +10,8 @@ typedef struct tm_same_wish {
     int64_t rank, begin_ns, duration_ns; /* the event, with its begin from the job's start */
     bool host;                           /* true: on a thread; false: on a stream */
     int64_t at;                          /* index of the rank to start with */
-    int64_t budget_ns;                   /* no rank is started after this time, except the first */
+    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
+                          is */
 } tm_same_wish;
 
 /** The same event on another rank: it has the same name, step and occurrence index. */

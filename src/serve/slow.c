@@ -18,7 +18,7 @@ typedef struct list {
 /* A step in the cache: the durations of its events, and how far the comparison has come. */
 typedef struct compared {
     int64_t step;
-    uint64_t used; /* age of the last use, larger is later; 0: this entry is free */
+    uint64_t used; /* number of the last use, counted over all uses; 0: this entry is free */
     size_t seen;   /* number of ranks whose events have been read */
     size_t next;   /* next list to compare */
     tm_vec lists;  /* of list, ascending by rank; sorted by name and n when the comparison starts */
@@ -147,8 +147,8 @@ static int by_times(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Returns what would be element @p place of a sorted array [n >= 2] if @p own, one of its values,
- * were removed. */
+/* Returns element @p place of a sorted array [n >= 2] without @p own, which is one of its values.
+ */
 static double without(const double *sorted, size_t place, double own) {
     return own > sorted[place] ? sorted[place] : sorted[place + 1];
 }

@@ -23,7 +23,8 @@ typedef struct tm_slow_wish {
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* tm_slow_answer.next of the previous call; 0 at first */
-    int64_t budget_ns; /* no piece of work starts after this time, except the first */
+    int64_t budget_ns; /* time limit [ns]: no further piece of work starts after it, but the first
+                          always does */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {

@@ -154,8 +154,7 @@ static void check_all(tm_check *check, const tm_tables *known) {
     uint64_t bad = 0;
     const char *const *tables = tm_store_tables(check->store, &n_tables);
     bool columns = check_columns(check), names = check_names(check);
-    if (columns &&
-        names) { /* a reference can be checked only if the table that it refers to is valid */
+    if (columns && names) { /* else, references may be to rows that are not valid */
         check_rows(check);
         tm_check_levels(check);
     }

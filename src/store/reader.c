@@ -117,8 +117,8 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
 }
 
 /* Returns whether the file can hold the stated number of rows, for which memory will be allocated.
- * Compares the number of chunks: each chunk must be in the file, but may be much smaller than its
- * rows. */
+ * Compares the number of chunks: each chunk has to be in the file, but compressed it may be much
+ * smaller than its rows. */
 static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t n_rows) {
     uint64_t bytes = tm_verified_file_content_bytes(store->verified);
     hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);

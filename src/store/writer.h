@@ -14,7 +14,8 @@ struct tm_store_writer {
     /* the file, which has no name until it is complete */
     tm_draft draft;
     bool compress;
-    /* rows of a full chunk. A column with fewer rows has a single chunk of its own length */
+    /* number of rows of a full chunk. A column with fewer rows has a single chunk with all of them
+     */
     size_t chunk_rows;
     /* its address must not change: the driver uses it */
     tm_sink sink;

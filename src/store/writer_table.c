@@ -14,9 +14,8 @@ typedef struct record {
     size_t *at; /* owned; [n_columns + 1] offset of each column in a record; the last element: size
                    of a record */
     hid_t type;
-    size_t
-        in_chunk; /* number of records of a chunk; 0: the table is small and stored in one piece */
-    char *rows;   /* owned; buffer for the records of a chunk, or of the single piece */
+    size_t in_chunk; /* number of records of a chunk; 0: small table, stored in one piece */
+    char *rows;      /* owned; buffer for the records of a chunk, or of the single piece */
 } record;
 
 /* Returns the size of a column. A text column is as wide as its longest text, because HDF5 stores

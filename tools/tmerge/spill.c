@@ -200,9 +200,7 @@ static int map(size_t size, off_t offset, char **out) {
     *out = at;
     if (at == MAP_FAILED)
         return errno;
-    (void)madvise(
-        at, size,
-        MADV_RANDOM); /* the kernel need not read ahead, because a new block has no content */
+    (void)madvise(at, size, MADV_RANDOM); /* a new block has no content to read ahead */
     return 0;
 }
 

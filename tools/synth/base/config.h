@@ -42,7 +42,7 @@ typedef struct tms_config {
     int64_t steps;
     int64_t first_step; /* number of the first step: N in ProfilerStep#N */
     int64_t layers;
-    int64_t buckets;      /* gradient buckets per step; one all-reduce each */
+    int64_t buckets;      /* number of gradient buckets per step; each has one all-reduce */
     int64_t bucket_bytes; /* [B] */
     int64_t compute_ns;   /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;   /* standard deviation of each duration [1e-6 of its mean] */

@@ -57,8 +57,7 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
         {"LOCAL_RANK", ""},
         {"WORLD_SIZE", ""},
         {"HF_TOKEN", SECRET "-2"},
-        {"RANK_SERVICE_PASSWORD",
-         SECRET "-3"}, /* begins with RANK, the name of a variable that readers use */
+        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* readers use RANK, but not this */
         {"CUDA_HOME", "/usr/local/cuda"},
     };
     /* A file with several ranks has the environment of their launcher, without the three variables

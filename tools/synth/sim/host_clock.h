@@ -20,7 +20,7 @@ typedef struct tms_clock {
     int64_t gpu_error_ns;
 } tms_clock;
 
-/* Returns the clock of a rank: its host's, with the error of its own GPU. */
+/* Returns the clock of a rank: its host's clock, with the error of the rank's GPU. */
 tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement);
 
 /* Returns the time that the host records for a true time, in whole nanoseconds. */

@@ -31,9 +31,8 @@ typedef struct tms_task {
 
 /* A rank between two steps, or between two parts of a step. */
 typedef struct tms_sim {
-    const tms_config *config; /* borrowed */
-    const tms_channel
-        *channels[TMS_ROLE_COUNT]; /* borrowed; NULL if the rank has no communicator in the role */
+    const tms_config *config;                    /* borrowed */
+    const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL: none in the role */
     tms_placement placement;
     tms_rng rng;
     tms_events *events; /* list to which events are added; borrowed for one step */

@@ -36,8 +36,7 @@ typedef struct tm_arguments {
         const char *name, *value;
     } given[TM_GIVEN_MAX]; /* [n_given] options in the order typed */
     size_t n_given;
-    char *const
-        *operands; /* [n_operands] arguments that are neither options nor their values, in order */
+    char *const *operands; /* [n_operands] arguments without options and their values */
     size_t n_operands;
     char *const *typed; /* [n_typed] arguments as typed, after the program's name; set by main */
     size_t n_typed;

@@ -175,8 +175,7 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
         n_left += missing != NULL;
         if (!missing)
             out->defs[out->n++] = def;
-        else if (!lacks || !any_has(r, tables,
-                                    &guess)) /* names a column that no table has, if there is one */
+        else if (!lacks || !any_has(r, tables, &guess)) /* prefers a column that no table has */
             lacks = missing;
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))

@@ -62,8 +62,8 @@ static bool write_name(int fd, const tm_line_name *self, uint64_t token) {
 
 static void list_addresses(tm_invitation *out) {
     struct ifaddrs *first = NULL;
-    out->addresses[out->n_addresses++] =
-        htonl(INADDR_LOOPBACK); /* the address for other processes on this host */
+    /* the address for other processes on this host */
+    out->addresses[out->n_addresses++] = htonl(INADDR_LOOPBACK);
     if (getifaddrs(&first) != 0)
         return;
     for (const struct ifaddrs *i = first; i; i = i->ifa_next) {

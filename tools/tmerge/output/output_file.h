@@ -9,9 +9,8 @@
 /** A kind of file that a command writes. */
 typedef struct tm_output_kind {
     const char *word; /* "tmerge store" */
-    bool (*is_one)(const void *context,
-                   const char *path); /* returns whether an existing file is of this kind, and so
-                                         may be overwritten */
+    /** Returns whether an existing file is of this kind, and so may be overwritten. */
+    bool (*is_one)(const void *context, const char *path);
     const void *context;
 } tm_output_kind;
 

@@ -46,7 +46,7 @@ static tm_status read_job(tm_handler *handler, tm_error *err) {
     return tm_store_read_table(handler->store, tm_tables_find(&handler->facts, "job.rank"), err);
 }
 
-/* Reads the hosts from the table. An unknown host has a number as its name there. */
+/* Reads the ranks' hosts from the table, which has a number in place of an unknown name. */
 static tm_status find_hosts(tm_handler *handler, tm_error *err) {
     size_t n;
     const tm_timeline *ranks = tm_serve_ranks(handler->tiler.events, &n);

@@ -136,8 +136,8 @@ typedef struct holding {
 
 static void put_in_order(const tm_selection *s, tm_table *table) {
     bool ascending = s->choice->sort_column && !s->choice->descending;
-    if (s->sort >=
-        0) /* if --top is given and the table has no top column, rows keep the table's order */
+    /* negative: --top on a table without a top column, whose rows keep their order */
+    if (s->sort >= 0)
         tm_table_order(table, s->sort, ascending);
     if (s->choice->top >= 0 && s->level >= 0)
         tm_table_top_each(table, s->level, (size_t)s->choice->top);

@@ -21,8 +21,8 @@ enum { LIST_SHOWN = 8 };
 
 #define YEAR_NS (INT64_C(86400000000000) * 366)
 
-#define MOSTLY_SKIPPED "mostly_skipped" /* the summary prints this diagnostic in a separate line   \
-                                         */
+/* This diagnostic has a separate line in the summary. */
+#define MOSTLY_SKIPPED "mostly_skipped"
 
 static void append_date(int64_t ns, char *out, size_t size) {
     time_t seconds = (time_t)(ns / 1000000000);
@@ -304,9 +304,9 @@ static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns the rank that caused most waiting in receives if it is not slower: its own work takes at
- * most 1 % longer than that of the others, as pipeline stages always wait for one another. Returns
- * -1 if there is no such rank, or if the verdict names it. */
+/* Returns the rank that caused most waiting in receives, if it is not slower than the others: its
+ * own work takes at most 1 % longer. (Pipeline stages always wait for one another.) Returns -1 if
+ * there is no such rank, or if the verdict names it. */
 static int64_t cleared_rank(const tm_tables *tables) {
     const double much_pct = 1.0;
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");

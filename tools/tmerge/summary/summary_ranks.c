@@ -17,9 +17,8 @@ typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } v
 static const struct {
     const char *heading, *below; /* below: second line of the heading; NULL: the unit of times */
     value_kind kind;
-    bool of_comm; /* about communication */
-    const char *table, *column,
-        *plus_column; /* plus_column: its value is added to that of `column`; may be NULL */
+    bool of_comm;                             /* about communication */
+    const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
 } columns[] = {
     {"", "rank", VALUE_RANK, false, "overlap.rank", "rank", NULL},
     {"window", NULL, VALUE_TIME, false, "overlap.rank", "window_ns", NULL},
