@@ -19,7 +19,6 @@ enum { TAR_BLOCK = 512, PIECE_BYTES = 1 << 20, NAME_MAX_CHARS = 100 };
 
 #define MANIFEST_NAME "perfetto_manifest.json"
 
-/* A POSIX ustar header. */
 typedef struct tar_header {
     char name[NAME_MAX_CHARS], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type;
     char link[100], magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155];

@@ -7,7 +7,6 @@
 #include "export_chrome.h"
 #include "tmerge/timeline.h"
 
-/* Fields of TrackDescriptor, ProcessDescriptor and CounterDescriptor. */
 enum {
     TRACK_ID = 1,
     TRACK_NAME = 2,

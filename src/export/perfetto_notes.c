@@ -8,7 +8,6 @@ static const char *const words[TM_N_NOTES] = {
 #undef WORD
 };
 
-/* Fields of a DebugAnnotation. */
 enum { NAME_ID = 1, VALUE_INT = 4, VALUE_REAL = 5, VALUE_TEXT = 6, VALUE_ARRAY = 12 };
 
 void tm_perfetto_intern_notes(tm_perfetto *p) {

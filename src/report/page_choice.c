@@ -91,7 +91,6 @@ static bool wish(wishes *w, int64_t number) {
     return tm_vec_append(&w->order, &number, 1) != NULL;
 }
 
-/* Sorts all numbers and removes duplicates. */
 static bool set_all(wishes *w) {
     int64_t *v = w->all.data;
     size_t n = 0;
@@ -169,7 +168,6 @@ static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishe
     return status;
 }
 
-/* Chooses the numbers in a text like "3, 17, 512". */
 static bool wish_list(wishes *w, const char *text) {
     bool ok = true;
     for (char *end; *text && ok; text = end) {

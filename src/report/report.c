@@ -25,11 +25,9 @@ enum {
     MARK_BYTES = 4096
 };
 
-/* Tables that the timeline needs. */
 static const char *const timeline_needs[] = {"job.job", "overlap.step", "stragglers.job",
                                              "stragglers.step"};
 
-/* State of a table while the page is made. */
 typedef struct table_part {
     tm_vec packed; /* of unsigned char: rows of a large table, written after the program */
     size_t n_rows;

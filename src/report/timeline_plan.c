@@ -177,7 +177,6 @@ tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_bucke
     return tm_vec_append(&plan->cards, &card, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sums of a step over all ranks. */
 typedef struct step_sum {
     int64_t number, wait_ns, longest_ns;
     size_t n_gpu;

@@ -47,7 +47,6 @@ static void drop_others(rows *r, const tm_page_kept *kept, int column, bool cell
     }
 }
 
-/* A row and the value by which rows are ordered. */
 typedef struct placed {
     double measure;
     size_t row;

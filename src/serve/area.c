@@ -14,7 +14,6 @@ typedef struct opened {
     int64_t end_ns;
 } opened;
 
-/* State while the events of a rank are summed. */
 typedef struct adder {
     const tm_area_wish *wish;
     tm_serve_walk walk;

@@ -30,7 +30,6 @@ struct tm_counters {
     double most[TM_COUNTER_COLUMNS_MAX]; /* scratch: maximum in each column */
 };
 
-/* State while the counter of a rank is computed. */
 typedef struct counting {
     tm_counters *c;
     const tm_counter_wish *wish;

@@ -78,7 +78,6 @@ const uint32_t *tm_finder_counts(const tm_finder *f) {
     return f->counts;
 }
 
-/* State of one search. */
 typedef struct search {
     tm_finder *f;
     const tm_find_wish *wish;

@@ -20,7 +20,6 @@ typedef struct kernel {
     tm_collective_attr attr; /* attr.event is 0 */
 } kernel;
 
-/* State of one search. */
 typedef struct search {
     tm_meetings *m;
     tm_operation_name name; /* the operation to find, if `named` */

@@ -109,7 +109,6 @@ bool tm_serve_number(const char *text, int64_t *out) {
  * one. */
 typedef bool read_place(void *out, size_t i, const char *text, size_t size);
 
-/* Parses a comma-separated list. */
 static bool read_list(const char *text, size_t most, read_place *read, void *out, size_t *n) {
     *n = 0;
     if (!text)

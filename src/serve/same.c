@@ -6,7 +6,6 @@
 #include "base/now.h"
 #include "base/sorted.h"
 
-/* State of one search. */
 typedef struct search {
     tm_serve_reader *reader;
     const tm_same_wish *wish;

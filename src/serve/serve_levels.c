@@ -23,7 +23,6 @@ struct tm_serve_levels {
     tm_vec begins, busies; /* of int64_t: scratch */
 };
 
-/* State while the levels are indexed. */
 typedef struct looker {
     const tm_store *store;
     tm_serve_levels *out;

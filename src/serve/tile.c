@@ -16,7 +16,6 @@ enum {
     HOST_IN = 2
 };
 
-/* State while a tile is made. */
 typedef struct maker {
     const tm_tiler *tiler;
     const tm_tile_wish *wish;
@@ -55,7 +54,6 @@ static void put_shares(maker *m, const tm_serve_shares *s, int64_t base_ns) {
     tm_bytes_put_raw(m->out, m->shares.data, m->shares.n);
 }
 
-/* Reads shares from the store's levels. */
 static tm_status find_shares(maker *m, tm_serve_shares *s, tm_error *err) {
     m->shares.n = 0;
     return m->tiler->levels ? tm_serve_levels_read(m->tiler->levels, s, &m->shares, err) : TM_OK;

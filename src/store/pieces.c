@@ -9,10 +9,8 @@
 /* Number of attribute rows that are read at a time to find the end of a piece. */
 enum { AHEAD_ROWS = 4096 };
 
-/* Maximum size of an element [B]. */
 enum { PIECE_ELEMENT = sizeof(int64_t) };
 
-/* State of reading the events table or an attribute table. */
 typedef struct piece_table {
     tm_store_column **columns; /* owned; [n_columns]; NULL: the column is not read */
     int event;                 /* in an attribute table: index of the column with the event rows */
@@ -212,7 +210,6 @@ static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_er
     return TM_OK;
 }
 
-/* Reads the attribute rows of some events. */
 static tm_status read_attrs(tm_store_pieces *p, int table, const range *events, tm_error *err) {
     piece_table *t = &p->tables[table];
     size_t at = events->at, end = events->first + events->n;

@@ -174,7 +174,6 @@ static tm_status add_rows(tm_table *table, const tm_renamed *source, const recor
     return TM_OK;
 }
 
-/* State of reading a table slice by slice. */
 typedef struct reading {
     const tm_store *store;
     const tm_table_def *def;
@@ -238,7 +237,6 @@ static tm_status begin_reading(reading *r, tm_error *err) {
     return make_slice(r, err);
 }
 
-/* Reads rows [first, first + n) as records. */
 static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) {
     hsize_t at = first, rows = n;
     if (r->made.bytes == 0)
@@ -257,7 +255,6 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
                          "the store is damaged: table %s cannot be read", r->source.was);
 }
 
-/* State of reading a table from its sources (tm_store_sources). */
 typedef struct reader {
     tm_table *table; /* gets the rows; NULL: rows are read, but not kept */
     tm_store_slice_visitor *visitor;
@@ -266,7 +263,6 @@ typedef struct reader {
     size_t n_rows;     /* number of rows read */
 } reader;
 
-/* Reads the rows of one source, slice by slice. */
 static tm_status read_slices(reading *r, reader *to, tm_error *err) {
     TM_TRY(begin_reading(r, err));
     size_t skipped = to->first < to->n_rows ? 0 : to->first - to->n_rows;

@@ -10,7 +10,6 @@
 #include "timeline/metadata.h"
 #include "timeline/sanity_check.h"
 
-/* Maximum size of an element [B]. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
 /* Reads timelines. */
@@ -70,7 +69,6 @@ static tm_status make_array(const restorer *r, const tm_record_column *column,
                                                                       : tm_fail_memory(r->err);
 }
 
-/* Reads one rank's part of a column, piece by piece. */
 static tm_status read_part(const restorer *r, int table, const tm_record_column *column,
                            tm_store_column *opened, size_t i) {
     size_t n_rows = tm_record_rows(&tm_record_tables[table], &r->ranks[i]);

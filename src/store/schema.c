@@ -141,7 +141,8 @@ static const tm_record_column rank_columns[] = {
     OWN(device, "number of the GPU with the most busy time, -1 without GPU events", NULL,
         TM_REFERS_NOTHING),
     OWN(truncated, "whether a trace of the rank is cut short", &booleans, TM_REFERS_NOTHING),
-    MADE("first_event", "", "row in /events of the rank's first event", TM_I64, tm_fill_first_event),
+    MADE("first_event", "", "row in /events of the rank's first event", TM_I64,
+         tm_fill_first_event),
     N_ROWS("events", n_events),
     N_ROWS("spans", n_spans),
     N_ROWS("steps", n_steps),
@@ -173,8 +174,10 @@ static const tm_record_column clock_columns[] = {
     OWN_CLOCK(drift_ppb, "ppb", "rate at which the rank's clock falls behind the job's time"),
     /* The middle of the rank's spans. Readers compute it again from the spans. */
     MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
-    OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, the largest within the trace"),
-    OWN_CLOCK(spread_ns, "ns", "standard deviation of the GPU clocks in the rank's domain, computed robustly"),
+    OWN_CLOCK(uncertainty_ns, "ns",
+              "standard deviation of the offset, the largest within the trace"),
+    OWN_CLOCK(spread_ns, "ns",
+              "standard deviation of the GPU clocks in the rank's domain, computed robustly"),
     OWN_CLOCK(domain, "", "number of the domain; all ranks of a domain share a clock"),
     OWN_CLOCK(way, "", "0 as recorded, 1 fitted to the ends of collectives, 2 not comparable"),
 };
@@ -227,8 +230,8 @@ static const tm_record_column event_columns[] = {
     VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
     ARRAY(name, "id in /names of the event's name", TM_U32, field, TM_REFERS_NAME),
     ARRAY(step, "row in /steps, -1 outside all steps", TM_I32, step, TM_REFERS_STEP),
-    ARRAY(launch, "row in /events of the call that launched the event, -1 if there is none", TM_I64, event,
-          TM_REFERS_LAUNCH),
+    ARRAY(launch, "row in /events of the call that launched the event, -1 if there is none", TM_I64,
+          event, TM_REFERS_LAUNCH),
     VALUES(category, "", "category assigned by the profiler", &categories),
     VALUES(kind, "", "duration, instant or counter", &kinds),
     VALUES(role, "", "role of a GPU event: computation, communication or memory", &roles),
@@ -291,7 +294,8 @@ static const tm_record_column collective_columns[] = {
     COLLECTIVE(in_elements, "", "number of input elements, -1 if not recorded"),
     COLLECTIVE(out_elements, "", "number of output elements, -1 if not recorded"),
     COLLECTIVE(group_size, "", "number of ranks in the group, -1 if not recorded"),
-    COLLECTIVE(rank_start, "", "lowest global rank of a group of ranks at equal distances, -1 if not recorded"),
+    COLLECTIVE(rank_start, "",
+               "lowest global rank of a group of ranks at equal distances, -1 if not recorded"),
     COLLECTIVE(rank_stride, "", "distance of these ranks, -1 if not recorded"),
     COLLECTIVE(src_rank, "", "sending rank, -1 if not recorded"),
     COLLECTIVE(dst_rank, "", "receiving rank, -1 if not recorded"),
@@ -306,17 +310,20 @@ static const tm_record_column collective_columns[] = {
     COLLECTIVE(first_event, "",
                "row of the kernel of first_rank in the operation, relative to first_event of that "
                "rank in /ranks; with first_rank it identifies the operation"),
-    COLLECTIVE(wait_ns, "ns", "time that the rank waited until the operation's last rank arrived, -1 if the operation has no known wait"),
+    COLLECTIVE(wait_ns, "ns",
+               "time that the rank waited until the operation's last rank arrived, -1 if the "
+               "operation has no known wait"),
     {COLUMN("exposed_ns", "ns",
-            "time of a kernel during which its rank runs no compute kernel, -1 for an operator", TM_I64,
-            NULL, field),
+            "time of a kernel during which its rank runs no compute kernel, -1 for an operator",
+            TM_I64, NULL, field),
      IN_ARRAY(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, exposed_ns), .later = true},
 };
 
 #define MEMORY(member, unit, doc)                                                                  \
     FIELD(attrs[TM_ATTR_MEMORY], tm_memory_attr, member, #member, unit, doc)
 static const tm_record_column memory_columns[] = {
-    EVENT(attrs[TM_ATTR_MEMORY], tm_memory_attr, event, "row in /events of the allocation or release"),
+    EVENT(attrs[TM_ATTR_MEMORY], tm_memory_attr, event,
+          "row in /events of the allocation or release"),
     MEMORY(address, "", "address of the memory, -1 if not recorded"),
     MEMORY(bytes, "B", "bytes allocated; negative: bytes released"),
     MEMORY(allocated_bytes, "B", "total bytes allocated after the event, -1 if not recorded"),
@@ -337,7 +344,8 @@ static const tm_record_column counter_columns[] = {
 
 static const tm_record_column shapes_columns[] = {
     EVENT(attrs[TM_ATTR_SHAPES], tm_shapes_attr, event, "row in /events: a CPU operator"),
-    NAME(attrs[TM_ATTR_SHAPES], tm_shapes_attr, shapes, "id in /names of the operator's input dimensions"),
+    NAME(attrs[TM_ATTR_SHAPES], tm_shapes_attr, shapes,
+         "id in /names of the operator's input dimensions"),
 };
 
 #define WAIT(member, unit, doc) FIELD(attrs[TM_ATTR_WAIT], tm_wait_attr, member, #member, unit, doc)
@@ -348,7 +356,8 @@ static const tm_record_column wait_columns[] = {
          "not wait"),
     WORD(attrs[TM_ATTR_WAIT], tm_wait_attr, kind, &waits, "kind of wait"),
     WAIT(stream, "", "number of the waiting stream, -1 for the host"),
-    WAIT(on_stream, "", "number of the stream that is waited for, -1 for the whole context or if unknown"),
+    WAIT(on_stream, "",
+         "number of the stream that is waited for, -1 for the whole context or if unknown"),
     CALL(attrs[TM_ATTR_WAIT], tm_wait_attr, record,
          "row in /events of the cudaEventRecord that is waited for, -1 if not recorded"),
     WAIT(correlation, "", "correlation id shared with the call, 0 if there is none"),
@@ -360,7 +369,8 @@ static const tm_record_column wait_columns[] = {
 static const tm_record_column inputs_columns[] = {
     EVENT(attrs[TM_ATTR_INPUTS], tm_inputs_attr, event, "row in /events: an operator"),
     INPUTS(types, "id in /names of the types of the operator's inputs, a JSON list"),
-    INPUTS(concrete, "id in /names of the values of the operator's inputs that are no tensors, a JSON list"),
+    INPUTS(concrete,
+           "id in /names of the values of the operator's inputs that are no tensors, a JSON list"),
 };
 
 #define OPERATOR(member, doc)                                                                      \
@@ -369,7 +379,8 @@ static const tm_record_column operator_columns[] = {
     EVENT(attrs[TM_ATTR_OPERATOR], tm_operator_attr, event, "row in /events: a CPU operator"),
     CALL(attrs[TM_ATTR_OPERATOR], tm_operator_attr, forward,
          "row in /events of the operator whose gradient this one computes, -1 if there is none"),
-    OPERATOR(sequence, "autograd's sequence number, the same in forward and backward, -1 if not recorded"),
+    OPERATOR(sequence,
+             "autograd's sequence number, the same in forward and backward, -1 if not recorded"),
     OPERATOR(thread, "autograd's number of the forward thread, 0 for a forward operator"),
     NAME(attrs[TM_ATTR_OPERATOR], tm_operator_attr, stack,
          "id in /names of the operator's call stack, innermost function first"),
@@ -390,7 +401,8 @@ static const tm_record_column xla_columns[] = {
 };
 
 static const tm_record_column unified_columns[] = {
-    EVENT(attrs[TM_ATTR_UNIFIED], tm_unified_attr, event, "row in /events of the migration or page fault"),
+    EVENT(attrs[TM_ATTR_UNIFIED], tm_unified_attr, event,
+          "row in /events of the migration or page fault"),
     FIELD(attrs[TM_ATTR_UNIFIED], tm_unified_attr, address, "address", "", "virtual address"),
 };
 
@@ -417,10 +429,12 @@ static const tm_record_column level_columns[] = {
     LEVEL(begin_ns, "begin_ns", "ns",
           "start of the bucket since the epoch, aligned; a multiple of the bucket's width"),
     LEVEL(busy_ns, "busy_ns", "ns", "time in the bucket covered by the sub-track's intervals"),
-    LEVEL(events, "events", "",
-          "number of events that start in the bucket; for the lane wait, only of those that waited"),
+    LEVEL(
+        events, "events", "",
+        "number of events that start in the bucket; for the lane wait, only of those that waited"),
     LEVEL(longest_ns, "longest_ns", "ns",
-          "duration of the longest event that starts in the bucket; for the lanes wait and transfer, of the longest wait or transfer"),
+          "duration of the longest event that starts in the bucket; for the lanes wait and "
+          "transfer, of the longest wait or transfer"),
 };
 
 #define TABLE(path_, columns_, doc_)                                                               \

@@ -46,7 +46,6 @@ static bool take_extent(tm_verified_file *verified, size_t i, void *out) {
     return true;
 }
 
-/* Reads an extent into verified->piece. */
 static bool hold_extent(tm_verified_file *verified, size_t i) {
     if (verified->piece_at == i)
         return true;

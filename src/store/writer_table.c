@@ -9,7 +9,6 @@
 #include "base/vec.h"
 #include "writer.h"
 
-/* Layout and buffer of a result table's records. */
 typedef struct record {
     size_t *at; /* owned; [n_columns + 1] offset of each column in a record; the last element: size
                    of a record */
@@ -155,7 +154,6 @@ static bool put_null_values(const tm_store_writer *writer, hid_t group) {
            tm_store_put_text(writer, group, "null_text", "");
 }
 
-/* Makes the group /analysis if it does not exist. */
 static bool need_analysis(const tm_store_writer *writer) {
     const htri_t there = H5Lexists(writer->file, "/analysis", H5P_DEFAULT);
     hid_t group = there == 0 ? tm_h5_make_group(writer->file, "/analysis") : H5I_INVALID_HID;

@@ -97,7 +97,6 @@ static void make_folders(char *path, size_t dir_length) {
     }
 }
 
-/* Opens the file whose first rank is @p rank. */
 static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **writer,
                              tms_error *err) {
     static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};

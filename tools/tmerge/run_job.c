@@ -129,7 +129,6 @@ void tm_pipeline_store_close(tm_pipeline_store *from) {
     free(from->peak);
 }
 
-/* Shows the current phase; NULL: none. */
 static void say(const tm_pipeline *p, const char *what) {
     if (p->self == 0 && p->shows_progress)
         tm_line_phase(what);
@@ -282,7 +281,6 @@ static tm_status write_store(tm_pipeline *p, tm_error *err) {
     return status;
 }
 
-/* Writes the page, as tmerge report does. */
 static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     const tm_mpi_report report = {.timelines = p->loaded.timelines,
                                   .n_timelines = p->loaded.n_timelines,

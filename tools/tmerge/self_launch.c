@@ -56,7 +56,6 @@ static void weigh(void *context, const char *path) {
     w->pieces += is_json || is_store ? 1 + bytes / PIECE_BYTES : 1;
 }
 
-/* Returns how many processes to start for these inputs. */
 static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;

@@ -118,7 +118,6 @@ static bool parse_span(const char *text, int64_t *from, int64_t *to) {
            parse_decimal(text[length] == '-' ? text + length + 1 : first, 0, to) && *from <= *to;
 }
 
-/* Parses FROM-TO, both inclusive. */
 static tms_status parse_range(tms_config *config, const tms_option *option, const char *text,
                               tms_error *err) {
     int64_t low;
@@ -304,7 +303,6 @@ static tms_status check_parallelism(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Checks the slow ranks and their steps. */
 static tms_status check_slowness(const tms_config *config, tms_error *err) {
     if (config->slow_rank >= config->ranks) {
         return tms_fail(err, TMS_ERR_USAGE, "--slow-rank %lld is not below --ranks %lld",
@@ -332,7 +330,6 @@ static tms_status check_slowness(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Checks the limits of the file formats. */
 static tms_status check_format(const tms_config *config, tms_error *err) {
     if (config->format != TMS_FORMAT_NSYS && config->format != TMS_FORMAT_XPLANE &&
         config->ranks_per_file > 1) {

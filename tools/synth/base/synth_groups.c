@@ -32,7 +32,6 @@ static int64_t n_tensor(const tms_config *config) {
     return g.tp > 1 ? g.dp * g.pp * g.count : 0;
 }
 
-/* Returns the number of pairs of adjacent stages. */
 static int64_t n_pairs(const tms_config *config) {
     grid g = grid_of(config);
 

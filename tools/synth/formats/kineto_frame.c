@@ -117,7 +117,6 @@ static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid,
     tms_out_string(out, ",\n    \"args\": {\n      ");
 }
 
-/* Writes the end of an event started by metadata(). */
 static void end_metadata(tms_out *out) {
     tms_out_string(out, "\n    }\n  },\n");
 }

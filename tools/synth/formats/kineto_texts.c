@@ -18,7 +18,6 @@
 #define HEAP_ADDRESS 139926520725504LL
 #define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, a usual value */
 
-/* What determines the texts of a file. */
 typedef struct maker {
     tms_kineto_texts *texts;
     const tms_groups *groups;
@@ -115,7 +114,6 @@ static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info
     }
 }
 
-/* Writes the part after the event's numbers. */
 static void print_tail(FILE *stream, tms_kind kind) {
     const tms_kind_info *info = tms_kind_get(kind);
 

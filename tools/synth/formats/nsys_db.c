@@ -219,7 +219,6 @@ static void run(tms_db *db, const char *sql) {
     }
 }
 
-/* Creates a table, and prepares the statement that fills it. */
 static void create(tms_db *db, tms_table table) {
     const struct table *made = &tables[table];
     char *sql = sqlite3_mprintf("CREATE TABLE %s (%s)", made->name, made->columns);

@@ -279,7 +279,6 @@ static void print_arrows(ascend *file, const tms_event *event, process of, int64
     }
 }
 
-/* Writes a task of the device. */
 static void print_task(ascend *file, const tms_event *event, const char *name, const char *type,
                        int64_t begin_ns, int64_t length_ps) {
     int64_t stream = file->placement.tid[event->track];

@@ -22,10 +22,8 @@
  * simulated_rank.c and kineto_frame.c use other numbers. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
-/* Event types of NVTX_EVENTS. */
 enum { NVTX_PUSH_POP = 59, NVTX_DOMAIN_CREATE = 75 };
 
-/* Codes of memory kinds, copies and synchronisations. */
 enum {
     PAGEABLE = 0,
     PINNED = 1,

@@ -102,7 +102,6 @@ static void gpus(tms_db *db, const tms_config *config, int64_t host) {
     }
 }
 
-/* Writes the options of recording and export. */
 static void options(tms_db *db, const tms_config *config) {
     const char *const capture[][2] = {
         {"DEVICE_ID", "Local (CLI)"},

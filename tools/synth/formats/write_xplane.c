@@ -18,7 +18,6 @@
  * files that do so. */
 #define START_STREAM (UINT64_MAX - 4)
 
-/* Field numbers of the messages. */
 enum {
     SPACE_PLANE = 1,
     SPACE_HOSTNAME = 4,
@@ -147,7 +146,6 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     return TMS_OK;
 }
 
-/* Adds a stat to the current event or plane. */
 static void put_stat(xplane *file, stat name, unsigned form, uint64_t value) {
     tms_bytes_number(&file->stat, ID, name);
     tms_bytes_number(&file->stat, form, value);
@@ -205,7 +203,6 @@ static int64_t in_ps(int64_t ns) {
     return ns * 1000 + (int64_t)(tms_splitmix64(&state) % 999) - 499;
 }
 
-/* Appends an event, with the current stats, to a line. */
 static void put_event(xplane *file, line *to, uint64_t name, const tms_event *event) {
     int64_t begin_ns = event->begin_ns - file->begin_ns - to->begin_ns;
     place at = {in_ps(begin_ns), in_ps(begin_ns + event->duration_ns), to->events.size, 0};

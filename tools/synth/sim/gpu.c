@@ -5,7 +5,6 @@ static int64_t max_ns(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Runs work on the compute stream. */
 static void work(tms_sim *sim, const tms_task *task) {
     int64_t begin_ns = max_ns(task->reached_ns, sim->compute_free_ns + task->gap_ns);
 

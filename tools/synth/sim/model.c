@@ -322,7 +322,6 @@ static void backward(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* Makes the compute stream wait for all gradients. */
 static void depend_on_gradients(tms_sim *sim) {
     if (sim->role_last[TMS_ROLE_DATA] != 0) {
         tms_cpu_depend(sim, sim->role_last[TMS_ROLE_DATA] - 1);

@@ -24,7 +24,6 @@
  * host_clock.c use others. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
-/* The job during one step. */
 typedef struct run {
     tms_plan *plan;
     tms_sim *sims; /* [ranks] */
@@ -162,7 +161,6 @@ static void learn(tms_plan *plan, const tms_sim *sim) {
     }
 }
 
-/* Runs the CPUs of all ranks, one after another. */
 static bool run_heads(run *r, tms_events *unused) {
     for (int64_t rank = 0; rank < r->plan->config->ranks; rank++) {
         tms_sim *sim = &r->sims[rank];
@@ -226,7 +224,6 @@ static tms_status run_steps(run *r, tms_error *err) {
     return status;
 }
 
-/* Initialises all ranks, runs them and frees them. */
 static tms_status simulate(tms_plan *plan, tms_error *err) {
     const tms_config *config = plan->config;
     size_t ranks = (size_t)config->ranks;

@@ -11,7 +11,6 @@ typedef struct arrival {
     int64_t rank;
 } arrival;
 
-/* Working memory for one step. */
 typedef struct scratch {
     arrival *arrivals; /* [ranks] */
     tms_share *caused; /* [ranks] wait caused in this step */
@@ -113,7 +112,6 @@ static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     }
 }
 
-/* Adds one complete synchronising collective. */
 static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
                          const tms_channel *channel, scratch *s) {
     int64_t n = channel->ranks.size;

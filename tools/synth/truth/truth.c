@@ -26,7 +26,6 @@ static void text_member(tms_out *out, const char *name, const char *value) {
     tms_out_text(out, "\"", 1);
 }
 
-/* Writes a set of words as a list. */
 static void words(tms_out *out, const tms_option *option, int64_t set) {
     bool first = true;
 
@@ -129,7 +128,6 @@ static void hosts(tms_out *out, const tms_plan *plan) {
     tms_out_text(out, "]", 1);
 }
 
-/* Writes the rank that was made slow. */
 static void straggler(tms_out *out, const tms_config *config) {
     tms_out_string(out, "\"straggler\": ");
     if (config->slow_rank < 0 && config->rotating == 0) {

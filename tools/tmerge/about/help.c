@@ -143,7 +143,6 @@ static void print_command(const char *command, const char *store, const char *be
         fprintf(stderr, "  # %s\n  tmerge %s %s%s%s\n", what, command, store, blank, behind);
 }
 
-/* Prints the commands for one store or for two. */
 static void print_stores(int n, char *const *words) {
     static const struct {
         const char *command, *behind, *what;

@@ -47,7 +47,6 @@ static tm_status read_snapshot(void *into, tm_source *source, tm_error *err) {
     return tm_snapshots_read(into, source, err);
 }
 
-/* Reads files separated by commas. */
 static tm_status read_files(const char *files, read_file *read, void *into, tm_error *err) {
     while (*files) {
         const size_t size = strcspn(files, ",");

@@ -208,7 +208,6 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     return tm_choice_check(&choice, j->store, err);
 }
 
-/* Warns that a window has no events. */
 static void warn_of_window(const job *j) {
     char time[32];
     const tm_table *jobs = tm_tables_find(&j->tables, "job.job");

@@ -55,7 +55,6 @@ typedef struct chosen {
     size_t n;
 } chosen;
 
-/* Fails for an unknown name and suggests a similar one. */
 static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *err) {
     tm_guess guess = {.word = name};
     char hint[TM_GUESS_HINT];

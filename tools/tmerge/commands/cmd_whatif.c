@@ -185,7 +185,6 @@ static void print_each(const question *q, tm_table *items) {
     }
 }
 
-/* Prints why the saving of a scenario is doubtful. */
 static void print_doubt(const tm_table *job, const tm_table *items) {
     tm_shown_text times[2]; /* saving, maximum saving */
     char text[256];

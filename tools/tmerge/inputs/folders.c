@@ -25,7 +25,6 @@ bool tm_is_file(const char *path) {
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Lists the regular files in a folder. */
 static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_error *err) {
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";

@@ -28,7 +28,6 @@ typedef struct sighting {
     tm_vec without; /* of char: folders without a trace, 0-terminated */
 } sighting;
 
-/* State of listing the inputs of a host. */
 typedef struct lister {
     tm_vec *out; /* of char: a tm_input_head and a path for each input */
     const tm_operand *operand;
@@ -217,7 +216,6 @@ tm_status tm_inputs_each(const tm_arguments *arguments,
     return status;
 }
 
-/* Fails for the first operand that no host has. */
 static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *absent,
                               tm_error *err) {
     MPI_Allreduce(MPI_IN_PLACE, absent, (int)operands->n, MPI_INT, MPI_MIN, comm);
@@ -287,7 +285,6 @@ static tm_status unpack(tm_inputs *out, size_t size, const uint64_t *seen, tm_er
     return TM_OK;
 }
 
-/* Broadcasts the list from process 0. */
 static tm_status spread(MPI_Comm comm, const tm_vec *bytes, const tm_vec *seen, tm_inputs *out,
                         tm_error *err) {
     size_t size = bytes->n, seen_size = seen->n * seen->size;

@@ -196,7 +196,6 @@ static bool has_time(const tm_table *table, size_t row, const char *column) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns whether a row has times only on the host. */
 static bool on_host(const tm_table *table, size_t row) {
     return tm_table_column(table->def, "a_host_ns") >= 0 && !has_time(table, row, "a_ns") &&
            !has_time(table, row, "b_ns");

@@ -10,7 +10,6 @@
 
 enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 
-/* Tables whose rows the overview needs. */
 static const char *const needed[] = {
     "job.job",         "job.rank",    "job.differs",   "overview.job",          "overlap.kind",
     "stragglers.job",  "whatif.job",  "clock.check",   "collectives.unmatched", "overlap.rank",

@@ -53,7 +53,6 @@ static void skip(scan *s) {
     s->p += strspn(s->p, " \t");
 }
 
-/* Copies a word and terminates it. */
 static const char *keep(scan *s, const char *from, size_t size) {
     char *word = s->words;
     memcpy(word, from, size);

@@ -175,7 +175,6 @@ static tm_shown_text percent(int64_t part, int64_t whole) {
     return tm_shown_percent(whole > 0 ? 100.0 * (double)part / (double)whole : 0.0, 1);
 }
 
-/* Prints the overlap of AllReduce over all ranks, from overlap.kind. */
 static void print_allreduce(const tm_table *kinds) {
     int64_t comm = 0, overlap = 0;
     for (size_t i = 0; i < kinds->n_rows; i++)
@@ -509,7 +508,6 @@ static void end_ranks(int n, const tm_colors *colors) {
         printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
-/* Names ranks whose steps differ from those of most ranks. */
 static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     uint64_t usual = usual_steps(steps);
     int odd = 0;
@@ -523,7 +521,6 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     end_ranks(odd, colors);
 }
 
-/* A diagnostic summed over ranks. */
 typedef struct diagnostic_sum {
     int64_t count, last_rank;
     int n_ranks;
