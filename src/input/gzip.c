@@ -6,7 +6,6 @@
 /* Maximum size of a piece of output [B], because ISA-L counts in 32 bits, in places signed. */
 static const uint32_t most_at_once = (uint32_t)1 << 30;
 
-/* The part of the file to which the next byte belongs. */
 typedef enum gzip_place { IN_HEADER, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } gzip_place;
 
 typedef struct gzip_decoder {

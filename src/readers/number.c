@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-/* With larger exponents no digit fits into int64 anyway. This limit prevents sums from
- * overflowing. */
+/* Limit of an exponent. With a larger one, no digit fits into int64 anyway, and sums could
+ * overflow. */
 enum { EXPONENT_MAX = 1000000 };
 
 typedef struct decimal {

@@ -6,8 +6,9 @@
 #include "sql/sql_output.h"
 #include "sql/sql_source.h"
 
-/* Settings of the database: marks that identify such a file ("TMrg"), and no journal or syncing,
- * because the file gets its name only when it is complete. */
+/* Settings of the database: an application id ("TMrg") and a version, by which such a file is
+ * recognised, and no journal or syncing, because the file gets its name only when it is
+ * complete. */
 static const char settings[] = "PRAGMA main.journal_mode = OFF;"
                                "PRAGMA main.synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;"

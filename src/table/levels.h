@@ -18,7 +18,7 @@
 bool tm_table_has_levels(const tm_table_def *def);
 
 /** Returns the first row of a level, and sets @p end to the row after its last one: the rows of a
- * level are adjacent. Both are the table's number of rows if the level has none. */
+ * level are adjacent. If the level has no rows, both results are the table's number of rows. */
 size_t tm_table_level(const tm_table *table, const char *level, size_t *end);
 
 /** Removes the rows of all other levels. */

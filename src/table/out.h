@@ -1,4 +1,4 @@
-/* A growing text, to which renderers append. They check for lack of memory once, at the end. */
+/* A growing text, to which renderers append. */
 #ifndef TMERGE_TABLE_OUT_H
 #define TMERGE_TABLE_OUT_H
 
@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/* A failure is remembered, not returned by each append, because a renderer makes hundreds of these.
- * Loops over rows check for it, to stop early. */
+/* A renderer appends hundreds of times, so a failure is remembered, not returned by each append.
+ * Loops over rows check `failed`, to stop early. */
 typedef struct tm_out {
     tm_vec bytes; /* of char */
     bool failed;  /* out of memory; later appends are dropped */

@@ -36,7 +36,8 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range) {
                                            : (tm_shown_unit){column->unit, 0};
 }
 
-/* Whether a column is of single events, not sums: "max_rank_ns" is the sum of a rank. */
+/* Whether a column's values are single events, not sums. (But "max_rank_ns" is the sum of a
+ * rank.) */
 static bool is_of_events(const tm_column *column) {
     static const char *const words[] = {"mean_", "median_", "min_", "max_", "p95_", "stddev_"};
     bool of_events = false;
@@ -45,15 +46,15 @@ static bool is_of_events(const tm_column *column) {
     return of_events && !strstr(column->name, "_rank_");
 }
 
-/* Adds a column's range, so that the common unit shows at least the first decimal of its largest
- * value. */
+/* Adds a column's range to that of its group, so that the common unit shows at least the first
+ * decimal of the column's largest value. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
     return (tm_shown_range){fmax(a.most, b.most), fmin(a.least, least)};
 }
 
-/* Returns the column with the largest values among those that have no unit yet (of single events,
- * or of sums); n if there is none. */
+/* Returns the column with the largest values among the columns of single events, or of sums, that
+ * have no unit yet; n if there is none. */
 static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                            const tm_shown_unit *units, bool of_events) {
     size_t found = n;
@@ -64,8 +65,8 @@ static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_ra
     return found;
 }
 
-/* Gives the same unit to the column `first`, which has the largest values, and to those that this
- * unit suits. */
+/* Gives one unit to the column `first`, which has the largest values, and to all other columns that
+ * this unit suits. */
 static void choose_group(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          size_t first, tm_shown_unit *units) {
     const tm_shown_unit open = {"", -1};

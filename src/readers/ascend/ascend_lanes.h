@@ -1,5 +1,5 @@
-/* The sums of the profiler's own analysis, which are compared with the trace's events. Private to
- * the Ascend reader. */
+/* The profiler's own sums, which are compared with sums of the trace's events. Private to the
+ * Ascend reader. */
 #ifndef TMERGE_ASCEND_LANES_H
 #define TMERGE_ASCEND_LANES_H
 

@@ -31,7 +31,6 @@ void tm_kineto_emitter_free(tm_kineto_emitter *emitter) {
     tm_vec_free(&emitter->scratch);
 }
 
-/* Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory. */
 static uint32_t intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
     return tm_chrome_intern(emitter->names, &emitter->scratch, text);
 }
@@ -92,8 +91,9 @@ static bool is_operator(const tm_json_text *name) {
     return holds(name, "::") || holds(name, "Backward");
 }
 
-/* PyTorch's first profiler (up to 1.8) writes no categories. It writes host events as one process.
- * In another it repeats operators with their time on the device, without names of kernels. */
+/* PyTorch's first profiler (up to 1.8) writes no categories. Host events are in one process. A
+ * second process repeats the operators with their time on the device, without the names of
+ * kernels. */
 static tm_kineto_class class_without_category(const tm_kineto_event *event) {
     static const char host[] = "CPU functions";
     bool is_host =
@@ -344,8 +344,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether an event is an operator whose work is counted, or a range of a collective. The answer is
- * cached by name, because there are few names. */
+/* Whether an event is an operator whose work is counted, or a range of a collective. Caches the
+ * answer by name, because there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {
@@ -555,7 +555,7 @@ static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event 
     return true;
 }
 
-/* Keeps an event that may be device work. It gets its track and category when all flows and labels
+/* Keeps an event that may be device work. Its track and category are set when all flows and labels
  * are known. */
 static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                          uint8_t category) {

@@ -11,8 +11,7 @@ typedef struct tm_mpi_function {
     bool moves;    /* whether the call communicates, or creates a request that communicates */
     bool varies;   /* sizes may differ between ranks */
     bool is_begun; /* non-blocking: MPI_Isend, MPI_Iallreduce */
-    bool is_made;  /* it creates a persistent request, which MPI_Start starts, as MPI_Send_init does
-                    */
+    bool is_made;  /* creates a persistent request, as MPI_Send_init does; MPI_Start starts it */
     bool is_start; /* MPI_Start, MPI_Startall */
 } tm_mpi_function;
 
@@ -23,7 +22,7 @@ typedef struct tm_mpi_comm {
     int64_t handle, since;
     uint32_t name;
     int32_t n_ranks, place; /* as in tm_communicator */
-    int n_copies;           /* number of copies made of it so far */
+    int n_copies;           /* number of copies made of this communicator so far */
     int64_t n_calls;        /* number of collectives on it so far */
     bool used;
 } tm_mpi_comm;

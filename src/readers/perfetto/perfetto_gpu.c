@@ -35,9 +35,8 @@ static void parse_stage(tm_wire_message message, stage *out) {
 }
 
 /* Returns the number of a queue: 7 for "[007] stream 7" and "stream 7". (The number in brackets is
- * the sub-track, which is the thread in PyTorch's JSON.) Returns the name itself if it has no
- * digits.
- */
+ * the sub-track, which is the thread in PyTorch's JSON.) Returns a name without digits
+ * unchanged. */
 static tm_text queue_number(tm_text quoted) {
     const char *p = quoted.bytes, *end = p + quoted.size;
     if (quoted.size < 2)

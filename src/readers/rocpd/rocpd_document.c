@@ -17,7 +17,7 @@ static bool is_suffix(const char *text) {
     return size < TM_ROCPD_SUFFIX_MAX && strspn(text, allowed) == size;
 }
 
-/* Lists the sets. They are sorted by suffix, which begins with the start time of the process. */
+/* Lists the sets, sorted by suffix, which begins with the start time of the process. */
 static tm_status list_sets(const tm_db *db, tm_vec *sets, tm_error *err) {
     sqlite3_stmt *scan;
     bool row = true;

@@ -65,8 +65,9 @@ typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *er
 tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
                      void *context, tm_error *err) TM_MUST_CHECK;
 
-/** A statement "SELECT take_row(A, B) FROM ...", whose arguments are the values of a row. It must
- * consist of constants of the program and names that were checked, because nothing is escaped. */
+/** A statement "SELECT take_row(A, B) FROM ...", whose arguments are the values of a row. The text
+ * must consist of constants of the program and names that were checked, because nothing is
+ * escaped. */
 typedef struct tm_db_statement {
     const char *sql;
     int n_columns; /* arguments of take_row */

@@ -87,7 +87,7 @@ static uint32_t intern(viewer *v, const tm_json_text *text) {
     return tm_names_intern(v->space.texts, v->scratch.data, size);
 }
 
-/* Interns a long name. It is nearly always the same as that of the last operation with this short
+/* Interns a long name. The last operation with this short name nearly always has the same long
  * name. */
 static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown) {
     uint32_t *known = &v->long_names[shown % LONG_NAMES];

@@ -29,10 +29,9 @@ typedef struct tm_viewer_devices {
 } tm_viewer_devices;
 
 /**
- * Writes the plane with the devices of each program for which they are certain. All collectives of
- * the program must have a single group, with as many devices as ran the program in this file. Then
- * these are all of its devices, and their order makes no difference.
- *
+ * Writes a plane that lists the devices of each program for which they are certain. If all
+ * collectives of a program have a single group, with as many devices as ran the program in this
+ * file, these are all devices of the program, and their order makes no difference.
  * @param out  of uint8_t, an XSpace: appended to
  * @return     false if out of memory
  */

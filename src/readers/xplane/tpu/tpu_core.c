@@ -13,7 +13,7 @@ static const int64_t far_ps = INT64_C(1) << 61;
 typedef struct taken {
     tm_tpu_times times;
     uint32_t meta;
-    bool timed; /* it has times on the core's clock, too */
+    bool timed; /* whether it has times on the core's clock, too */
 } taken;
 
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device) {
@@ -144,8 +144,8 @@ static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_x
     return true;
 }
 
-/* Reads the stats of an event, and those of its metadata if it is the first of them. Returns the
- * position of a damaged stat, else NULL. */
+/* Reads the stats of an event and, if its metadata entry is not known yet, of the entry. Returns
+ * the position of a damaged stat, else NULL. */
 static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const tm_xevent *event,
                                  tm_xvalues *out) {
     const uint8_t *damaged = NULL;
@@ -197,7 +197,7 @@ static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v
     return tm_vec_append(out, event, 1) != NULL;
 }
 
-/* Adds a run with the file's times. They are also kept in `out`, to be corrected later. */
+/* Adds a run, and keeps its times in the file, to be corrected later, in `out`. */
 static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
     const tm_tpu_run run = {.meta = event->meta,
                             .launch = tm_tpu_flow_of(v, false, core->r->device->number)};
