@@ -93,8 +93,7 @@ static int spawn(const char *program, const char *const *arguments, const place 
     failed = posix_spawnattr_init(&attributes);
     if (!failed) {
         failed = set_up(&actions, &attributes, at);
-        /* POSIX says that posix_spawn does not change the strings, although its type is not
-         * const. */
+        /* POSIX says that posix_spawn does not change the strings, which are not const by type. */
         char *const *kept = (char *const *)(const void *)arguments;
         if (!failed)
             failed = posix_spawn(child, program, &actions, &attributes, kept, environ);

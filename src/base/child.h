@@ -13,7 +13,6 @@ typedef struct tm_child_watch {
     void *context;
 } tm_child_watch;
 
-/** Result of a run. */
 typedef struct tm_child_end {
     int status;                   /* exit status, or -1 */
     int signal;                   /* signal that killed it, or 0 */

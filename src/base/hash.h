@@ -1,5 +1,4 @@
-/* Hashes of bytes, equal on every process and machine, so that they can identify ranks and
- * tables. */
+/* Hashes of bytes, equal on every process and machine: they can identify ranks and tables. */
 #ifndef TMERGE_HASH_H
 #define TMERGE_HASH_H
 

@@ -1,6 +1,5 @@
-/* Finds the last value before an index that is at least as large as a given one. If the values are
- * the ends of nested intervals in the order of their starts, this finds the innermost interval
- * around a time. */
+/* Finds the last value before an index that is at least a given one. If the values are the ends of
+ * nested intervals sorted by start, this finds the innermost interval around a time. */
 #ifndef TMERGE_REACH_H
 #define TMERGE_REACH_H
 

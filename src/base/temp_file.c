@@ -130,8 +130,7 @@ int tm_draft_open(tm_draft *draft) {
     return 0;
 }
 
-/* Links the file under its temporary name. The caller then renames it, because linkat cannot
- * replace a file. */
+/* Links the file under its temporary name. (linkat could not replace a file of the final name.) */
 static int give_name(tm_draft *draft) {
     char link[LINK_MAX_CHARS];
     link_of(draft->fd, link);

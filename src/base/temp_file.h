@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Bytes that suffice for what a temporary name has beyond the final name, and for the terminating
- * zero. */
+/** Bytes that suffice for what a temporary name has beyond the final name, and for the zero. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {

@@ -143,8 +143,7 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
 }
 
 /* Returns whether a trace has a rank only by a "worker" number in its name, while a trace with
- * device work is named in another way. The first trace is then probably a data loader's: these are
- * numbered workers, too. */
+ * device work is named in another way. The first trace is then probably a data loader's. */
 static bool is_only_worker(const decider *d, const tm_claim *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)

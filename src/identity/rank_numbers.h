@@ -38,7 +38,7 @@ typedef struct tm_claim {
     int64_t begin_ns, end_ns; /* first start and last end of the trace's events; equal if the trace
                                  has no events or has not been read */
     tm_rank_label label;      /* of its name */
-    bool is_bad;              /* unreadable, so its rank is unknown; it gets the rank of its
+    bool is_bad;              /* unreadable, so its rank is unknown; gets the rank of its
                                  position */
     bool is_copy;             /* from a file generated from the ranks' own files */
     bool of_communicator;     /* rank, world size and is_copy refer to the trace's largest

@@ -58,7 +58,7 @@ tm_status tm_raw_read(tm_raw *raw, void *buffer, size_t capacity, size_t *n,
                       tm_error *err) TM_MUST_CHECK;
 
 /**
- * Returns the next piece; bytes in memory are not copied.
+ * Reads the next piece. Bytes in memory are not copied.
  *
  * @param bytes  [n] valid until the next call
  * @param n      0 only at the end

@@ -24,8 +24,7 @@ static bool begins_frame(const uint8_t *bytes, size_t n) {
     return (bytes[0] & 0xf0) == skippable[0] && memcmp(bytes + 1, skippable + 1, compared - 1) == 0;
 }
 
-/* A file that ends inside the magic number is also zstd, if it has at least two bytes: a single
- * byte would be "(". */
+/* A file that ends inside the magic number is also zstd, unless it is a single byte: "(". */
 static bool recognises(const uint8_t *head, size_t n) {
     return n >= 2 && begins_frame(head, n);
 }

@@ -14,8 +14,7 @@
  * section of a details page. */
 static const struct row {
     const char *name;            /* NULL for a label of old versions only */
-    const char *section, *label; /* label; NULL: the metric has none; section: start of the
-                                    section's title */
+    const char *section, *label; /* label, or NULL; section: start of the section's title */
     int slot;
     double factor;
 } rows[] = {

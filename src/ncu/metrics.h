@@ -43,8 +43,7 @@ typedef struct tm_metric {
  */
 tm_metric tm_metric_find(const char *section, const char *name);
 
-/** Returns the factor from a unit to base units (byte, second, hertz): 1e9 for "Gbyte/s"; 1 for a
- * unit without a prefix. */
+/** Returns the factor from a unit to byte, second or hertz: 1e9 for "Gbyte/s", 1 for "byte". */
 double tm_unit_scale(const char *unit);
 
 /** Parses a value, which may have thousands separators. False if the text starts like a number but

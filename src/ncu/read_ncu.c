@@ -268,8 +268,7 @@ static tm_status read_header(page *p, tm_error *err) {
 static tm_status read_page(tm_ncu *ncu, page *p, tm_error *err) {
     TM_TRY(read_header(p, err));
     const bool is_raw = p->column[METRIC] < 0;
-    /* In a details page, the columns of rules come last. A record may have fewer or more of
-     * these. */
+    /* In a details page, the columns of rules come last, and their number varies by record. */
     const size_t least = is_raw ? p->n_columns : (size_t)p->column[VALUE] + 1;
     const size_t most = is_raw ? p->n_columns : SIZE_MAX;
     for (;;) {

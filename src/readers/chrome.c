@@ -82,8 +82,7 @@ static tm_status read_event(chrome_reader *reader, tm_error *err) {
             return tm_fail_memory(err);
         tm_status status = tm_window_resume(window, window->p, err);
         reader->part->trace->counts[TM_COUNT_CUT_EVENT] += window->ended;
-        TM_TRY(status); /* the event is incomplete: it is read again from its start when the window
-                           has more text */
+        TM_TRY(status); /* incomplete: the event is read again when the window has more text */
     }
 }
 
@@ -231,7 +230,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
                 end = strict; /* the value itself is valid; report the error after it */
-            /* incomplete: the value is read again from its start when the window has more text */
+            /* incomplete: the value is read again from its start */
             state = (tm_json_skip_state){0};
             resume = keep + value;
         }

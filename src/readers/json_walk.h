@@ -50,7 +50,6 @@ tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
 /** Checks that nothing follows the document. */
 tm_status tm_walk_end(tm_walk *walk, tm_error *err) TM_MUST_CHECK;
 
-/** Whether a key equals @p word. */
 static inline bool tm_walk_is(const tm_json_text *key, const char *word) {
     return key && key->size == strlen(word) && memcmp(key->bytes, word, key->size) == 0;
 }

@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 
-/* Limit of an exponent. With a larger one, no digit fits into int64 anyway, and sums could
- * overflow. */
+/* Limit of exponents, so that sums do not overflow. Beyond it, no digit fits into int64 anyway. */
 enum { EXPONENT_MAX = 1000000 };
 
 typedef struct decimal {

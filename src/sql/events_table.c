@@ -199,8 +199,7 @@ static size_t row_from(const tm_timeline *timeline, const tm_track *track, int64
                                     sizeof *timeline->begin_ns, &key, begins_before);
 }
 
-/* Selects the rows of the current track that the query can need. Events of a track ascend by
- * begin. */
+/* Selects the rows of the current track that the query can need: events ascend by begin. */
 static void enter_track(cursor *c) {
     const tm_timeline *timeline = &c->ranks[c->at];
     const tm_track *track = &timeline->tracks[c->track];

@@ -27,8 +27,7 @@ struct tm_sql_query {
     tm_sql *sql;
     sqlite3_stmt *statement;
     tm_sql_limits limits;
-    const char *denied; /* what the refused statement would have done, in words; NULL: not
-                           refused */
+    const char *denied; /* what the refused statement would have done; NULL: not refused */
     seen *seen;         /* owned; [def.n_columns] */
     tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are held */
     tm_column *columns; /* owned, with the names in them: the columns of `def` */

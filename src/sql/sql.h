@@ -40,7 +40,6 @@ void tm_sql_close(tm_sql *sql);
 /** Adds a table under its former name, with its former columns. TM_OK; TM_ERR_FAULT. */
 tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) TM_MUST_CHECK;
 
-/** Limits of one query. */
 typedef struct tm_sql_limits {
     int64_t memory_bytes; /* memory of SQLite, for sorting and grouping */
     int64_t seconds;

@@ -15,7 +15,7 @@ static const char settings[] = "PRAGMA main.journal_mode = OFF;"
                                "PRAGMA main.user_version = 1;"
                                "PRAGMA main.application_id = 1414361703;";
 
-/* Returns why writing failed: an error of the file, or else SQLite's. */
+/* Fails with the error of the file, if that is why writing failed; else returns SQLite's error. */
 static tm_status failed(const tm_sql *sql, const tm_sql_output *output, const tm_sql_export *what,
                         tm_error *err) {
     if (sql->source.failed.status == TM_OK && output->error != 0)

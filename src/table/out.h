@@ -18,16 +18,13 @@ typedef struct tm_out {
 /** An empty text; end it with tm_out_take. */
 #define TM_OUT() ((tm_out){.bytes = TM_VEC(char)})
 
-/** Appends @p size arbitrary bytes. */
 void tm_out_bytes(tm_out *out, const void *bytes, size_t size);
 
 /** Appends a terminated string without its terminator. */
 void tm_out_string(tm_out *out, const char *string);
 
-/** Appends one byte. */
 void tm_out_char(tm_out *out, char c);
 
-/** Appends @p n spaces. */
 void tm_out_spaces(tm_out *out, size_t n);
 
 /**

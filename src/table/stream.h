@@ -26,8 +26,7 @@ typedef struct tm_sink_out {
 /** Layout of rows for a terminal. */
 typedef struct tm_text_style {
     int width;         /* columns of the terminal; 0: no limit */
-    bool bars;         /* draw bars after shares, unless the table then needs more blocks of
-                          columns */
+    bool bars;         /* draw bars after shares, unless that needs more blocks of columns */
     int64_t origin_ns; /* times since the epoch are shown relative to this; 0: unchanged */
 } tm_text_style;
 

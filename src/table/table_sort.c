@@ -127,8 +127,7 @@ static void swap_rows(const tm_table *table, size_t a, size_t b) {
     }
 }
 
-/* Insertion sort, for short tables, and if memory runs out: it takes quadratic time, but needs no
- * memory. */
+/* Insertion sort, for short tables, or if memory runs out: slow, but needs no memory. */
 static void sort_by_insertion(const tm_table *table, const order *by) {
     for (size_t end = 1; end < table->n_rows; end++)
         for (size_t r = end; r > 0; r--) {

@@ -11,8 +11,7 @@
 #include "table/stream.h"
 
 enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
-/* LEAST: minimum length of cut texts. MANY: from this number of blocks on, a table counts as
- * long. */
+/* LEAST: minimum length of cut texts. MANY: so many blocks make a table long. */
 enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 };
 
 /* Header of the row numbers. If the keys take too much room to be repeated in every block of

@@ -224,7 +224,7 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
     return true;
 }
 
-/* Adds a call of zero length in place of a call that was not recorded. Only its thread and time are
+/* Adds a call of zero length for a call that was not recorded. Only its thread and time are
  * known. */
 static bool put_call(linker *l, launched *to, uint32_t name) {
     const tm_raw_event raw = {.begin_ns = to->ns,
@@ -244,8 +244,7 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
  * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");
-    const size_t n_recorded = l->calls.n; /* the recorded calls are sorted; inserted calls come
-                                             after them */
+    const size_t n_recorded = l->calls.n; /* sorted, unlike the inserted calls after them */
     launched *all = l->launched.data;
     bool ok = name != TM_NAME_FAILED;
     for (size_t d = 0; d < l->launched.n && ok; d++) {
@@ -309,8 +308,7 @@ static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *
     return found;
 }
 
-/* Returns 1 + index (in `taken`) of the innermost dequeuing call around a launch; 0 if there is
- * none. */
+/* Returns 1 + index in `taken` of the innermost dequeuing call around a launch; 0 if none. */
 static uint32_t taken_around(const linker *l, const launched *from, const uint32_t *taken_of) {
     const place *v = l->calls.data;
     if (from->holder == TM_NO_EVENT)

@@ -7,8 +7,7 @@
 #include "timeline/trace.h"
 #include "tmerge/names.h"
 
-/** Where an arrow starts: at the launching call, or at the start of the operator that requested the
- * work. */
+/** Where an arrow starts: at the launching call, or at the operator that requested the work. */
 typedef enum tm_ascend_arrow {
     TM_ASCEND_TO_DEVICE,
     TM_ASCEND_ASYNC,

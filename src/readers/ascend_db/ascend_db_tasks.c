@@ -168,8 +168,7 @@ static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_wor
                              work == TM_ASCEND_COMPUTES && reported ? reported->name : type);
 }
 
-/* Adds the end of an arrow at a device event. The arrow starts at the launching call, which has the
- * same connection. */
+/* Adds the end of an arrow at a device event. The launching call has the same connection. */
 static bool connect(tm_ascend_db *d, int64_t connection, uint32_t row) {
     const tm_raw_event *event = (const tm_raw_event *)d->trace->events.data + row;
     return connection < 0 ||

@@ -53,7 +53,6 @@ typedef struct judge {
     tm_kineto_flows flows;
 } judge;
 
-/* A category and the number of its events. */
 typedef struct seen {
     uint32_t category; /* name id */
     int64_t n;
@@ -220,7 +219,8 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     return true;
 }
 
-/* Returns what the name of a communication kernel says about its collective. */
+/* Sets what the name of a communication kernel says about its collective; false for other
+ * kernels. */
 static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);
     if (!communicates(name.bytes, name.size))

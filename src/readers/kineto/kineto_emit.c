@@ -49,10 +49,10 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
-/* Whether an occupancy of 0 is valid. Kineto rounds to whole percent, so it is for very few warps
- * (large GPUs hold at most 64 per SM). But Kineto also writes 0 if it computes that no block fits,
- * as for kernels that use more shared memory than the default: nvjet, CUTLASS, flash attention,
- * NCCL. */
+/* Returns the occupancy [%]; NaN if unknown. Kineto rounds it to whole percent, so 0 is valid for
+ * very few warps (large GPUs hold at most 64 per SM). But Kineto also writes 0 if it computes that
+ * no block fits, as for kernels that use more shared memory than the default: nvjet, CUTLASS, flash
+ * attention, NCCL. */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -555,8 +555,7 @@ static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event 
     return true;
 }
 
-/* Keeps an event that may be device work. Its track and category are set when all flows and labels
- * are known. */
+/* Keeps an event that may be device work, until all flows and labels are known. */
 static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                          uint8_t category) {
     const tm_raw_event raw = {

@@ -5,8 +5,7 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Flows only show whether any of them ends at an event of a category, so a few hundred are
- * enough. */
+/* Flows only show whether any of them ends at an event of a category: a few hundred suffice. */
 enum { FLOWS_MAX = 512 };
 
 /* A simple hash, because ids are short. */

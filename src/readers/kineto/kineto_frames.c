@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames that were running when a recording started begin within this time [ns] of their thread's
- * first frame. */
+/* Frames that run when a recording starts begin within this time [ns] of their thread's first. */
 static const int64_t BEGIN_NS = 100000;
 
 /* The parts of "FILE(LINE): NAME". */

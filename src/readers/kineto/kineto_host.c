@@ -89,8 +89,7 @@ static const char *dtype_of(const tm_kineto_event *event) {
     return NULL;
 }
 
-/* Returns the index of the input among the arguments of a c10d operator. If there is an output, it
- * is the first argument. */
+/* Returns the index of the input among the arguments of a c10d operator. An output comes first. */
 static int input_of(tm_text name) {
     return strstr(name.bytes, "allgather") || strstr(name.bytes, "reduce_scatter") ||
                    strstr(name.bytes, "alltoall") || strstr(name.bytes, "::scatter") ||
@@ -141,8 +140,7 @@ typedef struct group {
 typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
-    uint64_t shown;   /* bit set of the kinds and sizes of the worker's operations: one bit for each
-                         hash */
+    uint64_t shown;   /* one bit for each hash of a kind and size of its operations */
     size_t n;         /* number of the worker's operations */
     uint32_t cluster; /* number of the worker's cluster: the workers of a group */
 } worker;

@@ -58,7 +58,6 @@ typedef struct process {
     int64_t rank, n_events;
 } process;
 
-/* A correlation id used by a process. */
 typedef struct link {
     int64_t correlation;
     uint32_t process, unused;
@@ -112,8 +111,8 @@ static int by_correlation(const void *a, const void *b) {
     return tm_order_i64(x->correlation, y->correlation);
 }
 
-/* If exactly one rank shares correlation ids with a process without a rank, gives the process this
- * rank. */
+/* Gives a process without a rank the rank with which it shares correlation ids, if only one
+ * does. */
 static bool adopt(reading *r) {
     process *processes = r->processes.data;
     link *links = r->links.data;

@@ -63,8 +63,7 @@ static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event
     return tm_nsys_add_counter(e, &attr, err);
 }
 
-/* Whether the unit has work on the device. (The mask of the unit's devices also has unused
- * ones.) */
+/* Whether the unit has work on the device. (The mask of its devices includes unused ones.) */
 static bool has_used(const tm_nsys_emitter *e, int64_t device) {
     const tm_track *tracks = e->trace->tracks.data;
     for (size_t i = 0; i < e->trace->tracks.n; i++)

@@ -168,8 +168,7 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
                : tm_fail_memory(err);
 }
 
-/* Adds a CUDA graph that was recorded as one event. It counts as a kernel, because it keeps the GPU
- * busy. */
+/* Adds a CUDA graph that was recorded as one event, as a kernel: it keeps the GPU busy. */
 static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];

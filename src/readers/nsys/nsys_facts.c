@@ -14,7 +14,6 @@ typedef struct ordinal {
     int64_t gpu, device;
 } ordinal;
 
-/* The metadata that is being written. */
 typedef struct facts {
     tm_nsys_emitter *e;
     cJSON *root, *list;

@@ -123,8 +123,7 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
         attr->in_elements = attr->out_elements =
             row->received >= 0 ? row->received : piece(row->size, n);
         break;
-    case TM_COLL_ALLGATHER: /* the output is this times the communicator's size; so is a
-                               reduce-scatter's input */
+    case TM_COLL_ALLGATHER: /* the output has n pieces; so has a reduce-scatter's input */
         attr->in_elements = piece(row->received, n);
         break;
     case TM_COLL_REDUCESCATTER:
@@ -296,7 +295,6 @@ static void number(mpi *m, mpi_row *row, const tm_mpi_function *f) {
     row->seq = comm ? comm->n_calls++ : NONE;
 }
 
-/* Adds one call, given its rows. */
 static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     const tm_mpi_function f = tm_mpi_function_of(tm_names_text(m->e->names, rows->name));
     int64_t end = rows->end;

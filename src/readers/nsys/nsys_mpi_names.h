@@ -5,7 +5,6 @@
 
 #include "nsys_emit.h"
 
-/** Properties of an MPI function. */
 typedef struct tm_mpi_function {
     uint8_t kind;  /* tm_collective_kind; also OTHER if it does not communicate */
     bool moves;    /* whether the call communicates, or creates a request that communicates */

@@ -292,8 +292,7 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
 
 static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
                          const tm_communicator *of, uint32_t event, tm_error *err) {
-    /* Only one rank's part is known: a reduce-scatter's input and an all-gather's output have a
-     * part for each rank. */
+    /* Only one rank's part is known: the input of a reduce-scatter has a part for each rank. */
     bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
     bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
     tm_collective_attr row = tm_collective_bare(event);

@@ -162,8 +162,7 @@ static tm_status take_gpu(tm_pf_convert *c, const tm_pf_packet *p, const tm_pf_s
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Records the process and thread of a sequence's events, which an old writer gives for the whole
- * sequence. */
+/* Records the process and thread that an old writer gives for all events of a sequence. */
 static bool take_thread(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s) {
     tm_wire_message rest = p->thread;
     tm_wire_field f;
@@ -194,7 +193,7 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
-/* Returns the next packet to read. The packets of a rank are adjacent. */
+/* Reads the next packet of the unit. The packets of a rank are adjacent. */
 static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
     bool other = true;
     while (other) {

@@ -154,7 +154,7 @@ bool tm_pf_write_names(tm_pf_writer *w) {
     return ok;
 }
 
-/* Returns a text of an event, in quotes: written out in the event, or interned. */
+/* Gets a text of an event, in quotes: written out in the event, or interned. */
 static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, uint64_t id,
                     tm_text own, tm_text *out) {
     tm_vec *text = table == TABLE_NAME ? &w->name : &w->category;

@@ -63,7 +63,6 @@ bool tm_pf_write_slice(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_pla
 
 bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
-/** Writes a value of a counter track. */
 bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
 /** Writes the text after the last element. */

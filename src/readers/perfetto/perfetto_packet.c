@@ -2,7 +2,7 @@
 
 #include "base/inflate.h"
 
-/* Returns the type of a known field: a number, or bytes, which are a message or a text. */
+/* Whether a packet's field is known. Sets its type: a number, or bytes (a message or a text). */
 static bool is_known(uint32_t field, tm_wire_type *type) {
     *type = TM_WIRE_BYTES;
     switch (field) {

@@ -29,7 +29,7 @@ tm_status tm_pf_walk_open(tm_source *source, tm_pf_walk *walk, tm_error *err) TM
 void tm_pf_walk_close(tm_pf_walk *walk);
 
 /**
- * Returns the next packet, valid until the next call.
+ * Reads the next packet, valid until the next call.
  * @param more  false at the end
  * @return      TM_OK; TM_ERR_INPUT with the offset of an invalid packet; TM_ERR_FAULT
  */

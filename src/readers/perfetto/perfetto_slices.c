@@ -65,9 +65,8 @@ static size_t crossings(span *v, size_t n) {
     return found;
 }
 
-/* Whether a pairing of starts and ends is plausible. Slices of a track are nested or disjoint,
- * except for some kernels of a stream. So the pairing is plausible if most slices cross no other
- * slice. */
+/* Whether a pairing of starts and ends is plausible: most slices cross no other slice. Slices of a
+ * track are nested or disjoint, except for some kernels of a stream. */
 static bool nest(const sorted_edge *v, size_t n, bool *out) {
     span *spans = malloc((n ? n : 1) * sizeof *spans);
     if (!spans)

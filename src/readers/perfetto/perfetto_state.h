@@ -53,7 +53,7 @@ bool tm_pf_state_take(tm_pf_state *state, const tm_pf_packet *packet, tm_pf_sequ
                       bool *usable);
 
 /**
- * Returns the time of a packet on the trace's clock; call it once per packet.
+ * Computes the time of a packet on the trace's clock. Call it once per packet.
  * @return  false if its clock is unknown or the time is absurd
  */
 bool tm_pf_time(tm_pf_state *state, const tm_pf_packet *packet, tm_pf_sequence *sequence,

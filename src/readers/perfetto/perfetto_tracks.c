@@ -162,8 +162,7 @@ bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor) {
     return ok;
 }
 
-/* The track of an old thread descriptor has no id. Its id is made from the process and thread
- * numbers. */
+/* An old thread descriptor has no track id. One is made from the process and thread numbers. */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id) {
     tm_pf_track reported = {.multiplier = 1};
     if (!take_thread(tracks, &reported, descriptor))

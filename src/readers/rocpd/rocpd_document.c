@@ -83,7 +83,6 @@ int64_t tm_rocpd_rows(const tm_rocpd_document *d, const char *table) {
     return tm_db_last_row(&d->db, name);
 }
 
-/* The version in a set's metadata. */
 typedef struct version {
     char text[32];
     bool packed;

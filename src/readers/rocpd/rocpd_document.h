@@ -5,15 +5,13 @@
 
 #include "rocpd_rows.h"
 
-/** A set: the tables of one or more profiled processes. The names of a set's tables have the same
- * suffix. */
+/** A set: the tables of one or more profiled processes. Their names have the same suffix. */
 enum { TM_ROCPD_SUFFIX_MAX = 64 };
 typedef struct tm_rocpd_set {
     char suffix[TM_ROCPD_SUFFIX_MAX];
 } tm_rocpd_set;
 
-/** Names of calls that the database does not have as strings, because it stores these calls in a
- * shorter form. */
+/** Names of calls that the database does not have as strings: it stores these calls differently. */
 typedef enum tm_rocpd_word {
     TM_ROCPD_MARK,
     TM_ROCPD_ALLOCATE,
@@ -30,8 +28,7 @@ typedef struct tm_rocpd_document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings; /* strings of the current set */
-    tm_vec classes; /* of uint8_t, by string number: the tm_rocprof_list of a category; of other
-                       strings, unused */
+    tm_vec classes;           /* of uint8_t, by string number: the tm_rocprof_list of a category */
     int64_t words[TM_ROCPD_WORDS]; /* string numbers */
     const tm_rocpd_set *set;       /* the current one */
     int64_t process;               /* id of the current process within its set */

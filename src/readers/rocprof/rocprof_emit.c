@@ -159,7 +159,8 @@ static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
             (float)(blocks * ceil(threads / (double)agent->wave) / (double)agent->units);
 }
 
-/* Whether a kernel or command of the runtime only copies or fills memory. */
+/* Returns the category of a dispatch. Some kernels and commands of the runtime only copy or fill
+ * memory. */
 static tm_category category_of(const tm_rocprof_tables *t, const tm_rocprof_entry *kernel) {
     if (!kernel)
         return TM_CAT_KERNEL;

@@ -9,7 +9,6 @@
 #include "rpd_launches.h"
 #include "timeline/trace.h"
 
-/* The kinds of operations, which follow from opType. */
 typedef enum operation {
     UNKNOWN,
     KERNEL,
@@ -40,8 +39,7 @@ typedef struct document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
-    /* distance between the GPU numbers, and between the process numbers, of two hosts in one
-     * file */
+    /* how far apart the GPU numbers, and the process numbers, of two hosts in a file are */
     int64_t gpu_stride, pid_stride;
     bool several_hosts;
     /* whether the file shows which profiler wrote the grids; whether the profiler usually writes

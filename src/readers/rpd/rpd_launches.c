@@ -57,8 +57,7 @@ static tm_status each_call(void *context, sqlite3_value **values, tm_error *err)
 static const tm_rocprof_field described[TM_RPD_FIELDS] = {
     R_BYTES, R_GROUP_SEGMENT, R_GRID_X, R_GRID_Y, R_GRID_Z, R_BLOCK_X, R_BLOCK_Y, R_BLOCK_Z};
 
-/* Takes the size of a copy, or the shape of a kernel. Values that the operation does not have are
- * null. */
+/* Takes the size of a copy or the shape of a kernel; values of the other kind are null. */
 static tm_status each_description(void *context, sqlite3_value **values, tm_error *err) {
     tm_rpd_launches *l = context;
     tm_rpd_call *call = find(l, tm_db_int(values, 0, INT64_MIN));

@@ -93,8 +93,7 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        /* only PyTorch's JSON has these members, which may be long: the GPUs of a host, the ranks
-         * of a job */
+        /* only in PyTorch's JSON, and maybe long: the GPUs of a host, the ranks of a job */
         if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);

@@ -48,8 +48,7 @@ static tm_text behind(tm_text text, const char *word) {
     return (tm_text){"", 0};
 }
 
-/* Whether a name is a collective's. An operation that waits for a collective ("-done") does not
- * count. */
+/* Whether a name is a collective's; false for an operation that waits for one ("-done"). */
 static bool communicates(tm_text name) {
     static const char *const words[] = {
         "all-reduce",         "all-gather",           "reduce-scatter",   "all-to-all",

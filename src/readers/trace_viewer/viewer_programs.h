@@ -22,7 +22,7 @@ bool tm_viewer_programs_run(tm_viewer_programs *programs, int64_t process, uint3
 bool tm_viewer_programs_take(tm_viewer_programs *programs, int64_t process, tm_text name,
                              tm_text text, int64_t begin_ps);
 
-/** Returns the number of a process's device. */
+/** Returns a process's device number. */
 typedef struct tm_viewer_devices {
     int64_t (*number_of)(void *context, int64_t process);
     void *context;

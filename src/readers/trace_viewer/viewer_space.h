@@ -48,14 +48,12 @@ bool tm_viewer_add_text(tm_viewer_space *space, tm_viewer_plane *plane, uint32_t
 
 /** An event of a line. */
 typedef struct tm_viewer_event {
-    /* id of the name in the event's metadata; id of the displayed name, TM_NO_NAME if that is the
-     * same name */
+    /* ids: name in the event's metadata; displayed name, TM_NO_NAME if it is the same */
     uint32_t name, shown;
     int64_t begin_ps, duration_ps;
 } tm_viewer_event;
 
-/** Adds an event, with the stats that were added since the last event. Returns false if out of
- * memory. */
+/** Adds an event with the stats added since the last event. Returns false if out of memory. */
 bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer_plane *plane,
                          const tm_viewer_event *event);
 

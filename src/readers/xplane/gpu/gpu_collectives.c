@@ -326,8 +326,7 @@ static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *progra
     return ok;
 }
 
-/* Whether the devices of all programs together are all devices of some processes, numbered from
- * 0. */
+/* Whether the devices of all programs are all devices of some processes, numbered from 0. */
 static bool is_whole(const tm_gpu_collectives *c) {
     tm_vec all = c->assignments.devices;
     int64_t *v = all.n > 0 ? malloc(all.n * sizeof *v) : NULL, n = 0;

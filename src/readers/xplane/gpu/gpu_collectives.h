@@ -6,7 +6,6 @@
 #include "readers/xplane/hlo/hlo_proto.h"
 #include "readers/xplane/plane/xplane_read.h"
 
-/** A collective of a program. */
 typedef struct tm_gpu_collective {
     const char *word;  /* kind, such as "all-gather"; NULL: no collective */
     int64_t in_bytes;  /* bytes of the operands of one run on one device, as XLA's cost analysis

@@ -22,7 +22,6 @@ typedef struct operation {
     uint32_t module, name, composed;
 } operation;
 
-/* State while a plane is read. */
 typedef struct gpu {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -132,8 +131,7 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
     if (own)
         launch.operation = operation_of(g, v);
     if (g->r->devices.n == 1 && launch.operation == TM_NO_NAME)
-        return true; /* without an operator there is nothing to record: all calls belong to the only
-                        device */
+        return true; /* no operator, and all calls belong to the only device */
     return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 
@@ -150,7 +148,8 @@ static void set_load(int64_t multiprocessors, tm_launch_shape *shape) {
     }
 }
 
-/* Returns the parsed details of a text, cached by the text's id, because there are few texts. */
+/* Gets the parsed details of a text. There are few texts, so the details are cached by the text's
+ * id. */
 static bool details_of(gpu *g, const tm_xstat *stat, tm_launch_shape *out) {
     size_t at = stat->type == TM_X_REF ? tm_xplane_stat_index(g->stats.plane, stat->i) : SIZE_MAX;
     if (at != SIZE_MAX && g->detail_at[at] > 0) {

@@ -31,7 +31,7 @@ enum { TM_HLO_SENDS = 1, TM_HLO_RECEIVES = 2 };
  * of a device with itself does not count. */
 int tm_hlo_ends(const tm_hlo *hlo, const tm_assignment *assignment, int64_t own);
 
-/** Returns all devices of a module, ascending. Returns false if out of memory. */
+/** Lists all devices of a module, ascending. Returns false if out of memory. */
 bool tm_assignment_all(const tm_assignment *assignment, tm_vec *out) TM_MUST_CHECK;
 
 /**

@@ -29,7 +29,6 @@ typedef struct taken {
  * wait. Kept in `launch` of the raw event until the thread has been read. */
 typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS, WAITS } owner;
 
-/* State while a plane is read. */
 typedef struct host {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -47,7 +46,8 @@ typedef struct host {
 
 enum { NO_DEVICE = -1, SEVERAL = -2 };
 
-/* Returns the type of a TensorFlow operation: the part after the colon in "scope/MatMul:MatMul". */
+/* Whether a name has the form of a TensorFlow operation, with the type after the colon:
+ * "scope/MatMul:MatMul". */
 static bool is_operation(tm_text name) {
     size_t at = name.size;
     while (at > 0 &&
@@ -112,8 +112,7 @@ static int64_t device_of_allocator(tm_text name) {
     return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
 }
 
-/* Returns the device of an allocation. Events of TPUs have its number; for others, the allocator's
- * name has it. */
+/* Returns the device of an allocation: by its allocator's name or, on a TPU, by its number. */
 static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_ALLOCATOR)
                ? device_of_allocator(tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]))

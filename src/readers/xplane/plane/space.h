@@ -64,7 +64,7 @@ typedef struct tm_xplane {
     tm_vec stat_names;  /* of tm_xname, ascending in id; no id twice */
     tm_vec places[2];   /* of uint32_t: element i is the index in metadata (or stat_names) of the
                            lowest id + i; empty if ids are far apart */
-    tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xstat_of */
+    tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xplane_stat */
     int64_t begin, end; /* offsets of the plane in the content */
 } tm_xplane;
 

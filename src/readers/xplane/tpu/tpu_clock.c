@@ -97,8 +97,7 @@ static void refine(const point *points, size_t n, bool drifts, double *shift, do
     *shift = by - *slope * at;
 }
 
-/* Fits a line to the points, which are sorted by time. The line goes through where the points are
- * densest. */
+/* Fits a line to the points, sorted by time. It goes through where the points are densest. */
 static bool fit_line(const point *points, size_t n, double *shift, double *slope) {
     double rest[SAMPLES];
     bool drifts =

@@ -154,7 +154,6 @@ static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const 
     return damaged ? damaged : tm_xstats_read(&core->stats, event->message, TM_X_EVENT_STATS, out);
 }
 
-/* Handles an event of a line. */
 typedef bool each_event(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out);
 
 static tm_status read_line(tm_tpu_core *core, const tm_xline *line, each_event *each, tm_vec *out,
@@ -204,7 +203,7 @@ static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v,
     return tm_vec_append(&core->runs, &run, 1) && tm_vec_append(out, event, 1);
 }
 
-/* Returns begin and end on the host's clock. */
+/* Converts begin and end of an event to the host's clock. */
 static void place(const tm_tpu_clock *clock, const taken *event, int64_t out[2]) {
     const tm_tpu_times *t = &event->times;
     if (event->timed) {
@@ -291,7 +290,6 @@ static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec
     return true;
 }
 
-/* What was read from the lines of a core. */
 typedef struct lines {
     tm_vec ops, runs, notes, steps; /* of taken */
 } lines;

@@ -6,8 +6,7 @@
 #include "tpu.h"
 #include "tpu_clock.h"
 
-/** What all events of a metadata entry have in common; at the same index as the entry in the
- * plane. */
+/** What all events of a metadata entry have in common; indexed like the plane's entries. */
 typedef struct tm_tpu_meta {
     tm_hlo hlo;
     tm_hlo_kind kind;
