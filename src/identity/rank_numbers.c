@@ -130,8 +130,8 @@ static bool overlap(const tm_claim *a, const tm_claim *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
-/* Returns whether another trace whose rank is certain has the rank of @p c, at an overlapping time
- * or, if @p at_any_time is set, at any time. */
+/* Returns whether another readable trace with device work, not a copy, has the rank of @p c: at an
+ * overlapping time or, if @p at_any_time is set, at any time. */
 static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
         const tm_claim *other = &d->v[i];
@@ -237,7 +237,8 @@ static int by_move(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->reported, y->reported);
 }
 
-/* Adds the moves of the replicas whose reported ranks differ from the job's. */
+/* Sets each trace's replica, and adds moves for the replicas whose reported ranks differ from the
+ * job's. Without @p sound, adds none. */
 static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;

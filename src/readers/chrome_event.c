@@ -428,7 +428,7 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* Updates the offset of the next expected gap when a key, a phase or a category was read. */
+/* Returns the offset of the next expected gap after a key, a phase or a category was read. */
 static inline unsigned turn(unsigned at, unsigned by) {
     return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }

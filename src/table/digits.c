@@ -42,7 +42,7 @@ typedef struct decimal {
     int shift, places; /* power = 10^places */
 } decimal;
 
-/* Makes such a ratio of a real that is between 0.001 and 10^15 and not an integer. */
+/* Returns the decimal of a real that is between 0.001 and 10^15 and not an integer. */
 static decimal take_apart(double size) {
     int exponent;
     decimal d = {.mantissa = (uint64_t)ldexp(frexp(size, &exponent), DBL_MANT_DIG), .power = 1};

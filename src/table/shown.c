@@ -186,7 +186,8 @@ bool tm_shown_is_cut(const char *text, size_t points) {
     return size > points && tm_utf8_length(text, size) > points;
 }
 
-/* Returns the code points of a C++ function's name, without the < > and ( ) after it. */
+/* Returns the code points of a C++ function's name, without the < > or ( ) after it; 0 if neither
+ * follows. */
 static size_t function_points(const char *text) {
     static const char anonymous[] = "(anonymous namespace)";
     size_t end = strcspn(text, "<(");

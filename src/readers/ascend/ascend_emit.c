@@ -414,7 +414,8 @@ bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrom
     }
 }
 
-/* Finds copies that are parts of collectives: those on streams that have other such parts. */
+/* Turns copies that are parts of collectives into annotations: copies on streams that have other
+ * parts of collectives. */
 static void settle_copies(tm_ascend_emitter *e) {
     tm_raw_event *events = e->trace->events.data;
     const uint32_t *unsure = e->unsure.data;

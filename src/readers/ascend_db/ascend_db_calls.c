@@ -41,7 +41,7 @@ static tm_status each_connection(void *context, sqlite3_value **values, tm_error
     return tm_vec_append(&d->connections, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds the stack whose functions are in d->scratch. */
+/* Names the last stack, whose functions are in d->scratch. */
 static bool end_stack(tm_ascend_db *d) {
     if (d->stacks.n == 0)
         return true;

@@ -365,7 +365,8 @@ static int32_t member(const group *g, int32_t place) {
                : -1;
 }
 
-/* Sets the elements as NCCL's metadata has them: for some kinds, the output of one rank. */
+/* Sets the output elements: the input's, times the ranks (all-gather) or divided by them
+ * (reduce-scatter). */
 static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
     row->out_elements = row->in_elements;
     if (row->in_elements <= INT64_MAX / TM_GROUP_RANKS_MAX && row->kind == TM_COLL_ALLGATHER &&

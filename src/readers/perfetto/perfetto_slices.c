@@ -65,8 +65,9 @@ static size_t crossings(span *v, size_t n) {
     return found;
 }
 
-/* Whether a pairing of starts and ends is plausible: most slices cross no other slice. Slices of a
- * track are nested or disjoint, except for some kernels of a stream. */
+/* Sets *out to whether a pairing of starts and ends is plausible: most slices cross no other slice.
+ * (Slices of a track are nested or disjoint, except for some kernels of a stream.) False if out of
+ * memory. */
 static bool nest(const sorted_edge *v, size_t n, bool *out) {
     span *spans = malloc((n ? n : 1) * sizeof *spans);
     if (!spans)

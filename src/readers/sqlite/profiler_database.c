@@ -108,7 +108,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
     return check_header(path, header, info.st_size, err);
 }
 
-/* Returns "file:" and the path, with special characters of URIs escaped. */
+/* Returns a read-only URI of the file, with special characters escaped. */
 static char *uri_of(const char *path) {
     static const char options[] = "?mode=ro&immutable=1", hex[] = "0123456789ABCDEF";
     char *uri = malloc(sizeof "file://" + 3 * strlen(path) + sizeof options);

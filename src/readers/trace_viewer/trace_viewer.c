@@ -43,8 +43,8 @@ static tm_json_text text_member(const char *p, const tm_json_cursor *in, const c
     return found;
 }
 
-/* Whether the file is recognised: its processes are named like planes. These names come before the
- * first event. */
+/* Recognises a file whose processes are named like planes. The names come before the first
+ * event. */
 static verdict judge(const char *event, const tm_json_cursor *cursor) {
     tm_json_text phase = text_member(event, cursor, "ph"), key;
     tm_json_text name = text_member(event, cursor, "name");

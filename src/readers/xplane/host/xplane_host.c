@@ -61,7 +61,7 @@ static bool is_operation(tm_text name) {
     return type && !memchr(name.bytes, ' ', name.size);
 }
 
-/* "IteratorGetNextOp::DoCompute" */
+/* Whether a name is like "IteratorGetNextOp::DoCompute". */
 static bool fetches_batch(tm_text name) {
     static const char end[] = "::DoCompute";
     return tm_text_begins(name, "IteratorGetNext") && name.size > sizeof end &&

@@ -45,8 +45,7 @@ static uint8_t type_of_value(uint32_t number) {
                                                          : TM_WIRE_VARINT;
 }
 
-/* Whether a field has a number and type. Fields of the wrong type are ignored, as by protobuf's own
- * libraries. */
+/* Fields of the wrong type are ignored, as by protobuf's own libraries. */
 bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     tm_wire_field field;
     *out = (tm_xstat){0};
