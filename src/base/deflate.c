@@ -14,8 +14,8 @@ enum {
     BEST = 3,
     /* Levels 1 and 2 of ISA-L 2.30 to 2.32 hash an uninitialised register if a stream starts with
      * more than 16 bytes (write_first_byte in igzip_icf_body_h1_gr_bt.asm). One stream in a few
-     * thousand then depends on the address of its state. A stream that starts with fewer bytes and
-     * a flush avoids this code: igzip_icf_finish.asm packs its first bytes. */
+     * thousand then depends on the address of the compressor's state. A stream that starts with
+     * fewer bytes and a flush avoids this code: igzip_icf_finish.asm packs these first bytes. */
     BEGIN_BYTES = 8
 };
 
@@ -44,7 +44,7 @@ static void set_up(tm_deflate *d, uint32_t level) {
 static void set_input(tm_deflate *d, const void *bytes, size_t size, bool last) {
     union {
         const void *in;
-        uint8_t *out; /* its field is not const, but ISA-L does not write to the input */
+        uint8_t *out; /* ISA-L does not write to the input, but the field is not const */
     } input = {.in = bytes};
     d->stream.next_in = input.out;
     d->stream.avail_in = (uint32_t)size;

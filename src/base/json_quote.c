@@ -13,8 +13,8 @@ static bool is_plain(char c, bool in_page) {
 }
 
 /* Returns whether is_plain holds for eight characters. A subtraction sets the top bit of each byte
- * that is less than the subtracted byte. The next byte may then be wrong, but the result is already
- * false. */
+ * that is less than the subtracted byte. It may also set the bit of the next byte wrongly, but the
+ * result is then false anyway. */
 static bool are_plain(const char *text, bool in_page) {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
     uint64_t word;

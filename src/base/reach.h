@@ -1,5 +1,6 @@
-/* Finds the last value before an index that is at least a given one. If the values are the ends of
- * nested intervals sorted by start, this finds the innermost interval around a time. */
+/* Among the values before an index, finds the last one that is at least a given value. If the
+ * values are the ends of nested intervals sorted by start, this finds the innermost interval around
+ * a time. */
 #ifndef TMERGE_REACH_H
 #define TMERGE_REACH_H
 

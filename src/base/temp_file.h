@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Bytes that suffice for what a temporary name has beyond the final name, and for the zero. */
+/** Maximum bytes by which a temporary name is longer than the final name, including its terminating
+ * zero. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {

@@ -404,7 +404,7 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    unsigned at; /* offset in the keys' gaps [bytes] of the gap expected next, which depends on the
+    unsigned at; /* offset [bytes] in the keys' gaps of the gap to try next, which depends on the
                     members so far */
     int member;  /* member whose value comes next; M_END: none, p is at the closing brace */
 } walk;

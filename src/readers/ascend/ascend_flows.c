@@ -244,7 +244,7 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
  * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");
-    const size_t n_recorded = l->calls.n; /* sorted, unlike the inserted calls after them */
+    const size_t n_recorded = l->calls.n; /* only these are sorted; inserted calls follow */
     launched *all = l->launched.data;
     bool ok = name != TM_NAME_FAILED;
     for (size_t d = 0; d < l->launched.n && ok; d++) {

@@ -39,7 +39,7 @@ typedef struct document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
-    /* how far apart the GPU numbers, and the process numbers, of two hosts in a file are */
+    /* distance between the GPU numbers, and between the process numbers, of two hosts in a file */
     int64_t gpu_stride, pid_stride;
     bool several_hosts;
     /* whether the file shows which profiler wrote the grids; whether the profiler usually writes

@@ -229,7 +229,7 @@ bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) {
     return tm_vec_append(all, added, 1) != NULL;
 }
 
-/* All threads belong to one process. The file does not have its number. */
+/* All threads belong to one process, whose number is not in the file. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line) {
     tm_text shown = line->display_name.size > 0 ? line->display_name : line->name;
     uint32_t pid = number_text(r, 0), tid = number_text(r, line->id);
