@@ -387,10 +387,33 @@ static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENC
              share);
 }
 
+enum { MOSTLY_MAX = 256 };
+
+/* Writes ", 50 % of it for rank 1 and 39 % for rank 0": ranks that caused at least a third of all
+ * waiting, 1.5 times their equal share, and 3 % of all ranks' time. Writes nothing if there are
+ * none. */
+static void concentrated_text(const tm_blames *t, const tm_judgement *j, char *out, size_t size) {
+    const double wait_ns = fmax(1.0, (double)t->wait_ns);
+    const double least = fmax(1.5 / (double)t->n_ranks, 0.03 * (double)j->window_ns / wait_ns);
+    bool first = true;
+    out[0] = '\0';
+    for (size_t i = 0; i < t->n_ranks; i++) {
+        const double caused = (double)tm_share_round(tm_blame_cost(&t->ranks[i])) / wait_ns;
+        char share[32], text[96];
+        if (caused < fmax(1.0 / 3.0, least))
+            continue;
+        share_text(caused, share, sizeof share);
+        snprintf(text, sizeof text, "%s%s%s for rank %" PRId64, first ? ", " : " and ", share,
+                 first ? " of it" : "", t->ranks[i].rank);
+        append(out, size, text);
+        first = false;
+    }
+}
+
 void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_judgement *j = e->judgement;
-    char text[TM_SENTENCE_MAX], share[32], before[96] = "";
+    char text[TM_SENTENCE_MAX], share[32], before[96] = "", mostly[MOSTLY_MAX];
     if (tm_no_devices_text(tables, out, NULL))
         return;
     if (e->blames->n_parts == 0) {
@@ -401,11 +424,13 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(out, TM_SENTENCE_MAX, "No verdict: too much of the recording is in doubt");
         return;
     }
+    concentrated_text(e->blames, j, mostly, sizeof mostly);
     if (j->kind == TM_VERDICT_NONE)
         snprintf(text, sizeof text, "%s",
-                 e->sized ? "no rank holds the job up"
-                          : "no recorded rank holds the others up; the traces do not say whether "
-                            "the job has more ranks");
+                 e->sized && mostly[0] != '\0' ? "no rank's recorded work holds the job up"
+                 : e->sized                    ? "no rank holds the job up"
+                            : "no recorded rank holds the others up; the traces do not say whether "
+                              "the job has more ranks");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_CLEARED)
         snprintf(text, sizeof text, "too little to name a rank or to clear it");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
@@ -683,7 +708,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
 
 static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judgement *j,
                       char out[TM_SENTENCE_MAX]) {
-    char share[32], time[32];
+    char share[32], time[32], mostly[MOSTLY_MAX];
     waited_text(t, j, share, sizeof share);
     tm_shown_duration(t->wait_ns, time, sizeof time);
     if (j->matched_share < TM_MATCHED_CLEARED) {
@@ -706,12 +731,16 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
                  "saves under 1 %% of a step",
                  share, time, who + 1, excess,
                  j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
-    } else
+    } else {
+        concentrated_text(t, j, mostly, sizeof mostly);
         /* with a replay, another sentence says that fixing a single rank saves nothing */
-        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s", share, time,
-                 j->found.replayed ? ""
-                                   : ", but no rank by itself takes 1 % longer than the others: "
-                                     "different ranks are late at different times");
+        const bool mostly_for = mostly[0] != '\0';
+        const bool even = !j->found.replayed || (mostly_for && j->found.most_pct < 1.0);
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s%s%s", share,
+                 time, mostly,
+                 even ? ", but no rank by itself takes 1 % longer than the others" : "",
+                 even && !mostly_for ? ": different ranks are late at different times" : "");
+    }
 }
 
 /* Returns whether ranks hardly wait, and are not cleared only because too little could be

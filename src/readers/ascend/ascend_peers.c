@@ -8,7 +8,7 @@
 /* Kinds of tasks, in the order in which an operation starts them. */
 enum { SIGNALS, WAITS, COPIES, SENDS, N_SORTS };
 
-/* A mesh of two ranks looks like a ring. */
+/* Minimum number of peers of a mesh: a mesh of two ranks looks like a ring. */
 enum { PEERS_LEAST = 2 };
 
 typedef struct task {
@@ -52,7 +52,7 @@ static bool list_tasks(const tm_trace *trace, const tm_names *names, tm_vec *out
     return true;
 }
 
-/* Returns how many consecutive tasks, at the start of [n], are of one kind, and moves past them. */
+/* Returns how many of the first [n] tasks are of kind `sort` in a row, and moves past them. */
 static int32_t pass(const task **v, size_t *n, int sort) {
     int32_t passed = 0;
     for (; *n > 0 && (*v)->sort == sort; ++*v, --*n)
@@ -60,14 +60,13 @@ static int32_t pass(const task **v, size_t *n, int sort) {
     return passed;
 }
 
-/* Returns the number of peers according to an operation's first tasks on a stream. 0 if unknown: if
- * the number of waits is not a multiple of it, or the operation also sends to other hosts, which
- * involves other ranks. */
+/* Returns the number of peers that an operation's first tasks on a stream show. 0 if unknown: the
+ * number of waits is not a multiple of the peers, or the operation also sends to other hosts. */
 static int32_t peers_of(const task *v, size_t n) {
     int32_t counts[N_SORTS] = {0};
     for (size_t i = 0; i < n; i++)
         counts[v[i].sort]++;
-    (void)pass(&v, &n, COPIES); /* the rank's copies of its own part */
+    (void)pass(&v, &n, COPIES); /* skips the copies of the rank's own part */
     const int32_t peers = pass(&v, &n, SIGNALS);
     return peers >= PEERS_LEAST && pass(&v, &n, WAITS) == peers && pass(&v, &n, COPIES) == peers &&
                    counts[WAITS] % peers == 0 && counts[SENDS] == 0
