@@ -199,7 +199,7 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     uint64_t track = 0;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        if (!step->annotated || /* the trace marks no steps, so this one is the whole trace */
+        if (!step->annotated || /* the trace marks no steps, so this step is the whole trace */
             tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
             tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
             continue;

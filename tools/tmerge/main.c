@@ -42,7 +42,7 @@ static tm_status check_memory(tm_error *err) {
     return TM_ERR_FAULT;
 }
 
-/* Returns whether all processes pass true. They may see different files. */
+/* Returns whether @p mine is true on all processes, which may see different files. */
 static bool say_all(bool mine) {
     bool one =
         tm_launcher_env_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);

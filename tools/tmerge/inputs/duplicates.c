@@ -10,7 +10,7 @@
 #include "identity/file.h"
 #include "output/console.h"
 
-/* Smaller files [B] are not compared, because different traces of only a few events may have the
+/* Minimum size [B] of files that are compared: different traces of only a few events may have the
  * same bytes. */
 enum { RECORDING_LEAST = 4096 };
 

@@ -48,7 +48,7 @@ int tm_console_lines(const char *text, int column, int width);
  * left is longer than that, the text follows after a blank. */
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text);
 
-/** Prints a line to standard error, wrapped if it is a terminal. */
+/** Prints a line to standard error. Wraps it if standard error is a terminal. */
 void tm_console_say(const char *text);
 
 /** Print "tmerge: MESSAGE" and "tmerge: warning: MESSAGE", wrapped as by tm_console_say. */

@@ -66,7 +66,7 @@ export abstract class Boxes {
   protected abstract paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void;
   /** Returns the index of the box at a position [px]; -1 if there is none. */
   protected abstract boxAt(x: number, y: number): number;
-  /** Handles a key. Returns whether it did: the page must then not handle the key, too. */
+  /** Handles a key. Returns whether it did, so that the page does not handle the key, too. */
   protected abstract move(key: string): boolean;
 
   protected choose(box: number): void {

@@ -72,7 +72,7 @@ function smallest(values: Iterable<number | null>): number {
   return least;
 }
 
-/** Writes times that one sentence compares in the same unit: "0.70 ms" and "17.0 ms". */
+/** Writes times in one unit, because a sentence compares them: "0.70 ms" and "17.0 ms". */
 export function timesTogether(values: readonly (number | null)[]): string[] {
   const unit = sharedUnit(largest(values), smallest(values), TIMES);
   return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));

@@ -108,7 +108,7 @@ function numbersOf(values: readonly Cell[]): (number | null)[] {
 /** Formats the values of a column, all in one unit and with the same number of decimals. */
 export class Writer {
   readonly unit: string;
-  /** How many of the column's own units one shown unit is. */
+  /** One shown unit is this many of the column's own units. */
   readonly factor: number = 1;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;

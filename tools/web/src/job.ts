@@ -36,7 +36,7 @@ export function ranksOf(job: Job) {
     missing: number[] = [];
   const { world_size: world, missing: runs, missing_count: count, host_count: hostCount } = job.facts;
   const have = new Set(ranks);
-  /* If no trace states the world size, there were at least the ranks up to the highest one with a trace. */
+  /* If no trace states the world size, the job has at least all ranks up to the highest one with a trace. */
   const least = Math.max(
     typeof world === "number" ? world : 0,
     ranks.reduce((most, rank) => Math.max(most, rank + 1), 0),
@@ -198,8 +198,8 @@ export interface Verdict {
   readonly link: string;
 }
 
-/** Returns the page's first sentence, which is also the terminal's: who delays the job; if nobody does, what costs most; if nothing does,
- * that. */
+/** Returns the page's first sentence, which is also the terminal's: which rank delays the job; if none does, what costs most; if nothing
+ * costs much, that nothing does. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };

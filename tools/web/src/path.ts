@@ -19,7 +19,7 @@ export function kindOf(piece: Piece): string {
   return KINDS[piece.kind] ?? piece.kind;
 }
 
-/** Returns the name of a piece: that of its call or kernel. For a lag, that of what began after it; for host time, that of the next
+/** Returns the name of a piece: the name of its call or kernel; for a lag, of the event that began after it; for host time, of the next
  * call. */
 export function nameOf(piece: Piece): string {
   const behind =

@@ -178,8 +178,8 @@ function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T
   );
 }
 
-/** Makes a choice. The address has its value as @p key, unless it is the first option. Returns null if there is nothing to choose. @p
- * also keys of the address that a choice removes */
+/** Makes a control to choose an option. The address has the chosen value as @p key, unless it is the first option. Returns null if there
+ * is nothing to choose. @p also keys of the address that a choice removes */
 export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
   return kept(context, key, all, also, (set) => segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v)));

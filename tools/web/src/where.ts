@@ -6,7 +6,7 @@ import { visible } from "./dom";
 export interface Named {
   readonly column: ColumnOf<TableName>;
   readonly label: string;
-  /** How many of the column's own units one unit of the heading is. */
+  /** One unit of the heading is this many of the column's own units. */
   readonly factor: number;
 }
 

@@ -1,4 +1,4 @@
-/** Duration of each kernel, divided by the durations of the same kernel at the same occurrence index on other ranks. */
+/** Duration of each kernel, divided by the median duration of the same kernel, at the same occurrence index, on other ranks. */
 import { groupBy } from "../format";
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";
