@@ -35,8 +35,9 @@ typedef struct tm_group_survey {
 /**
  * Collects the groups from the internal tables, which must be sorted.
  *
- * @param out  borrows from the tables; the caller frees it even if the call fails @return TM_OK;
- * TM_ERR_FAULT */
+ * @param out  borrows from the tables; the caller frees it even if the call fails
+ * @return     TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_group_survey_make(tm_tables *tables, tm_group_survey *out,
                                tm_error *err) TM_MUST_CHECK;
 void tm_group_survey_free(tm_group_survey *survey);

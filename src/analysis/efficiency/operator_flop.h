@@ -42,8 +42,9 @@ typedef struct tm_work {
 } tm_work;
 
 /**
- * Computes the work of a call. @param dims, types, concrete  `Input Dims`, `Input type` and
- * `Concrete Inputs`: JSON of any content; empty if not recorded
+ * Computes the work of a call.
+ * @param dims, types, concrete  `Input Dims`, `Input type` and `Concrete Inputs`: JSON of any
+ *                               content; empty if not recorded
  * @param out                    set only on true
  * @return                       false if the inputs do not determine the work
  */

@@ -17,8 +17,9 @@ tm_peaks tm_peaks_of(const tm_device *device);
 
 /**
  * Parses "bf16=989.4,fp8=1978.9", with the words of tm_number_word.
- * @param out  set only on TM_OK; types that the text does not name keep their value @return TM_OK;
- * TM_ERR_USAGE */
+ * @param out  set only on TM_OK; types that the text does not name keep their value
+ * @return     TM_OK; TM_ERR_USAGE
+ */
 tm_status tm_peaks_parse(const char *text, tm_peaks *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

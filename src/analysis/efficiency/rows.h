@@ -28,9 +28,11 @@ tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *c
                              tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Sets the columns that need peaks, for all ranks. @param given   peaks given by the user, or NULL
- * @param common  peaks that are equal on all ranks; 0 where they differ @return        TM_OK;
- * TM_ERR_FAULT */
+ * Sets the columns that need peaks, for all ranks.
+ * @param given   peaks given by the user, or NULL
+ * @param common  peaks that are equal on all ranks; 0 where they differ
+ * @return        TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks *common,
                                  tm_error *err) TM_MUST_CHECK;
 

@@ -43,8 +43,10 @@ int64_t tm_hang_launched(const tm_ras_member *member);
 /**
  * Finds how many collectives each GPU launched between two answers, over the communicators that
  * both answers have. Omits a GPU that launched nothing in these communicators, but may have in a
- * communicator that only one answer has. @param gpus  of tm_hang_gpu, sorted; `number` counts
- * collectives; empty if not compared @return      false if out of memory */
+ * communicator that only one answer has.
+ * @param gpus  of tm_hang_gpu, sorted; `number` counts collectives; empty if not compared
+ * @return      false if out of memory
+ */
 bool tm_hang_find_moves(const tm_ras *before, const tm_ras *after, tm_vec *gpus,
                         tm_hang_compared *compared);
 

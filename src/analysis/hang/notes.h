@@ -13,8 +13,10 @@ typedef struct tm_hang_notes tm_hang_notes;
 tm_hang_notes *tm_hang_notes_create(void);
 void tm_hang_notes_destroy(tm_hang_notes *notes);
 
-/** Adds a dump. @param rank        rank in the job @param written_ns  last write of the file [ns
- * since the epoch]; 0: unknown @return            false if out of memory */
+/** Adds a dump.
+ * @param rank        rank in the job
+ * @param written_ns  last write of the file [ns since the epoch]; 0: unknown
+ * @return            false if out of memory */
 bool tm_hang_notes_add(tm_hang_notes *notes, const tm_flight *flight, const char *path,
                        int64_t rank, int64_t written_ns);
 
@@ -50,8 +52,8 @@ typedef struct tm_hang_form {
 enum { TM_HANG_MIXED = 1 };
 
 /** Appends the forms of operations at which a group may be stuck: from the first that has not ended
- * to the last that all ranks reached. @param spans  of all ranks, merged. Returns false if out of
- * memory. */
+ * to the last that all ranks reached.
+ * @param spans  of all ranks, merged. Returns false if out of memory. */
 bool tm_hang_notes_forms(const tm_hang_notes *notes, const tm_vec *spans, tm_vec *forms);
 
 /** Keeps only the first operation of each group in which ranks differ. The order of @p forms does

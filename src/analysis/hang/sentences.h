@@ -13,7 +13,8 @@ tm_status tm_hang_say(const tm_hang_world *world, const tm_hang_causes *causes, 
  * @param alone    whether there are no dumps
  * @param finding  such as "Dead: rank 2 (process 7 on 10.0.0.2, GPU 2)"
  * @param answer   what the finding is based on. If there are dumps, also the finding, and whether
- * the dumps agree with it. @return         false if out of memory */
+ *                 the dumps agree with it.
+ * @return         false if out of memory */
 bool tm_hang_say_ras(const tm_hang_world *world, bool alone, tm_hang_words *finding,
                      tm_hang_words *answer);
 

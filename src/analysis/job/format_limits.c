@@ -12,7 +12,7 @@ static const tm_column columns[N_COLUMNS] = {
     [FORMAT] = {"format", TM_TEXT, "", "Trace format, as in job.rank."},
     [RANKS] = {"ranks", TM_INT, "", "Number of ranks with traces of this format."},
     [CANNOT_TELL] = {"cannot_tell", TM_TEXT, "",
-                     "Data that traces of this format never contain, but traces of other formats "
+                     "Data that no trace of this format contains, but traces of some other formats "
                      "do; null if there is no such data."},
 };
 
