@@ -16,11 +16,10 @@ typedef struct tm_call {
 } tm_call;
 
 /**
- * Calls nest by time. Events of a thread are sorted by start, and longer events come first. An
- * event lies in the innermost open call that does not end before the event does. If two calls
- * overlap without nesting (rounding, coroutines), the later one is not in the earlier one, and the
- * next events belong to the later one.
- */
+ * Calls nest by time. Events of a thread are sorted by start, longer events first. An event is
+ * within the innermost open call that does not end before the event. If two calls overlap without
+ * nesting (rounding, coroutines), the later call is not within the earlier one, and the next events
+ * are within the later one. */
 typedef struct tm_calls {
     tm_call *calls; /* [n] sorted by row, so that parents come before children; owned */
     size_t n;

@@ -44,30 +44,30 @@ typedef struct tm_gaps {
         comm; /* times in which the host was in a communication call, outside of hidden and input */
     tm_intervals allocation; /* times in which the host allocated or freed memory or loaded code,
                                 outside of hidden, input and comm */
-    int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] by cause; their sum is the length of all gaps */
+    int64_t
+        sums[TM_N_IDLE_CAUSES]; /* [ns] by cause; the sum over causes is the duration of all gaps */
     int64_t queued_ns; /* part of TM_IDLE_OTHER in which the next event was certainly queued */
 } tm_gaps;
 
-/** Returns whether a copy blocked the host: its call returned late. False if the call is unknown.
- */
+/** Returns whether a copy blocked the host: its call returned after the middle of the copy. False
+ * if the call is unknown. */
 static inline bool tm_copy_held_host(const tm_timeline *timeline, uint32_t copy) {
     uint32_t call = timeline->launch[copy];
     return call != TM_NO_EVENT && timeline->begin_ns[call] + timeline->duration_ns[call] >
                                       timeline->begin_ns[copy] + timeline->duration_ns[copy] / 2;
 }
 
-/** Finds the gaps of a rank. Free them with tm_gaps_free, even on failure. Returns TM_OK;
- * TM_ERR_FAULT. */
+/** Finds the gaps of a rank. The caller frees them with tm_gaps_free, also on failure. Returns
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) TM_MUST_CHECK;
 void tm_gaps_free(tm_gaps *gaps);
 
-/** Returns the cause of the largest part of a gap. */
+/** Returns the cause that explains most of a gap. */
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap);
 
 /**
- * Classifies the gap of `length_ns` before an event by HTA's rules: caused by the host, the normal
- * spacing of kernels, or other.
- */
+ * Returns the cause of the gap of `length_ns` before an event, by HTA's rules: TM_IDLE_HOST,
+ * TM_IDLE_KERNEL or TM_IDLE_OTHER. */
 tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t length_ns);
 
 #endif
