@@ -351,7 +351,7 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* Leaves out kernel starts (TM_WORKS_LAG), which a rank's share of the data does not delay.
+        /* not for unexplained starts (TM_WORKS_LAG): a rank's share of the data does not delay them
          */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
