@@ -96,9 +96,9 @@ enum { A_STEP, A_STAGE, A_RANK, A_DIRECTION, A_NUMBER, A_BEGIN, A_END, A_N };
 
 static const tm_column pass_columns[A_N] = {
     [A_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [A_STAGE] = {"stage", TM_INT, "", "Direction of the pass: forward or backward."},
+    [A_STAGE] = {"stage", TM_INT, "", "Stage of the rank."},
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [A_DIRECTION] = {"direction", TM_TEXT, "", "forward or backward."},
+    [A_DIRECTION] = {"direction", TM_TEXT, "", "Direction of the pass: forward or backward."},
     [A_NUMBER] = {"number", TM_INT, "",
                   "Number of the pass among the rank's passes of this direction in the step, from "
                   "1. With one model chunk per rank, it is the number of the micro-batch."},

@@ -141,7 +141,7 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
                 "over 1 ms and over 5 times that of the other ranks; input, the host waiting in "
                 "the data loader; gc, Python's garbage collection; launch, the lag from a launch "
                 "call, or from the end of an event, to the start of the next event."},
-    [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that are changed."},
+    [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item is about."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time by which a mean step gets shorter if the item performs as on the other "
                  "ranks; negative if it gets longer. Null if the fix shortens the recorded "

@@ -1,4 +1,4 @@
-/* Analysis `pod`: the time of each device's steps by part, and which devices are slow. */
+/* Analysis `pod`: what each device's step time consists of, and which devices are slow. */
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
@@ -79,7 +79,8 @@ enum {
          "Time in which operators run on the host and the device is idle."},                       \
         {"other_ns", TM_INT, "ns",                                                                 \
          "Rest of the step: time that is in no other part, as far as recorded."},                  \
-        {"input_ns", TM_INT, "ns", "infeed_ns + input_wait_ns + host_to_device_ns."},              \
+        {"input_ns", TM_INT, "ns",                                                                 \
+         "Time of input: infeed_ns + input_wait_ns + host_to_device_ns."},                         \
         {"input_pct", TM_REAL, "%",                                                                \
          "100 input_ns / step_ns. XProf calls a job input-bound from 20 on, and moderately "       \
          "input-bound from 5 on."},                                                                \
@@ -105,15 +106,15 @@ enum {
 enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
 
 static const tm_column step_columns[] = {
-    {"rank", TM_INT, "", "Global rank of a device or a core."},
+    {"rank", TM_INT, "", "Global rank: of a device or core."},
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "What makes the device slow in this step: compute, input, launch or copies, if its time "
-     "exceeds the median of the devices with the same step and program by at least 5 % of the "
-     "step; of several, that with the largest excess. Null if the device is not slow."},
+     "What makes the device slow in this step: compute, input, launch or copies. Its time exceeds "
+     "the median of the devices with this step and program by at least 5 % of the step; if several "
+     "do, the one with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
-     "Excess of the time named in slow over the median of the devices with the same step and "
+     "By how much the time of what slow names exceeds the median of the devices with this step and "
      "program; null if slow is null."},
 };
 
@@ -134,25 +135,26 @@ enum {
 };
 
 static const tm_column rank_columns[] = {
-    {"rank", TM_INT, "", "Global rank of a device or a core."},
+    {"rank", TM_INT, "", "Global rank: of a device or core."},
     {"host", TM_TEXT, "", "Host of the rank."},
     {"steps", TM_INT, "",
-     "Number of steps of the rank. 0 if its trace marks no steps; the other columns then cover the "
-     "whole recording."},
+     "Number of steps of the rank. If its trace marks no steps, 0; the other columns then cover "
+     "the whole recording."},
     TIME_COLUMNS,
-    {"min_input_pct", TM_REAL, "%", "Smallest input_pct of the rank's steps."},
-    {"median_input_pct", TM_REAL, "%", "Median input_pct of the rank's steps."},
-    {"max_input_pct", TM_REAL, "%", "Largest input_pct of the rank's steps."},
-    {"max_input_step", TM_INT, "", "Step with max_input_pct; the first if there are several."},
+    {"min_input_pct", TM_REAL, "%", "Smallest share of input in a step (input_pct)."},
+    {"median_input_pct", TM_REAL, "%", "Median share of input in a step (input_pct)."},
+    {"max_input_pct", TM_REAL, "%", "Largest share of input in a step (input_pct)."},
+    {"max_input_step", TM_INT, "",
+     "Step with the largest share of input; the first if there are several."},
     {"slow", TM_TEXT, "",
-     "Most frequent pod.step.slow of the rank's steps; null if it is that of fewer than half of "
-     "all steps."},
-    {"slow_steps", TM_INT, "", "Number of steps that are slow for the reason in slow."},
-    {"over_ns", TM_INT, "ns",
-     "Sum of pod.step.over_ns over the steps that are slow for the reason in slow."},
+     "What makes the device slow in most steps: the most frequent pod.step.slow. Null if fewer "
+     "than half of all steps have it."},
+    {"slow_steps", TM_INT, "", "Number of steps in which pod.step.slow equals slow."},
+    {"over_ns", TM_INT, "ns", "Sum of pod.step.over_ns over these steps."},
     {"program", TM_TEXT, "",
-     "Name of the compiled program with the largest device time; null if unknown. Devices with "
-     "other programs, such as other pipeline stages, are not compared with this device."},
+     "Name of the compiled program with the most device time; null if unknown. This device is "
+     "compared only with devices that have the same program, for example not with other pipeline "
+     "stages."},
 };
 
 static const tm_table_def step_def = {
@@ -180,7 +182,7 @@ static const tm_table_def rank_def = {
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &tm_pod_collective_def,
                                            &tm_pod_collective_part_def};
 
-/* Returns the word of the part with the largest time; the first if several. */
+/* Returns the word of the part with the most time; of several, the first. */
 static const char *bottleneck_of(const int64_t *parts) {
     int64_t best_ns = -1;
     int best = TM_XLA_OTHER;
@@ -240,7 +242,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *repo
     return TM_OK;
 }
 
-/* Sets the minimum, median and maximum over the steps of the share of input. Shares are computed in
+/* Sets the minimum, median and maximum share of input over the steps. Shares are computed in
  * millionths of a percent. */
 static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *row) {
     size_t n = timeline->n_steps, first = 0;
@@ -265,8 +267,8 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     return shares != NULL;
 }
 
-/* Finds the program with the largest device time, the first in a tie; TM_NO_NAME if there is
- * none. */
+/* Finds the program with the most device time; of several, the first. TM_NO_NAME if there is none.
+ */
 static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];
     tm_keys programs = TM_KEYS(uint32_t);
