@@ -69,8 +69,8 @@ static const tm_column kernel_columns[N_KERNEL] = {
 const tm_table_def tm_diff_kernel_def = {
     .name = "diff.kernel",
     .doc = "A row for each kernel name in A or B, with the largest absolute change first. If per "
-           "is call, rows are sorted by the change times the number of calls in A; after them come "
-           "names in A or B only, with the longest time per rank first.",
+           "is call, rows are sorted by the change times the number of calls in A; then come names "
+           "that only A or only B has, with the longest time per rank first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL,
     .n_keys = 1,

@@ -15,10 +15,10 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "Kind of the steps if A or B has several kinds (steps.kind); otherwise null."},           \
         {"unit", TM_TEXT, "", "Unit of the columns a, b, change and noise."},                      \
         {"a", TM_REAL, "",                                                                         \
-         "Value in A. Figures by step: the median over steps of the mean over ranks, without "     \
-         "partial steps. Counts and bytes that grow with the recording: per rank and step. "       \
-         "Samples and tokens per second: the given number per step / the median of step_ns. "      \
-         "Peaks: the largest of any GPU. All others: the job's value."},                           \
+         "Value of the figure in A. Figures by step: mean over ranks in each step, then median "   \
+         "over steps, without partial steps. Counts and bytes that grow with the recording: per "  \
+         "rank and step. Samples and tokens per second: the given number per step / the median "   \
+         "of step_ns. Peaks: the largest of any GPU. All others: the job's value."},               \
         {"b", TM_REAL, "", "Value of the figure in B, computed in the same way as the column a."}, \
         {"change", TM_REAL, "", "Change of the figure from A to B: b - a."},                       \
         {"change_pct", TM_REAL, "%", "Change of the figure relative to A: 100 change / a."},       \
@@ -26,13 +26,13 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "How much a and b may differ by chance: 3 (1 + 4 / n) times the standard error of the "   \
          "difference of the medians, 1.0895 Q sqrt(1 / steps of A + 1 / steps of B). Q is the "    \
          "third quartile of the steps' absolute deviations from the median, the larger of A and "  \
-         "B; n is the smaller number of steps. Null for figures without steps."},                  \
+         "B; n is the smaller number of steps. Null for figures that are not by step."},           \
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
-            "higher or lower: the change exceeds noise (without steps: it is 2 % or more). "       \
-            "unclear: the change does not exceed noise, or the figure is a count and the kinds "   \
-            "of steps have other shares in B than in A. same: no change. too few steps: A or B "   \
-            "has under 3. only A or only B: the other job does not have the figure."               \
+            "Verdict on the change. higher or lower: it exceeds noise (figures that are not by "   \
+            "step: it is at least 2 %). unclear: it does not, or the figure is a count and the "   \
+            "shares of the kinds of steps differ between A and B. same: no change. too few "       \
+            "steps: A or B has under 3. only A or only B: the other job does not have the figure." \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};

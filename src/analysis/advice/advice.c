@@ -69,13 +69,12 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def item_def = {
     .name = "advice.item",
-    .doc =
-        "A row for each piece of advice, sorted by severity and then by saved_ns. Items that may "
-        "stop the job come first. Items whose saving is only a bound (at_most) come after those "
-        "with a saving; then items with only a cost (straggler first), then items without a time. "
-        "Half of a bound or cost counts, because a fix rarely removes all of it; all of it for "
-        "waits for batches. Items that save nothing in a replay are left out. A job without "
-        "problems has no rows.",
+    .doc = "A row for each piece of advice, sorted by severity and then by saved_ns. Items that "
+           "may stop the job come first. With equal severity, items with an exact saving come "
+           "first, then items whose saving is an upper bound (at_most), then items with only a "
+           "cost (straggler first), then items without a time. Bounds and costs are halved for "
+           "sorting, because a fix rarely removes all of it; except waits for batches. Items that "
+           "save nothing in a replay are left out. A job without problems has no rows.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

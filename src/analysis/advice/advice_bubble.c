@@ -35,8 +35,8 @@ void tm_facts_bubble(const tm_facts *f, tm_advice *out) {
             "more micro-batches would save.");
         return;
     }
-    /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time. Half as
-     * long passes halve this part of the bubble, but no part that has other causes. */
+    /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time. Passes of
+     * half the length halve this part of the bubble, but not the parts with other causes. */
     const double ideal = (1.0 - u.bubble) * (double)(u.stages - 1) / (double)u.passes;
     out->at_most_ns = llround(fmin(ideal, u.bubble) / 2.0 * step_ns);
     snprintf(

@@ -387,8 +387,8 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel that follows the longest gaps of a cause, by at least half of their time; NULL
- * if there is none. Sets *one if a single gap makes up more than half. */
+/* Returns the kernel after the longest gaps of a cause, if gaps before this kernel have at least
+ * half of their time; otherwise NULL. Sets *one if a single gap makes up more than half. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;

@@ -174,8 +174,8 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
  * count. If none does, each rank counts, and the recording is its only step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
-/** Variation of the durations of whole steps, without each rank's first step: for the kind whose
- * steps lose the most time above their mean. */
+/** How much the durations of whole steps vary, without each rank's first step: for the kind of
+ * steps with the most time above its mean. */
 typedef struct tm_facts_variation {
     const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */

@@ -1,5 +1,5 @@
 /* Rules on waiting and communication: late ranks, uneven work, exposed communication. The rules
- * divide the exposed communication of all ranks among them: nothing counts twice. */
+ * divide the exposed communication of all ranks, so that nothing counts twice. */
 #include "advice_rules.h"
 #include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
@@ -221,7 +221,7 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
-/* Derives the cost and the measure of a problem that no rank causes from its saving. Returns
+/* For a problem that no rank causes: sets cost and measure to the saving in whatif.item. Returns
  * whether the saving is worth an item. */
 static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");

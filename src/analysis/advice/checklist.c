@@ -32,9 +32,9 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def box_def = {
     .name = "checklist.box",
-    .doc = "A row for each check in published checklists for training on GPUs. For TensorFlow and "
-           "JAX jobs, XProf's limits replace the checks for PyTorch. The limits are rules of "
-           "thumb; advice.item and whatif.item show what costs this job time, and how much.",
+    .doc = "A row for each check of published checklists for training on GPUs; for TensorFlow and "
+           "JAX jobs, each check with XProf's limits. The limits are rules of thumb; advice.item "
+           "and whatif.item show what costs this job time, and how much.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

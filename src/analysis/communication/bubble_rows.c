@@ -48,8 +48,8 @@ static const tm_column stage_columns[S_N] = {
 const tm_table_def tm_bubble_stage_def = {
     .name = "bubble.stage",
     .doc =
-        "A row for each stage of the pipelines, over the steps in bubble.step. There are no rows "
-        "if the traces do not show which passes are backward; bubble.pair has the waits even then.",
+        "A row for each stage, over all pipelines and over the steps in bubble.step. If the traces "
+        "do not show which passes are backward, there are no rows, but bubble.pair has the waits.",
     .columns = stage_columns,
     .n_columns = S_N,
     .n_keys = 1,
@@ -83,9 +83,9 @@ static const tm_column step_columns[T_N] = {
 const tm_table_def tm_bubble_step_def = {
     .name = "bubble.step",
     .doc = "A row for each pipeline and step in which all ranks have the same number of forward "
-           "passes and as many backward passes. A pass is the computation in one direction between "
-           "two transfers of a rank, in launch order. Autograd's nodes, or the names in a trace of "
-           "operations, show which passes are backward.",
+           "passes and as many backward passes. A pass is the computation of a rank in one "
+           "direction between two of its transfers, in launch order. Autograd's nodes, or the "
+           "names in a trace of operations, show which passes are backward.",
     .columns = step_columns,
     .n_columns = T_N,
     .n_keys = 2,

@@ -78,8 +78,8 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
 
 static const tm_table_def kind_def = {
     .name = "collectives.kind",
-    .doc = "A row for each kind, process group, size class and way of matching, over complete "
-           "operations.",
+    .doc = "A row for each kind of collective, process group, size class and way of matching, over "
+           "complete operations.",
     .columns = kind_columns,
     .n_columns = N_KIND_COLUMNS,
     .n_keys = 5,
@@ -212,8 +212,8 @@ static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
 
 static const tm_table_def instance_def = {
     .name = "collectives.instance",
-    .doc = "A row for each of the operations with the most exposed time, sorted by exposed_ns. Of "
-           "each kind, the table has the 50 operations with the largest exposed_ns and the 50 with "
+    .doc = "A row for each of the operations with the most exposed time, sorted by exposed_ns: of "
+           "each kind of collective, the 50 operations with the largest exposed_ns and the 50 with "
            "the largest longest_exposed_ns. The table events has the exposed time of every kernel.",
     .columns = instance_columns,
     .n_columns = N_INSTANCE_COLUMNS,
@@ -245,7 +245,7 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
 
 static const tm_table_def unmatched_def = {
     .name = "collectives.unmatched",
-    .doc = "A row for each process group and reason: communication kernels that belong to no "
+    .doc = "A row for each process group and reason: how many communication kernels belong to no "
            "operation, and why.",
     .columns = unmatched_columns,
     .n_columns = N_UNMATCHED_COLUMNS,

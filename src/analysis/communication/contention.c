@@ -59,8 +59,8 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def kernel_def = {
     .name = "contention.kernel",
-    .doc = "A row for each kernel and launch shape that ran often enough both beside communication "
-           "and alone, with the largest extra_ns first.",
+    .doc = "A row for each kernel and launch shape that ran often enough both alone and beside "
+           "communication (at the same time), with the largest extra_ns first.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,

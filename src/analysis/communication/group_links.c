@@ -74,8 +74,8 @@ static const tm_column link_columns[N_LINK_COLUMNS] = {
 
 const tm_table_def tm_group_link_def = {
     .name = "groups.link",
-    .doc = "A row for each process group (or pair of ranks), kind and size class that has at least "
-           "two peers.",
+    .doc = "A row for each link: a process group or a pair of ranks, with a kind of collective and "
+           "a size class. Only links with at least two peers.",
     .columns = link_columns,
     .n_columns = N_LINK_COLUMNS,
     .n_keys = L_SIZE_CLASS + 1,

@@ -44,10 +44,10 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_pair_def = {
     .name = "collectives.pair",
     .doc =
-        "A row for each sender and receiver in all-to-all operations, matched or not, of groups of "
-        "up to 64 ranks whose list of ranks is recorded (PyTorch cuts lists after 30). Limited to "
-        "the 5000 pairs with the most bytes. If times_even is well over 1 for one to_rank in the "
-        "rows of most senders, that rank has the experts that are chosen too often.",
+        "A row for each pair of sender and receiver in all-to-all operations, matched or not. Only "
+        "groups of up to 64 ranks whose list of ranks is recorded (PyTorch cuts lists after 30). "
+        "Limited to the 5000 pairs with the most bytes. If times_even is well over 1 for the same "
+        "to_rank with most senders, that rank has the experts that are chosen too often.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

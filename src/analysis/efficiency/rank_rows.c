@@ -73,13 +73,13 @@ enum {
 
 #define FIGURE_COLUMNS                                                                             \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Duration on the host of all marked steps; of the whole trace if it marks no steps. For XLA " \
-     "profiles it equals window_ns, because the host only queues work."},                          \
+     "Sum of the durations of all marked steps on the host; duration of the whole trace if it "    \
+     "marks no steps. For XLA profiles it equals window_ns, because the host only queues work."},  \
         {"window_ns", TM_INT, "ns",                                                                \
-         "Duration of the windows of all steps, as in overlap.step: each ends with the last "      \
-         "device event of its step."},                                                             \
+         "Sum of the durations of the windows of all steps, as in overlap.step. A window ends "    \
+         "with the last device event of its step."},                                               \
         {"compute_ns", TM_INT, "ns",                                                               \
-         "Sum of the durations of the kernels of all steps, without communication."},              \
+         "Sum of the durations of the kernels of all steps, except communication kernels."},       \
         {"counted_ns", TM_INT, "ns",                                                               \
          "Part of compute_ns in kernels of operators whose FLOP can be computed from the "         \
          "recorded inputs."},                                                                      \
@@ -97,10 +97,10 @@ enum {
          "pass."},                                                                                 \
         {"achieved_tflops", TM_REAL, "TFLOP/s", "Rate that the rank achieves: flop / step_ns."},   \
         {"kernel_tflops", TM_REAL, "TFLOP/s",                                                      \
-         "flop / counted_ns: the rate during the kernels that counted_ns covers."},                \
+         "Rate during the kernels whose operations are counted: flop / counted_ns."},              \
         {"ideal_ns", TM_INT, "ns",                                                                 \
-         "Minimum time for flop without recomputed_flop at peak rate: the sum over number types "  \
-         "of FLOP / peak."},                                                                       \
+         "Minimum time that flop (without recomputed_flop) takes at peak rates: sum over number "  \
+         "types of FLOP / peak."},                                                                 \
         {"mfu_pct", TM_REAL, "%",                                                                  \
          "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, because "     \
          "flop covers only coverage_pct of the compute time. Null if coverage_pct is under 20, "   \
@@ -110,12 +110,13 @@ enum {
          "Model FLOP utilisation over window_ns, the devices' time: 100 ideal_ns / (window_ns x "  \
          "devices). In a short recording it differs from mfu_pct."},                               \
         {"mfu_at_most_pct", TM_REAL, "%",                                                          \
-         "mfu_pct with the operations of at_most_flop included."},                                 \
+         "Like mfu_pct, including the operations of at_most_flop."},                               \
         {"mfu_causal_pct", TM_REAL, "%",                                                           \
-         "mfu_pct with causal attention counted as half, because half of its scores are masked."}, \
+         "Like mfu_pct, with only half of the operations of causal attention, because half of "    \
+         "its scores are masked."},                                                                \
     {                                                                                              \
         "hfu_pct", TM_REAL, "%",                                                                   \
-            "Hardware FLOP utilisation: mfu_pct with recomputed_flop included."                    \
+            "Hardware FLOP utilisation: like mfu_pct, including recomputed_flop."                  \
     }
 
 enum {

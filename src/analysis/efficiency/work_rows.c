@@ -119,11 +119,11 @@ static const tm_column columns[N_SHOWN] = {
 const tm_table_def tm_work_table = {
     .name = "efficiency.work",
     .doc =
-        "A row for each matrix multiplication, convolution and attention with recorded inputs "
-        "(record_shapes), by operator, shapes and type, over all ranks. The same work also has a "
-        "row for each kernel that multiplies, and for each place in the program. Each level has "
-        "the 1000 rows with the largest total_ns. Operations in fused kernels are not included. "
-        "For XLA, the operators are the operations whose FLOP the profile reports.",
+        "Matrix multiplications, convolutions and attention with recorded inputs (record_shapes), "
+        "over all ranks: a row for each operator, shapes and type; for each kernel that "
+        "multiplies; and for each place in the program. These are three levels with the same work; "
+        "each has the 1000 rows with the largest total_ns. Operations in fused kernels are not "
+        "included. For XLA, the operators are the operations whose FLOP the profile reports.",
     .columns = columns,
     .n_columns = N_SHOWN,
     .n_keys = S_AT_MOST + 1,

@@ -37,15 +37,15 @@ enum {
         {"backward_ns", TM_INT, "ns",                                                              \
          "Part of total_ns that was launched within an operator of the backward pass."},           \
         {"attention_ns", TM_INT, "ns",                                                             \
-         "Part of total_ns that was launched within an operator with a name of attention. "        \
-         "Eager attention shows here as matrix multiply and softmax."},                            \
+         "Part of total_ns that was launched within an operator whose name shows attention. For "  \
+         "eager attention, this is time in the classes matrix multiply and softmax."},             \
         {"outside_ns", TM_INT, "ns",                                                               \
-         "Part of total_ns that was launched outside of every operator, or by a call that is "     \
-         "not in the trace. backward_ns and attention_ns do not cover it."},                       \
+         "Part of total_ns that was launched outside of every operator, or by a call that is not " \
+         "in the trace. It is unknown whether this is backward work or attention."},               \
         {"bits8_ns", TM_INT, "ns",                                                                 \
-         "Part of total_ns in kernels that multiply 8-bit numbers. Number formats are judged "     \
-         "by kernel names, only for matrix multiply, convolution and attention; the format of "    \
-         "the rest of total_ns is unknown."},                                                      \
+         "Part of total_ns in kernels that multiply 8-bit numbers, by kernel name. Names show "    \
+         "number formats only for matrix multiply, convolution and attention; the format of the "  \
+         "rest of total_ns is unknown."},                                                          \
         {"bits16_ns", TM_INT, "ns",                                                                \
          "Part of total_ns in kernels that multiply FP16 or BF16, by kernel name."},               \
         {"tf32_ns", TM_INT, "ns",                                                                  \
@@ -92,8 +92,8 @@ _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMN
 
 static const tm_table_def kernel_def = {
     .name = "classes.kernel",
-    .doc = "A row for each class of kernels over all ranks, with the largest total_ns first. There "
-           "are no rows for devices whose kernel names are not those of GPUs.",
+    .doc = "A row for each class of kernels, over all ranks, with the largest total_ns first. Only "
+           "for GPUs, because classes follow from names of GPU kernels.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL_COLUMNS,
     .n_keys = 1,

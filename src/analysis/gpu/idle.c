@@ -87,8 +87,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 
 static const tm_table_def rank_def = {
     .name = "idle.rank",
-    .doc = "A row for each rank: the idle time of its GPU by cause. A gap is time in which no "
-           "stream had work.",
+    .doc = "A row for each rank: the idle time of its GPU by cause. A gap is a period in which no "
+           "stream of the GPU had work.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,

@@ -30,12 +30,12 @@ enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
         {"min_ns", TM_INT, "ns", "Duration of the shortest run."},                                 \
         {"max_ns", TM_INT, "ns", "Duration of the longest run."},                                  \
         {"blocks_per_sm", TM_REAL, "",                                                             \
-         "Thread blocks per multiprocessor: the mean weighted by duration. Null if the trace "     \
-         "does not have it."},                                                                     \
+         "Thread blocks per multiprocessor: mean over the runs, weighted by duration. Null if "    \
+         "not recorded."},                                                                         \
     {                                                                                              \
         "occupancy_pct", TM_REAL, "%",                                                             \
-            "Occupancy that the profiler estimated: the mean weighted by duration, over the "      \
-            "calls with a value. Null if no call has a value."                                     \
+            "Occupancy that the profiler estimated: mean over the runs with a value, weighted by " \
+            "duration. Null if no run has a value."                                                \
     }
 
 enum {

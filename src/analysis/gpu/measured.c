@@ -30,8 +30,8 @@ static const tm_column section_columns[N_SECTION_COLUMNS] = {
 
 const tm_table_def tm_section_table = {
     .name = "kernels.section",
-    .doc = "A row for each measured kernel and line of each section of Nsight Compute's details "
-           "page (tmerge analyze --ncu).",
+    .doc = "A row for each measured kernel and metric, which is a line in a section of Nsight "
+           "Compute's details page (tmerge analyze --ncu).",
     .columns = section_columns,
     .n_columns = N_SECTION_COLUMNS,
     .n_keys = N_KEYS,

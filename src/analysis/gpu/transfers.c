@@ -152,8 +152,8 @@ static const tm_column rate_columns[N_RATE_COLUMNS] = {
 
 static const tm_table_def rate_def = {
     .name = "transfers.rate",
-    .doc = "A row for each kind of copy (except sets) and each interval in which copies of known "
-           "size ran. An interval is 1/64 of the time from the first start to the last end of a "
+    .doc = "A row for each rank, kind of copy (except sets) and interval in which copies of known "
+           "size ran. An interval is 1/64 of the time from the first start to the last end of the "
            "rank's GPU events. Limited to the 64 ranks that copied the most bytes.",
     .columns = rate_columns,
     .n_columns = N_RATE_COLUMNS,

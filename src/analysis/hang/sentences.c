@@ -138,7 +138,7 @@ static const tm_column collective_columns[N_C] = {
 
 const tm_table_def tm_hang_collective_def = {
     .name = "hang.collective",
-    .doc = "A row for each operation that ranks wait in: the first such operation of each group.",
+    .doc = "A row for each group in which ranks wait: the first operation in which they wait.",
     .columns = collective_columns,
     .n_columns = N_C,
     .n_keys = 1,

@@ -61,7 +61,7 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def thread_def = {
     .name = "host.thread",
     .doc = "A row for each thread of a rank whose scheduling or OS calls were recorded. Limited to "
-           "the 16 threads of a rank with the largest running_ns, then os_ns.",
+           "16 threads of each rank: those with the largest running_ns, then os_ns.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,

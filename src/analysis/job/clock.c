@@ -72,7 +72,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 
 static const tm_table_def rank_def = {
     .name = "clock.rank",
-    .doc = "A row for each rank: its clock relative to the job's.",
+    .doc = "A row for each rank: how its clock relates to the job's clock.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -135,7 +135,7 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
 
 static const tm_table_def check_def = {
     .name = "clock.check",
-    .doc = "One row: what was matched, and whether the clocks obey causality.",
+    .doc = "One row: how much communication was matched, and whether the clocks obey causality.",
     .columns = check_columns,
     .n_columns = N_CHECK_COLUMNS,
     .n_keys = 0,

@@ -33,9 +33,9 @@ static const tm_column columns[N_COLUMNS] = {
 
 const tm_table_def tm_differs_table = {
     .name = "job.differs",
-    .doc = "A row for each value of a property that all ranks of one job should share and do not "
-           "share. There are no rows if all ranks agree. Pipeline stages share kernels; ranks of a "
-           "service with separate prefill and decode may not share any.",
+    .doc = "A row for each value of a property that should be equal on all ranks of a job but is "
+           "not. There are no rows if all ranks agree. Pipeline stages share kernels, but ranks of "
+           "a service with separate prefill and decode may share none.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 0,

@@ -18,7 +18,7 @@ static const tm_column columns[N_COLUMNS] = {
 
 const tm_table_def tm_job_format_table = {
     .name = "job.format",
-    .doc = "A row for each trace format, with the data it cannot provide.",
+    .doc = "A row for each format of the job's traces, with the data that it cannot contain.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

@@ -136,7 +136,7 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_integrity_table = {
     .name = "job.integrity",
     .doc = "A row for each rank: how much of its work was recorded, what is in doubt, and how far "
-           "its figures could be off.",
+           "its figures may be off.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

@@ -44,8 +44,8 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
 const tm_table_def tm_memory_category_def = {
     .name = "memory.category",
     .doc = "A row for each rank, device and category that has memory, if [memory] records have "
-           "addresses. The category is inferred from the calls that were open when a block was "
-           "allocated and freed, because exported traces do not record its tensor.",
+           "addresses. The category of a block is inferred from the calls that were open when it "
+           "was allocated and freed, because exported traces do not record its tensor.",
     .columns = category_columns,
     .n_columns = N_CATEGORY_COLUMNS,
     .n_keys = 3,
@@ -66,9 +66,9 @@ static const tm_column curve_columns[] = {
 
 const tm_table_def tm_memory_category_curve_def = {
     .name = "memory.category_curve",
-    .doc = "A row for each point of the memory of a rank's device by category over time: the "
-           "moment with the largest total in each 48th of the time, which includes the peak, and "
-           "the last moment.",
+    .doc = "A row for each rank, device and point in time: the memory by category. In each 48th of "
+           "the recording, there is the point with the largest total (so the peak is included) and "
+           "the last point.",
     .columns = curve_columns,
     .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,

@@ -54,8 +54,8 @@ static const tm_column live_columns[N_LIVE_COLUMNS] = {
 const tm_table_def tm_memory_live_def = {
     .name = "memory.live",
     .doc = "A row for each group of blocks that were allocated at the peak of a rank's device, if "
-           "[memory] records have addresses. Equal blocks of one operator and step are a group. "
-           "The table has the largest 40 groups of each device and a row for the rest.",
+           "[memory] records have addresses. A group is equal blocks of one operator and step. The "
+           "table has the 40 largest groups of each device, and a row for the rest.",
     .columns = live_columns,
     .n_columns = N_LIVE_COLUMNS,
     .n_keys = 3,

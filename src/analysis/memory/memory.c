@@ -128,9 +128,9 @@ static const tm_column curve_columns[N_CURVE_COLUMNS] = {
 static const tm_table_def curve_def = {
     .name = "memory.curve",
     .doc =
-        "A row for each point of the memory of a rank's device over time. If there are over 384 "
-        "points, the table has only some of them: the points with the minimum and maximum "
-        "allocated and the maximum reserved in each 128th of the time, which include every peak.",
+        "A row for each rank, device and point in time: the memory from then on. If a device has "
+        "over 384 points, only some of them: the points with the minimum and maximum allocated and "
+        "the maximum reserved bytes in each 128th of the time, which include the peaks.",
     .columns = curve_columns,
     .n_columns = N_CURVE_COLUMNS,
     .n_keys = 3,

@@ -10,19 +10,23 @@ enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_S
 
 #define SUM_COLUMNS                                                                                \
     {"calls", TM_INT, "",                                                                          \
-     "Number of calls on all ranks, including calls that allocated nothing."},                     \
+     "Number of calls of the operator or module, over all ranks, including calls that allocated "  \
+     "nothing."},                                                                                  \
         {"self_allocations", TM_INT, "",                                                           \
-         "Number of allocations in these calls, outside of any nested call of the level."},        \
+         "Number of allocations in these calls, outside of nested calls of the same level."},      \
         {"self_bytes", TM_INT, "B",                                                                \
          "Sum of the sizes of the allocations counted by self_allocations."},                      \
         {"self_increase_bytes", TM_INT, "B",                                                       \
-         "self_bytes minus the bytes that the calls themselves freed."},                           \
+         "Change of memory by the calls themselves: self_bytes minus the bytes that they freed "   \
+         "outside of nested calls."},                                                              \
         {"allocations", TM_INT, "",                                                                \
          "Number of allocations in these calls, including nested calls."},                         \
         {"bytes", TM_INT, "B",                                                                     \
          "Bytes allocated in calls of the operator or module, including nested calls."},           \
     {                                                                                              \
-        "increase_bytes", TM_INT, "B", "bytes minus the bytes freed within these calls."           \
+        "increase_bytes", TM_INT, "B",                                                             \
+            "Change of memory in these calls: bytes minus the bytes freed in them, including "     \
+            "nested calls."                                                                        \
     }
 
 enum { P_LEVEL, P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };

@@ -64,9 +64,9 @@ static const tm_column columns[N_COLUMNS] = {
 
 const tm_table_def tm_memory_parameters_def = {
     .name = "memory.parameters",
-    .doc = "A row for each rank whose backward passes show the shapes of gradients: the size of "
-           "the model, and an estimate of what the preexisting bytes in memory.category consist "
-           "of, which the trace does not show.",
+    .doc =
+        "A row for each rank whose backward passes show the shapes of gradients: the size of the "
+        "model, and an estimate of what the preexisting bytes in memory.category consist of.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

@@ -161,10 +161,10 @@ static const tm_column piece_columns[N_PIECE_COLUMNS] = {
 
 static const tm_table_def piece_def = {
     .name = "criticalpath.piece",
-    .doc =
-        "A row for each piece of the critical path, without gaps between pieces. Adjacent pieces "
-        "of one rank, kind and name are one row. If a step has over 2,000 pieces, or more than its "
-        "share of 200,000 in total, the shortest pieces are merged into the preceding ones.",
+    .doc = "A row for each piece of the critical path; there are no gaps between pieces. Adjacent "
+           "pieces of one rank, kind and name are one row. If a step has over 2,000 pieces, or "
+           "more than its share of 200,000 in total, the shortest pieces are merged into the "
+           "preceding ones.",
     .columns = piece_columns,
     .n_columns = N_PIECE_COLUMNS,
     .n_keys = 2,

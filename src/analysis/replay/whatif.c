@@ -169,7 +169,8 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
 
 static const tm_table_def item_def = {
     .name = "whatif.item",
-    .doc = "A row for each item that could be fixed, with the time that the fix takes off a step.",
+    .doc =
+        "A row for each item that could be fixed, with the time by which the fix shortens a step.",
     .columns = item_columns,
     .n_columns = N_ITEM_COLUMNS,
     .n_keys = 1,
@@ -231,7 +232,7 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
 
 static const tm_table_def split_def = {
     .name = "whatif.split",
-    .doc = "A row for each stage of a pipeline, if some have more work than others.",
+    .doc = "A row for each stage of a pipeline, if some stages have more work than others.",
     .columns = split_columns,
     .n_columns = N_SPLIT_COLUMNS,
     .n_keys = 1,
@@ -281,9 +282,9 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
 
 static const tm_table_def network_def = {
     .name = "whatif.network",
-    .doc = "A row for each class of operations (kind, size, ranks and hosts) that is slow if it "
-           "involves a certain host. There are rows only if all comparable classes of at least 1 "
-           "MiB are slow with this host.",
+    .doc = "A row for each class of operations (kind, size, number of ranks and hosts) that is "
+           "slow if a certain host takes part. There are rows only if all comparable classes of at "
+           "least 1 MiB are slow with this host.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,

@@ -28,7 +28,8 @@ enum {
 
 #define SHARED_COLUMNS                                                                             \
     {"mean_compute_ns", TM_INT, "ns",                                                              \
-     "Mean of overlap.step.compute_ns over the ranks that have GPU events."},                      \
+     "Compute time of a rank in the step (overlap.step.compute_ns): mean over the ranks that "     \
+     "have GPU events."},                                                                          \
         {"max_compute_ns", TM_INT, "ns",                                                           \
          "Largest compute time of a rank in the step (overlap.step.compute_ns)."},                 \
         {"max_rank", TM_INT, "",                                                                   \
@@ -42,17 +43,19 @@ enum {
         {"load_balance", TM_REAL, "",                                                              \
          "Load balance: mean_compute_ns / max_compute_ns. 1 if all ranks compute equally long."},  \
         {"cov", TM_REAL, "",                                                                       \
-         "Coefficient of variation of compute_ns: population standard deviation over the ranks / " \
+         "Coefficient of variation of the ranks' compute time: population standard deviation / "   \
          "mean_compute_ns."},                                                                      \
         {"gini", TM_REAL, "",                                                                      \
-         "Gini coefficient of compute_ns over the ranks: 0 if all ranks compute equally long."},   \
+         "Gini coefficient of the ranks' compute time: 0 if all ranks compute equally long."},     \
         {"step_ns", TM_INT, "ns",                                                                  \
-         "Window of the rank with the longest window; for a step that no trace marks, window_ns "  \
-         "of overlap.rank."},                                                                      \
+         "Longest window of any rank in the step; if no trace marks steps, the longest "           \
+         "overlap.rank.window_ns."},                                                               \
         {"parallel_efficiency", TM_REAL, "",                                                       \
          "Share of the step in which a rank computes, on average: mean_compute_ns / step_ns."},    \
     {                                                                                              \
-        "communication_efficiency", TM_REAL, "", "max_compute_ns / step_ns."                       \
+        "communication_efficiency", TM_REAL, "",                                                   \
+            "Share of the step in which the rank with the most work computes: max_compute_ns / "   \
+            "step_ns."                                                                             \
     }
 
 static const tm_column step_columns[] = {

@@ -11,14 +11,16 @@ enum { T_STEP, T_LOAD, T_LOAD_PCT, T_STALL, T_STALL_PCT, N_TIMES };
     {"step_ns", TM_INT, "ns",                                                                      \
      "Duration of the step's window; for a rank, the sum over its steps."},                        \
         {"load_ns", TM_INT, "ns",                                                                  \
-         "Time in which at least one thread waited for the next batch (enumerate(DataLoader), "    \
+         "Time in which a thread waits for the next batch (enumerate(DataLoader), "                \
          "enumerate(DataPipe))."},                                                                 \
         {"load_pct", TM_REAL, "%",                                                                 \
          "Share of the step in which the rank waits for a batch: 100 load_ns / step_ns."},         \
         {"stall_ns", TM_INT, "ns",                                                                 \
-         "Part of load_ns in which the GPU was idle: an upper bound of the cost of loading."},     \
+         "Part of load_ns in which the GPU is idle: an upper bound of the cost of loading."},      \
     {                                                                                              \
-        "stall_pct", TM_REAL, "%", "100 stall_ns / step_ns; null without GPU events."              \
+        "stall_pct", TM_REAL, "%",                                                                 \
+            "Share of the step in which the GPU is idle while the rank waits for a batch: 100 "    \
+            "stall_ns / step_ns. Null without GPU events."                                         \
     }
 
 enum { S_RANK, S_STEP, S_TIMES };

@@ -48,30 +48,32 @@ enum {
         {"exposed_memory_ns", TM_INT, "ns", "Time in which copies or sets run, but no kernels."},  \
         {"busy_ns", TM_INT, "ns", "Time in which at least one kernel, copy or set runs."},         \
         {"idle_ns", TM_INT, "ns",                                                                  \
-         "window_ns - busy_ns. The window consists of compute_ns, exposed_comm_ns, "               \
-         "exposed_memory_ns and idle_ns."},                                                        \
+         "Time in which no kernel, copy or set runs: window_ns - busy_ns. The window consists of " \
+         "compute_ns, exposed_comm_ns, exposed_memory_ns and idle_ns."},                           \
         {"wait_ns", TM_INT, "ns",                                                                  \
-         "Time of the rank's communication kernels before the last rank arrived, summed over the " \
-         "complete synchronising collectives of the rank; null if there are none."},               \
+         "Time of the rank's communication kernels before the last rank arrived: sum over the "    \
+         "rank's complete, synchronising collectives. Null if there are none."},                   \
         {"transfer_ns", TM_INT, "ns",                                                              \
-         "Time of the rank's communication kernels after the last rank arrived, summed over the "  \
-         "complete synchronising collectives of the rank; null if there are none."},               \
+         "Time of the rank's communication kernels after the last rank arrived: sum over the "     \
+         "rank's complete, synchronising collectives. Null if there are none."},                   \
         {"exposed_wait_ns", TM_INT, "ns",                                                          \
-         "Part of exposed_comm_ns in which the rank only waits for other ranks: no communication " \
-         "kernel of the rank transfers. Null if the rank has no complete synchronising "           \
+         "Part of exposed_comm_ns in which the rank only waits for other ranks, i.e. none of its " \
+         "communication kernels transfers. Null if the rank has no complete, synchronising "       \
          "collective."},                                                                           \
         {"exposed_transfer_ns", TM_INT, "ns",                                                      \
          "Part of exposed_comm_ns in which a communication kernel of the rank transfers, after "   \
-         "the last rank arrived. Null if the rank has no complete synchronising collective."},     \
+         "the last rank arrived. Null if the rank has no complete, synchronising collective."},    \
         {"exposed_unmatched_ns", TM_INT, "ns",                                                     \
-         "Rest of exposed_comm_ns: communication whose wait and transfer are unknown."},           \
+         "Rest of exposed_comm_ns: communication of which it is unknown how much is waiting and "  \
+         "how much is transfer."},                                                                 \
         {"exposed_least_wait_ns", TM_INT, "ns",                                                    \
          "Part of exposed_unmatched_ns that is certainly waiting: in collectives that lack "       \
          "ranks, the time until the last of the recorded ranks arrived."},                         \
         {"comm_to_compute", TM_REAL, "",                                                           \
          "Ratio of communication to computation: comm_ns / compute_ns."},                          \
     {                                                                                              \
-        "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
+        "exposed_to_window", TM_REAL, "",                                                          \
+            "Share of the window in exposed communication: exposed_comm_ns / window_ns."           \
     }
 
 enum { R_TIMES = 1, R_BEFORE = R_TIMES + N_TIMES, N_RANK_COLUMNS };

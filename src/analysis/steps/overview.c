@@ -19,19 +19,19 @@ enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
      "Time in which compute kernels run on the GPU. The eight parts from kernel_ns to other_ns "   \
      "add up to step_ns, because each part excludes the time of the parts before it."},            \
         {"comm_ns", TM_INT, "ns",                                                                  \
-         "Time of communication (kernels, and gloo and MPI on the host) during which no compute "  \
-         "kernel runs. On ranks whose device is the CPU, only the part that the calling thread "   \
-         "waits for."},                                                                            \
+         "Time of communication (kernels, and gloo and MPI on the host) while no compute kernel "  \
+         "runs. On ranks whose device is the CPU, only the part that the calling thread waits "    \
+         "for."},                                                                                  \
         {"memcpy_ns", TM_INT, "ns", "Time in which copies run on the GPU, but no kernels."},       \
         {"memset_ns", TM_INT, "ns",                                                                \
-         "Time of sets on the GPU during which no kernel and no copy runs."},                      \
+         "Time in which sets run on the GPU, but no kernels or copies."},                          \
         {"runtime_ns", TM_INT, "ns",                                                               \
-         "Time in calls of the CUDA or HIP runtime and driver during which the GPU is idle."},     \
+         "Time in calls of the CUDA or HIP runtime and driver while the GPU is idle."},            \
         {"input_ns", TM_INT, "ns",                                                                 \
          "Time in which the host waits for the next batch, the GPU is idle, and the host makes "   \
          "no runtime or driver calls."},                                                           \
         {"cpu_ns", TM_INT, "ns",                                                                   \
-         "Time in operators and annotations on the CPU during which the GPU is idle and the host " \
+         "Time in operators and annotations on the CPU while the GPU is idle and the host "        \
          "neither makes runtime or driver calls nor waits for a batch."},                          \
     {                                                                                              \
         "other_ns", TM_INT, "ns", "Rest of the step: time without recorded activity."              \
@@ -45,20 +45,20 @@ enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
      "Percentage of step_ns in which a kernel ran, including communication; if the rank has "      \
      "several devices, the mean over them. Null without GPU events."},                             \
         {"sm_efficiency_pct", TM_REAL, "%",                                                        \
-         "Estimate of how many multiprocessors are used: the mean over step_ns of min(1, blocks "  \
-         "per multiprocessor of the running kernels). Null if no kernel in the steps has that "    \
-         "number."},                                                                               \
+         "Estimated share of the multiprocessors that are used: mean over step_ns of min(1, "      \
+         "blocks per multiprocessor of the running kernels). Null if this number is not recorded " \
+         "for any kernel in the steps."},                                                          \
         {"occupancy_pct", TM_REAL, "%",                                                            \
-         "Occupancy of kernels that the profiler estimated: the mean weighted by time, over the "  \
-         "kernels with a value."},                                                                 \
+         "Occupancy of kernels, as the profiler estimated: mean over the kernels with a value, "   \
+         "weighted by time."},                                                                     \
         {"occupancy_known_pct", TM_REAL, "%",                                                      \
-         "Percentage of the time of all kernels in kernels with a value for occupancy_pct. "       \
-         "Profilers do not know the occupancy of kernels with much shared memory, such as many "   \
-         "of cuBLAS, CUTLASS and flash attention."},                                               \
+         "Share of kernel time in kernels whose occupancy is known. Profilers do not know the "    \
+         "occupancy of kernels with much shared memory, such as many of cuBLAS, CUTLASS and "      \
+         "flash attention."},                                                                      \
     {                                                                                              \
         "tensor_core_pct", TM_REAL, "%",                                                           \
-            "Percentage of the time of compute kernels in kernels that use tensor cores, judged "  \
-            "by their names."                                                                      \
+            "Share of compute kernel time in kernels that use tensor cores, judged by their "      \
+            "names."                                                                               \
     }
 
 enum { S_RANK, S_STEP, S_LENGTH, S_PARTS, S_UTILIZATION = S_PARTS + N_PARTS };

@@ -79,10 +79,10 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def step_def = {
     .name = "phases.step",
-    .doc = "A row for each step of a rank: its phases, by the activity of its threads and by the "
-           "work that they launched. There are no rows for ranks whose trace shows no phase, or "
-           "for ranks with an XSpace, because XLA compiles all phases into one program "
-           "(hlo.work and pod.step show its work).",
+    .doc = "A row for each step of a rank: the time of its phases, from what its threads do and "
+           "from the work that they launch. Ranks whose trace shows no phase have no rows; nor "
+           "have ranks with an XSpace, because XLA compiles all phases into one program (hlo.work "
+           "and pod.step show its work).",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

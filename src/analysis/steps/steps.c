@@ -115,9 +115,8 @@ static const tm_column kind_columns[N_KIND] = {
 
 static const tm_table_def kind_def = {
     .name = "steps.kind",
-    .doc =
-        "A row for each kind of steps: how long they take. There are no rows if there are more "
-        "than 8 kinds, because the words of the annotations then do not stand for kinds of steps.",
+    .doc = "A row for each kind of steps: how long they take. If there were more than 8 kinds, the "
+           "words of the annotations are no kinds, and there are no rows.",
     .columns = kind_columns,
     .n_columns = N_KIND,
     .n_keys = 1,

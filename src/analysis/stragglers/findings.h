@@ -18,10 +18,11 @@ typedef enum tm_shape {
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
-/** If a smaller share of communication time is in complete operations, findings are at most likely.
- */
+/** If less than this share of communication time is in complete operations, findings are at most
+ * likely. */
 #define TM_MATCHED_LEAST 0.5
-/** If a smaller share is, no rank is cleared: the causes of too many waits are unknown. */
+/** If less than this share of communication time is in complete operations, no rank is cleared,
+ * because the causes of too many waits are unknown. */
 #define TM_MATCHED_CLEARED 0.9
 
 /** Returns whether the sum of all waits is under 1 % of the sum of all windows [ns]. */

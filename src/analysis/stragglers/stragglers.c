@@ -95,7 +95,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 
 static const tm_table_def rank_def = {
     .name = "stragglers.rank",
-    .doc = "A row for each rank: how often it came last, and how much waiting that caused.",
+    .doc = "A row for each rank: how often it came last to collectives, and how much waiting this "
+           "caused.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -111,8 +112,8 @@ static const tm_column pair_columns[] = {
 
 static const tm_table_def pair_def = {
     .name = "stragglers.pair",
-    .doc = "A row for each late rank and each rank that waited for it: the waits, split by who "
-           "caused them as in caused_wait_ns of stragglers.rank. Empty for jobs of over 512 ranks.",
+    .doc = "A row for each late rank and each rank that waited for it: the waits, with the blame "
+           "divided as in stragglers.rank.caused_wait_ns. Empty for jobs of over 512 ranks.",
     .columns = pair_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -164,7 +165,8 @@ static const tm_column both_columns[N_BOTH_COLUMNS] = {
 
 static const tm_table_def both_def = {
     .name = "stragglers.rank_step",
-    .doc = "A row for each rank and step: its wait, and the wait of others that it caused.",
+    .doc = "A row for each rank and step: how long the rank waited, and which waits of other ranks "
+           "it caused.",
     .columns = both_columns,
     .n_columns = N_BOTH_COLUMNS,
     .n_keys = 2,

@@ -62,8 +62,8 @@ typedef struct tm_compared {
     const int64_t *hosts;     /* [n] host of each member; -1: unknown */
     const int64_t *stages;    /* [n] pipeline stage of each member; -1: none */
     double n_tests;           /* members of all groups of the job / members of this group */
-    struct tm_orders *orders; /* [2] orders to keep, for tests of members and for tests of hosts;
-                                 NULL: keep none */
+    struct tm_orders *orders; /* [2] caches of random orders, for tests of members and for tests of
+                                 hosts; NULL: no caches */
 } tm_compared;
 
 /**

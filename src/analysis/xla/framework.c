@@ -80,10 +80,9 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def work_def = {
     .name = "framework.work",
-    .doc =
-        "A row for each operator of TensorFlow or JAX on the host and on devices, over all ranks: "
-        "the 500 of each side with the largest self_ns; and a row for each type of operators, over "
-        "all of them.",
+    .doc = "A row for each operator of TensorFlow or JAX on the host and on devices, over all "
+           "ranks: the 500 of each side with the largest self_ns. Also a row for each type of "
+           "operators, over all operators of the type.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = TYPE + 1,

@@ -145,9 +145,9 @@ static const tm_column columns[N_SHOWN] = {
 
 const tm_table_def tm_hlo_work_table = {
     .name = "hlo.work",
-    .doc = "A row for each category and each program compiled by XLA, and for each operation (HLO) "
-           "by program, name and category, over all ranks; of the operations the 1000 with the "
-           "largest self_ns.",
+    .doc = "Operations (HLO) of programs compiled by XLA, over all ranks: a row for each category, "
+           "for each program, and for each operation by program, name and category (the 1000 with "
+           "the largest self_ns).",
     .columns = columns,
     .n_columns = N_SHOWN,
     .n_keys = S_CATEGORY + 1,

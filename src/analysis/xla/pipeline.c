@@ -63,8 +63,8 @@ enum { H_HOST, H_KINDS, H_TOTAL = H_KINDS + N_KINDS - 1, H_STAGE, H_STAGE_PCT, N
 static const tm_column host_columns[N_HOST_COLUMNS] = {
     {"host", TM_TEXT, "", "Name of the host, from the profile."},
     {"preprocessing_ns", TM_INT, "ns",
-     "Time in preprocessing stages: sum of pipeline.stage.self_ns. (XProf scales preprocessing and "
-     "reading to the time in which devices are fed.)"},
+     "Time in preprocessing stages: sum of pipeline.stage.self_ns. XProf instead scales "
+     "preprocessing and reading to the time in which devices are fed."},
     {"reading_ns", TM_INT, "ns",
      "Time in stages that read on demand: sum of pipeline.stage.self_ns."},
     {"advanced_reading_ns", TM_INT, "ns",

@@ -32,17 +32,17 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Window of the step; for a rank, the sum over its steps. The parts compute_16_ns to "         \
-     "other_ns add up to it. If several parts overlap, the time counts for the first of them in "  \
-     "this order: compute, infeed, output, copies, collectives, waiting for input, launches, "     \
-     "copies to the device, compilation, host."},                                                  \
+     "Duration of the step's window; for a rank, the sum over its steps. The parts compute_16_ns " \
+     "to other_ns add up to it. Time in several parts counts for the first of them in this "       \
+     "order: compute, infeed, output, copies, collectives, waiting for input, launches, copies "   \
+     "to the device, compilation, host."},                                                         \
         {"compute_16_ns", TM_INT, "ns",                                                            \
-         "Time in which the device computes with types of at most 16 bits. The type is that of "   \
-         "the shape in the profile (for XLA of the result, for TensorFlow of the input), or else " \
-         "follows from the kernel's name."},                                                       \
+         "Time in which the device computes with types of at most 16 bits. The type is from the "  \
+         "shape in the profile (for XLA, of the result; for TensorFlow, of the input), or else "   \
+         "from the kernel's name."},                                                               \
         {"compute_32_ns", TM_INT, "ns",                                                            \
-         "Time in which the device computes with types of more than 16 bits that are known from "  \
-         "a shape."},                                                                              \
+         "Time in which the device computes with types of more than 16 bits, as shapes in the "    \
+         "profile show."},                                                                         \
         {"compute_untyped_ns", TM_INT, "ns",                                                       \
          "Time in which the device computes with unknown types; XProf counts it as 32 bit. "       \
          "Unlike in XProf, copies with names from CUDA's tracer do not count as 32-bit "           \
@@ -59,15 +59,15 @@ enum {
          "in IteratorGetNext; for other libraries, in an outermost stage on the thread that "      \
          "marks steps by step_num. XProf counts this time also while the device communicates."},   \
         {"host_to_device_ns", TM_INT, "ns",                                                        \
-         "Time of copies from the host and of host calls that feed devices, unless it counts for " \
+         "Time in copies from the host and in host calls that feed devices, unless it counts for " \
          "an earlier part (see step_ns)."},                                                        \
         {"output_ns", TM_INT, "ns",                                                                \
-         "Time of copies to the host, outfeed and host send, unless it counts for an earlier "     \
+         "Time in copies to the host, outfeed and host send, unless it counts for an earlier "     \
          "part (see step_ns)."},                                                                   \
         {"device_to_device_ns", TM_INT, "ns",                                                      \
-         "Time of copies and sets within and between devices."},                                   \
+         "Time in copies and sets within and between devices."},                                   \
         {"offload_ns", TM_INT, "ns",                                                               \
-         "Time of a program's own copies to host memory and back; it does not count as input."},   \
+         "Time in a program's own copies to host memory and back, which do not count as input."},  \
         {"launch_ns", TM_INT, "ns",                                                                \
          "Time in which the host launches (runtime calls, ExecutorState::Process) and the device " \
          "is idle. XProf calls it host prepare."},                                                 \
@@ -78,14 +78,15 @@ enum {
         {"host_ns", TM_INT, "ns",                                                                  \
          "Time in which operators run on the host and the device is idle."},                       \
         {"other_ns", TM_INT, "ns",                                                                 \
-         "Rest of the step: time that is in no other part, as far as recorded."},                  \
+         "Rest of the step: time that, as far as recorded, is in no other part."},                 \
         {"input_ns", TM_INT, "ns",                                                                 \
          "Time of input: infeed_ns + input_wait_ns + host_to_device_ns."},                         \
         {"input_pct", TM_REAL, "%",                                                                \
-         "100 input_ns / step_ns. XProf calls a job input-bound from 20 on, and moderately "       \
-         "input-bound from 5 on."},                                                                \
+         "Share of the step in input: 100 input_ns / step_ns. XProf calls a job input-bound from " \
+         "20 on, and moderately input-bound from 5 on."},                                          \
         {"output_pct", TM_REAL, "%",                                                               \
-         "100 output_ns / step_ns. XProf's limits are the same as for input_pct."},                \
+         "Share of the step in output: 100 output_ns / step_ns. XProf's limits are those for "     \
+         "input_pct."},                                                                            \
         {"barrier_ns", TM_INT, "ns",                                                               \
          "Part of collectives_ns in which the device waits in the barrier before a program's "     \
          "first collective."},                                                                     \
@@ -99,8 +100,8 @@ enum {
          "counts time in which the core computes. Null without SparseCores."},                     \
     {                                                                                              \
         "bottleneck", TM_TEXT, "",                                                                 \
-            "Part with the largest time: compute, collectives, input, output, device_to_device, "  \
-            "offload, launch, compilation, host or other."                                         \
+            "Part that takes the most time: compute, collectives, input, output, "                 \
+            "device_to_device, offload, launch, compilation, host or other."                       \
     }
 
 enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
@@ -159,8 +160,8 @@ static const tm_column rank_columns[] = {
 
 static const tm_table_def step_def = {
     .name = TM_POD_STEP,
-    .doc = "A row for each step of a device with an XProf profile: the time of the step by part. "
-           "In large jobs the table has only steps of slow devices.",
+    .doc = "A row for each device with an XProf profile and each of its steps: the time of the "
+           "step by part. In large jobs, only steps in which the device is slow.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 2,
