@@ -18,11 +18,11 @@ static const tm_column columns[N_X] = {
                    "of communication. They are counted by name."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
                  "Time of the extra events, minus the peers' median time in events that not all "
-                 "ranks run, so that a choice of other kernels is not extra. At most by how much "
-                 "all of the rank's events exceed the peers' median."},
+                 "ranks run, so that a choice of other kernels is not extra. At most the excess of "
+                 "all of the rank's events over the peers' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
                 "Host time of the extra work (its launch calls, and the host work before them), "
-                "minus the peers' median. At most by how much the host's work in the step exceeds "
+                "minus the peers' median. At most the excess of the host's work in the step over "
                 "the peers' median."},
     [X_NAME] = {"name", TM_TEXT, "", "Name of the kernels that take most of extra_ns."},
     [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of extra kernels with this name."},
