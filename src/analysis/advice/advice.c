@@ -54,10 +54,10 @@ static const tm_column columns[N_COLUMNS] = {
               "GPU time that a rank loses to this problem, without the time that other items "
               "explain: the mean over all ranks, or for straggler over the ranks that wait for it. "
               "Null if the problem does not cost time."},
-    [BOUND] =
-        {"bound", TM_TEXT, "",
-         "exact: GPUs were idle for all of cost_ns. upper: cost_ns is an upper bound of what the "
-         "fix saves each rank, not counting waits for other ranks that also get shorter."},
+    [BOUND] = {"bound", TM_TEXT, "",
+               "How exact cost_ns is. exact: GPUs were idle for all of it. upper: cost_ns is an "
+               "upper bound of what the fix saves each rank, not counting waits for other ranks "
+               "that also get shorter."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",
@@ -294,14 +294,14 @@ static const struct {
                                "limit",
                                "transfer",
                                TM_OF_OTHERS},
-    [TM_RULE_GPU_UTILIZATION] =
-        {"gpu_utilization", /* * share of idle time; the guides give 80, 70, 50 % in use */
-         {20, 30, 50},
-         tm_look_gpu_utilization,
-         "idle.rank, idle.gap, overview.rank",
-         "limit",
-         "host",
-         TM_OF_OTHERS},
+    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* share of idle time; the guides' thresholds
+                                                       are 80, 70, 50 % of time in use */
+                                 {20, 30, 50},
+                                 tm_look_gpu_utilization,
+                                 "idle.rank, idle.gap, overview.rank",
+                                 "limit",
+                                 "host",
+                                 TM_OF_OTHERS},
     [TM_RULE_XLA_OTHER] = {"other_time", /* + share of step time */
                            {NEVER, 3, 15},
                            tm_look_xla_other,
@@ -428,8 +428,8 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
 }
 
 /* Finds the partial steps. Estimates the exposed communication if no rank waited for another: the
- * rank with the least exposed communication in a step hardly waited, so every rank gets its value.
- */
+ * rank with the least exposed communication in a step hardly waited, so its value is taken for
+ * every rank. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {

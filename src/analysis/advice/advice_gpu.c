@@ -53,8 +53,8 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     /* a few short kernels among long ones cost little, even with gaps after them */
     if (small < 50.0 || f->captures)
         return;
-    /* The cost is the gaps between kernels. If most kernels are shorter than their launch, it
-     * includes waits for launches. */
+    /* The cost is the gaps between kernels. If most kernels are shorter than their launch, the cost
+     * also includes waits for launches. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     const bool besides = host_bound && is_one_gap(f);

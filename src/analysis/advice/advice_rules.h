@@ -68,8 +68,8 @@ typedef struct tm_facts {
     bool trains, torch, jax; /* known to train, to run PyTorch, to run JAX; false if unknown */
     bool serves;             /* an inference engine marks prefills or decodes */
     bool captures; /* an inference engine marks only graph captures, which run no kernels */
-    int64_t least_exposed_ns;  /* exposed communication if no rank waited: sum over the steps of the
-                                  least of any rank times the number of ranks */
+    int64_t least_exposed_ns;  /* exposed communication if no rank waited: for each step, the
+                                  smallest value of any rank times the number of ranks */
     int64_t straggler;         /* rank that the straggler item names; -1 if none */
     int64_t costs[TM_N_RULES]; /* [ns] cost by rule; 0 for rules that found nothing or were not yet
                                   applied */
@@ -205,8 +205,8 @@ bool tm_facts_marks_steps(const tm_facts *facts);
 bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
 
 /** Returns the call in which hosts spend most of the time of a cause's longest gaps (idle.gap); ""
- * if hosts are mostly in no recorded call; NULL if neither is known. Borrowed. @param plan row of
- * whatif.item whose ranks count; if there is no such row, all ranks count */
+ * if hosts are mostly in no recorded call; NULL if neither has most of the time. Borrowed. @param
+ * plan row of whatif.item whose ranks count; if there is no such row, all ranks count */
 const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
 
 /** Adds to the evidence what twice as many micro-batches save of a pipeline's bubble, and sets

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the latest step that is the first of a rank. Work from before the recording may lengthen
+/* Returns the largest number of any rank's first step. Work from before the recording may lengthen
  * first steps. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");

@@ -295,8 +295,8 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, which has the ranks of a plan. Names no single rank: which of them
- * computes most is chance. Gives no cause: durations of operations do not show it. */
+/* Writes advice on a slow stage, whose ranks are those of a plan. Names no single rank: which of
+ * them computes most is chance. Gives no cause: durations of operations do not show it. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");

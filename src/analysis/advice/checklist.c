@@ -243,8 +243,8 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* Returns waits minus imbalance: on average, ranks wait as long as the busiest rank computes longer
- * than the mean. */
+/* Returns waits minus imbalance: uneven work makes ranks wait, on average, for the excess of the
+ * busiest rank's computation over the mean. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),

@@ -37,7 +37,8 @@ static const tm_column stage_columns[S_N] = {
                 "the stage's ranks."},
     [S_BUBBLE] = {"bubble_ns", TM_INT, "ns",
                   "Time within span_ns in which the stage's ranks run no pass."},
-    [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%", "100 bubble_ns / span_ns."},
+    [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%",
+                      "Share of the stage's time without a pass: 100 bubble_ns / span_ns."},
     [S_LATE] = {"late_sender_ns", TM_INT, "ns",
                 "Time that the stage's ranks waited for senders: sum of "
                 "bubble.pair.late_sender_ns. Null if no summand is known."},
@@ -133,7 +134,7 @@ typedef struct length {
 typedef struct survey {
     tm_tables *tables;
     const tm_table *places, *parts;
-    int64_t *pipeline; /* number of each rank's pipeline; index: row of places; owned */
+    int64_t *pipeline; /* [rows of places] number of the rank's pipeline; owned */
     tm_vec runs;       /* of run */
 } survey;
 

@@ -120,9 +120,9 @@ typedef struct sample {
 
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *alike; /* numbers the combinations of name, grid and block */
-    tm_keys keys;    /* of tm_named_shape; compares only kernels of one name and shape */
-    tm_vec shapes;   /* index: number of the shape in `keys` */
+    uint32_t *alike; /* [launch shapes] index of the first shape with equal grid and block */
+    tm_keys keys;    /* of tm_named_shape: name, and launch shape as in `alike` */
+    tm_vec shapes;   /* [keys] of shape */
     tm_vec samples;  /* of sample */
     size_t next;     /* first communication interval that later kernels may overlap */
     int64_t last_ns; /* start of the previous kernel */

@@ -55,11 +55,13 @@ static const tm_column link_columns[N_LINK_COLUMNS] = {
     [L_TIME] = {"median_ns", TM_INT, "ns",
                 "Median time from the latest start to the latest end on any rank. For transfers "
                 "between two ranks: median duration of the shorter of the two kernels."},
-    [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
+    [L_BUSBW] =
+        {"busbw_gbps", TM_REAL, "GB/s",
+         "Bus bandwidth: bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [L_FIT] = {"times_fit", TM_REAL, "",
-               "median_ns / the time that the group's fitted line predicts for this size "
-               "(groups.group.latency_ns describes the line). Null if no line was fitted."},
+               "How much longer the operations take than the group's fitted line predicts for this "
+               "size: median_ns / predicted time (groups.group.latency_ns describes the line). "
+               "Null if no line was fitted."},
     [L_PEERS] = {"peers", TM_INT, "",
                  "Number of peers: other links with the same dimension, number of ranks, reach, "
                  "kind and median size. If the group of a pair has no dimension, only other pairs "

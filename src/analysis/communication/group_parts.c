@@ -95,7 +95,7 @@ static double moved(const tm_instance_value *v) {
 }
 
 /* Returns whether the fit uses an operation. Transfers between two ranks behave unlike collectives,
- * so it uses them only if the group has no other operations. */
+ * so the fit uses them only if the group has no other operations. */
 static bool is_reported(const portrait *p, const tm_instance_value *v) {
     return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && time_of(v) > 0 &&
            v->group_size > 1 && is_pair(v) == p->pairs_only;

@@ -123,7 +123,7 @@ static const tm_column dimension_columns[N_DIMENSION_COLUMNS] = {
     [D_REACH] =
         {"reach", TM_TEXT, "",
          "intra for groups within one host, inter for groups across hosts, null if unknown."},
-    [D_GROUPS] = {"groups", TM_INT, "", "Number of process groups of the dimension."},
+    [D_GROUPS] = {"groups", TM_INT, "", "Number of process groups of this dimension and reach."},
     [D_COMPLETE] = {"complete", TM_INT, "",
                     "Number of the groups' operations in which every rank has a kernel."},
     [D_BYTES] = {"bytes", TM_INT, "B",

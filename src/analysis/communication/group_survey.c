@@ -62,7 +62,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(((const named *)a)->text, ((const named *)b)->text);
 }
 
-/* Numbers the hosts, so that comparing hosts is comparing numbers. */
+/* Numbers the hosts, so that they can be compared as numbers. */
 static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
     named *names = malloc((ranks->n_rows + 1) * sizeof *names);

@@ -20,13 +20,13 @@ static const tm_column columns[N_COLUMNS] = {
     [TO] = {"to_rank", TM_INT, "",
             "Rank that receives; equal to from_rank for data that stays on the rank."},
     [COUNT] = {"count", TM_INT, "",
-               "Number of all-to-all operations of from_rank that bytes sums: those whose bytes "
-               "are known."},
+               "Number of all-to-all operations of from_rank whose bytes are known; bytes is the "
+               "sum over these."},
     [EVEN] = {"even_count", TM_INT, "",
               "Number of operations in count that have no split sizes, so that every rank gets the "
               "same amount."},
     [UNKNOWN] = {"unknown_count", TM_INT, "",
-                 "Number of operations that bytes leaves out, because the split sizes or the type "
+                 "Number of other operations, whose bytes are unknown: the split sizes or the type "
                  "are not recorded, or do not fit the size and the group."},
     [BYTES] = {"bytes", TM_INT, "B",
                "Bytes that from_rank sends to to_rank, summed over operations: input of the sender "

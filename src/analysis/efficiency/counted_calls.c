@@ -14,10 +14,10 @@ typedef struct signature {
 typedef struct finding {
     const tm_rank_view *view;
     tm_keys signatures;
-    tm_vec work_of; /* of uint32_t; index: signature; 1 + index into works; 0: not yet computed */
+    tm_vec work_of; /* [signatures] of uint32_t: 1 + index into works; 0: not yet computed */
     tm_vec works;   /* of tm_work */
     tm_vec list;    /* of tm_counted_call; sets `work` at the end, when `works` no longer moves */
-    tm_vec places;  /* of uint32_t; index: call in list; index into works */
+    tm_vec places;  /* [list.n] of uint32_t: index into works of the call */
     uint32_t *of_operator;
 } finding;
 

@@ -25,7 +25,7 @@ typedef struct walk {
     int64_t at_ns;
     tm_vec open;   /* of open_call, innermost last */
     tm_keys parts; /* of part_key */
-    tm_vec times;  /* of int64_t; index: key in parts; time [ns] */
+    tm_vec times;  /* [parts] of int64_t: time of the key [ns] */
 } walk;
 
 static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {

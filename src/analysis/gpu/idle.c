@@ -119,7 +119,7 @@ static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
          "Idle time in gaps whose next event was launched after the gap began, even if the event "
-         "started much later. HTA defines it so; idle.rank.host_wait_ns is stricter."},
+         "started much later. This is HTA's definition; idle.rank.host_wait_ns is stricter."},
     [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Idle time in gaps under 30 us whose next event was already queued."},
     [S_OTHER] = {"other_ns", TM_INT, "ns",
@@ -162,12 +162,12 @@ static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_AFTER] = {"after", TM_TEXT, "", "Name of the GPU event before the gap."},
     [G_BEFORE] = {"before", TM_TEXT, "", "Name of the GPU event after the gap."},
     [G_HOST] = {"host", TM_TEXT, "",
-                "Name of the calls in which the launching thread of the next event spent most of "
-                "the gap; only innermost calls count. Null if no call was recorded."},
+                "Name of the calls in which the thread that launched the next event spent most of "
+                "the gap. Only innermost calls count. Null if no call was recorded."},
     [G_HOST_TIME] = {"host_ns", TM_INT, "ns",
-                     "Time in the gap that the thread spent in calls named host."},
+                     "Time in the gap that this thread spent in the calls named in host."},
     [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
-                      "Time in the gap that the thread spent in no recorded call, for example in "
+                      "Time in the gap that this thread spent in no recorded call, for example in "
                       "Python code without recorded stacks. Null if the thread is unknown."},
 };
 
@@ -255,7 +255,7 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
-        /* Nobody knows whether the stream was in use before its first event and after its last. */
+        /* It is unknown whether the stream was in use before its first event and after its last. */
         if (events++ > 0 && begin > ended)
             sums[tm_idle_cause_of(timeline, row, begin - ended)] += begin - ended;
         ended = events == 1 || end > ended ? end : ended;

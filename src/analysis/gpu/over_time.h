@@ -17,8 +17,8 @@ typedef struct tm_over_time {
                                     part, compared with the part before */
 } tm_over_time;
 
-/** Starts with empty parts of the rank's window, which lasts from the first start to the last end
- * of its GPU events. */
+/** Returns empty parts of the rank's window, which lasts from the first start to the last end of
+ * its GPU events. */
 tm_over_time tm_over_time_make(const tm_timeline *timeline);
 
 /** Adds an item that is present during [from_ns, to_ns). */

@@ -47,7 +47,7 @@ static const tm_column columns[N_COLUMNS] = {
                "Number of threads per block (x,y,z); null if the file of --ncu lacks it."},
     [LAUNCHES] = {"launches", TM_INT, "",
                   "Number of launches that Nsight Compute measured. Measured columns are means "
-                  "over these launches, as far as they have the value."},
+                  "over these launches; launches without a value are skipped."},
     [CALLS] =
         {"calls", TM_INT, "",
          "Number of kernels of this name and shape in the job's traces; null if there are none."},

@@ -235,9 +235,8 @@ typedef struct size_tally {
 typedef struct account {
     const tm_timeline *timeline;
     tm_call_kinds *call_kinds;
-    uint8_t
-        *classes; /* owned; index: name id; 1 + kind * N_MEMORIES + memory; 0 if not yet known */
-    /* index: kind * N_MEMORIES + memory */
+    uint8_t *classes; /* [names] 1 + kind * N_MEMORIES + memory; 0: not yet known; owned */
+    /* [kind * N_MEMORIES + memory] */
     tally tallies[N_CLASSES];
     tm_keys sizes; /* of size_key */
     tm_vec size_tallies;

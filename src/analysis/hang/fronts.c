@@ -105,8 +105,8 @@ size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return tm_hang_int(w->calls, f->call, HC_RANK, -1) == rank ? f->call : f->answer;
 }
 
-/* Uses the answer of RAS if its number of ranks is that of the dumps. Returns false if out of
- * memory. */
+/* Uses the answer of RAS if it has as many ranks as the dumps show. Returns false if out of memory.
+ */
 static bool find_processes(tm_hang_world *w) {
     if (w->ras.n_ranks == 0 || w->ras.n_ranks != w->n_ranks)
         return true;

@@ -10,14 +10,14 @@
 /** Upper limit of ranks. */
 enum { TM_HANG_RANKS_MAX = 1 << 22 };
 
-/** Returns the maximum number of ranks to assume if this many dumps do not show the number. Thus
- * damaged files do not claim millions of ranks. */
+/** Returns the maximum number of ranks to assume for a job with this many dumps, if no dump shows
+ * the number of ranks. Thus damaged files do not claim millions of ranks. */
 int64_t tm_hang_most_ranks(size_t n_dumps);
 
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {
-    TM_HANG_OTHER_TIMES, /* the operation has ended on some ranks, but dumps of other ranks that it
-                            needs do not contain it */
+    TM_HANG_OTHER_TIMES, /* the operation has ended on some ranks, but dumps of other members do not
+                            contain it */
     TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
     TM_HANG_MISSING,     /* the dumps show that some ranks have not come */
     TM_HANG_PERHAPS,     /* the dumps do not show whether some ranks came, or are members */

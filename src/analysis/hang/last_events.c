@@ -1,5 +1,5 @@
-/* Finds the call in which a rank's trace ends. If a profiler is stopped during a hang, it writes
- * that calls that have not returned end when it stops (PyTorch's profiler: within a few
+/* Finds the call in which a rank's trace ends. If a profiler is stopped during a hang, it records
+ * the stop as the end of all calls that have not returned (PyTorch's profiler: within a few
  * nanoseconds). Such calls count as open. */
 #include "last_events.h"
 

@@ -42,8 +42,8 @@ int64_t tm_hang_launched(const tm_ras_member *member);
 
 /**
  * Finds how many collectives each GPU launched between two answers, over the communicators that
- * both answers have. Omits a GPU that launched nothing in these communicators, but may have in a
- * communicator that only one answer has.
+ * both answers have. Omits a GPU that launched nothing in these communicators, but may have
+ * launched some in a communicator that only one answer has.
  * @param gpus  of tm_hang_gpu, sorted; `number` counts collectives; empty if not compared
  * @return      false if out of memory
  */

@@ -63,9 +63,9 @@ struct tm_hang_notes {
     tm_names *texts;
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* of uint64_t */
-    tm_vec lane_of; /* of size_t; index: group of the current dump; index of its lane, or NO_LANE */
+    tm_vec lane_of;    /* [groups of the current dump] of size_t: index of the lane, or NO_LANE */
     tm_keys p2p_keys;  /* of uint64_t: hash of group and operation, in the current dump */
-    tm_vec p2p_counts; /* of int64_t; index: key in p2p_keys; number of its calls so far */
+    tm_vec p2p_counts; /* [p2p_keys] of int64_t: number of calls so far */
 };
 
 static const size_t NO_LANE = SIZE_MAX;

@@ -117,8 +117,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Returns whether @p world contains the GPUs of all communicators, and has the same ranks as other
- * communicators of its size. */
+/* Returns whether @p world contains the GPUs of all communicators, and gives them the same ranks as
+ * every other communicator of its size. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -254,8 +254,8 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
 
 /* State while an answer is read: the only one, or the later one of two. */
 typedef struct reading {
-    tm_vec world, moves; /* of tm_hang_gpu; `number`: global rank of a GPU; number of its launches
-                            between the answers */
+    tm_vec world, moves; /* of tm_hang_gpu, whose `number` is the GPU's global rank, or how much it
+                            launched between the answers */
     tm_hang_compared compared;
     int64_t apart_s; /* -1: unknown */
 } reading;

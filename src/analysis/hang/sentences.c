@@ -54,8 +54,8 @@ static const tm_column job_columns[N_J] = {
          "circle: ranks wait for one another. Null if no rank is named."},
     [J_CONFIDENCE] =
         {"confidence", TM_TEXT, "",
-         "How certain the named ranks are. one: only the named ranks explain the hang. several: "
-         "any of the named ranks may be the cause. unknown: no rank is named."},
+         "How certain the cause is. one: only the named ranks explain the hang. several: any of "
+         "the named ranks may be the cause. unknown: no rank is named."},
     [J_CULPRITS] = {"culprits", TM_TEXT, "",
                     "Ranks that are named as the cause; null if no rank is named."},
     [J_GROUP] = {"group", TM_TEXT, "", "Process group of the operation at which the hang began."},
@@ -111,9 +111,9 @@ static const tm_column collective_columns[N_C] = {
     [C_NUMBER] = {"number", TM_INT, "",
                   "Number of the operation in its group (collective_seq_id, p2p_seq_id)."},
     [C_PROBLEM] = {"problem", TM_TEXT, "",
-                   "What is wrong with the operation. other times: dumps were written at different "
-                   "times: the operation needs all ranks and has ended on some, but other dumps do "
-                   "not contain it. mismatch: ranks issued different calls. missing: some ranks "
+                   "What is wrong with the operation. other times: dumps are from different times, "
+                   "because the operation needs all ranks and has ended on some, but other dumps "
+                   "do not contain it. mismatch: ranks issued different calls. missing: some ranks "
                    "have not come. perhaps missing: it is unknown whether some ranks came, or are "
                    "members of the group. no dump: all ranks with a dump came, but some ranks left "
                    "no dump. all came: all ranks came, but the operation does not end."},

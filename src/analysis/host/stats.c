@@ -142,9 +142,9 @@ typedef struct span {
 
 typedef struct account {
     tm_keys keys;     /* of report_key */
-    tm_vec spans;     /* of span; index: number of the key */
+    tm_vec spans;     /* [keys] of span */
     int64_t *values;  /* owned */
-    size_t *distinct; /* number of distinct values; index: number of the key; owned */
+    size_t *distinct; /* [keys] number of distinct values; owned */
 } account;
 
 static bool count_one(void *context, const tm_reported *reported) {

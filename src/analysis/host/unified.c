@@ -82,7 +82,7 @@ typedef struct place {
 typedef struct adder {
     const tm_rank_view *view;
     tm_keys addresses; /* of int64_t: addresses; 0: not recorded */
-    tm_vec places;     /* of place; index: number of the key */
+    tm_vec places;     /* [keys] of place */
     size_t next;       /* index of the first attribute that is not of an earlier event */
 } adder;
 

@@ -100,9 +100,9 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_COLLECTIVES] = {"collectives", TM_INT, "",
                        "Number of collectives that were found, complete or not."},
     [C_MATCHED] = {"matched", TM_INT, "",
-                   "Number of collectives in which a kernel was matched on every member."},
+                   "Number of collectives in which every member has a matched kernel."},
     [C_INCOMPLETE] = {"incomplete", TM_INT, "",
-                      "Number of collectives in which no kernel was matched on some member."},
+                      "Number of collectives in which some member has no matched kernel."},
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
                      "Number of communication kernels that belong to no collective; "
                      "collectives.unmatched has the reasons."},

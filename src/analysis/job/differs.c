@@ -154,7 +154,7 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* If each recording in a sequence overlaps the next, all are of the same period. */
+/* If each recording in a sequence overlaps the next, all of them are of the same period. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -319,11 +319,9 @@ typedef struct group_lists {
     const tm_names *names;
     tm_keys keys, contents; /* keys: of uint32_t: name ids of lists; contents: of uint64_t: hashes
                                of their ranks */
-    tm_vec lists;           /* of tm_rank_list; index: number in keys */
-    tm_vec same;  /* of uint32_t; index: number in keys; 1 + number of the first list with these
-                     ranks */
-    tm_vec first; /* of uint32_t; index: number in contents; 1 + number of the first list with this
-                     hash */
+    tm_vec lists;           /* [keys] of tm_rank_list */
+    tm_vec same;            /* [keys] of uint32_t: 1 + number of the first list with these ranks */
+    tm_vec first; /* [contents] of uint32_t: 1 + number of the first list with this hash */
     tm_vec rows;  /* of listing: lists of the current group, ascending in rank */
 } group_lists;
 

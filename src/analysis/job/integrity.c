@@ -73,23 +73,24 @@ static const tm_column columns[N_COLUMNS] = {
                  "Share of the rank's window in which compute kernels run: 100 compute_ns / "
                  "window. With several devices, the mean over them. Null without GPU events."},
     [COMPUTE_LEAST] = {"compute_least_pct", TM_REAL, "%",
-                       "Lower bound of compute_pct, if the GPU was idle during hidden_ns and "
-                       "impossible_ns. The window is extended to include all of hidden_ns. With "
-                       "several devices, the mean over them. Null without GPU events."},
+                       "Lower bound of compute_pct: its value if the GPU was idle during hidden_ns "
+                       "and impossible_ns. The window is extended to include all of hidden_ns. "
+                       "With several devices, the mean over them. Null without GPU events."},
     [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
-                      "Upper bound of compute_pct, if the GPU computed during all of hidden_ns; "
-                      "for a sample, also during all of its idle time. With several devices, the "
-                      "mean over them. Null without GPU events."},
+                      "Upper bound of compute_pct: its value if the GPU computed during all of "
+                      "hidden_ns; for a sample, also during all of its idle time. With several "
+                      "devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
               "Share of the rank's window in which the GPU is idle: 100 overlap.rank.idle_ns / "
               "window. With several devices, the mean over them. Null without GPU events."},
-    [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%",
-                    "Lower bound of idle_pct, if the GPU was busy during hidden_ns; 0 for a "
-                    "sample. With several devices, the mean over them. Null without GPU events."},
+    [IDLE_LEAST] =
+        {"idle_least_pct", TM_REAL, "%",
+         "Lower bound of idle_pct: its value if the GPU was busy during hidden_ns; 0 for a sample. "
+         "With several devices, the mean over them. Null without GPU events."},
     [IDLE_MOST] =
         {"idle_most_pct", TM_REAL, "%",
-         "Upper bound of idle_pct, if the GPU was idle during hidden_ns and impossible_ns. With "
-         "several devices, the mean over them. Null without GPU events."},
+         "Upper bound of idle_pct: its value if the GPU was idle during hidden_ns and "
+         "impossible_ns. With several devices, the mean over them. Null without GPU events."},
     [MOVES] =
         {"moves_pct", TM_REAL, "%",
          "How far the rank's results may be off: the largest of 100 - recorded_pct, the distances "
@@ -108,8 +109,8 @@ static const tm_column columns[N_COLUMNS] = {
                     "kernel's duration was over. (3) The kernel ends after everything else in the "
                     "recording, by more than the length of everything else."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
-                           "Name of the kernels in impossible_kernels with the most doubtful time "
-                           "(impossible_ns); null if there are none."},
+                           "Kernel name with the most doubtful time (impossible_ns) among "
+                           "impossible_kernels; null if there are none."},
     [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                           "Aligned start of the kernel named in impossible_kernel, since the "
                           "epoch; null if none is named."},

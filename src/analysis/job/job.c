@@ -73,8 +73,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                      "Kind of the rank's devices: GPU, NPU, TPU, XPU, ...; null if the trace has "
                      "neither the kind nor device events."},
     [UNRECOGNISED] = {"unrecognised", TM_TEXT, "",
-                      "Event categories that are unknown to tmerge as device or host work, with "
-                      "their number of events."},
+                      "Event categories of which tmerge does not know whether they are device or "
+                      "host work, with their number of events."},
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
                         "trace. Null if the log has no error, or if the rank has device events."},

@@ -202,7 +202,7 @@ typedef struct call_sum {
 typedef struct grouping {
     tm_call_level level; /* of the sums */
     tm_keys keys;        /* of call_key */
-    tm_vec sums;         /* of call_sum; index: number of the key */
+    tm_vec sums;         /* [keys] of call_sum */
     uint32_t *slot; /* [calls->n] number of each call's key; TM_NO_KEY: the call is not summed */
 } grouping;
 

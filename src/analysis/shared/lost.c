@@ -49,7 +49,7 @@ static bool has_run(const made *call) {
 /* What is known about a rank so far. */
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *ran; /* [n_events] index: row of a call; first event that it launched; TM_NO_EVENT;
+    uint32_t *ran; /* [n_events] for the row of a call: first event that it launched; TM_NO_EVENT;
                       PART_ALONE */
     uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
     tm_vec calls;          /* of made, ascending by begin */
