@@ -180,8 +180,8 @@ static bool find_groups(const tm_live *live, const tm_device_levels *d, const tm
     return true;
 }
 
-/* Adds a row. Sets only the columns that the row for the rest has, too. Returns NULL if out of
- * memory. */
+/* Adds a row, and sets the columns that every row has, also the row for the rest. Returns NULL if
+ * out of memory. */
 static tm_cell *add_row(const place *at, int64_t number, int64_t bytes) {
     const tm_memory_level *v = at->levels->levels.data;
     tm_cell *row = tm_table_add_row(at->table);

@@ -28,7 +28,7 @@ typedef struct tm_owner {
     int64_t self_allocations, self_bytes, self_increase;
     int64_t allocations, bytes, increase; /* increase: bytes allocated minus bytes freed */
     int64_t peak_bytes; /* part of self_bytes that was allocated at a device's peak */
-    bool peak_reported; /* whether peak_bytes is known for a device */
+    bool peak_reported; /* whether peak_bytes is known for any device */
 } tm_owner;
 
 /** Returns whether the event of a row, on any track, can own memory. */

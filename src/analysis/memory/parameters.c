@@ -28,9 +28,9 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [M_PARAMETERS] =
-        {"parameters", TM_INT, "",
-         "Number of trained parameters: of gradient elements that a backward pass accumulates."},
+    [M_PARAMETERS] = {"parameters", TM_INT, "",
+                      "Number of trained parameters: number of gradient elements that a backward "
+                      "pass accumulates."},
     [M_TENSORS] = {"tensors", TM_INT, "", "Number of gradient tensors."},
     [M_PASSES] = {"passes", TM_INT, "",
                   "Number of backward passes with these tensors and sizes. Passes that are partly "

@@ -95,8 +95,8 @@ static uint64_t text_hash(tree *t, uint32_t name) {
     return t->hashes[name];
 }
 
-/* Returns the node below a parent that has a name, after adding it if it is new; NO_NODE if out of
- * memory. */
+/* Returns the node with a given name below a parent, after adding it if it is new; NO_NODE if out
+ * of memory. */
 static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) {
     const node_key key = {text, parent};
     node *n = tm_keys_value(&t->keys, &t->nodes, &key);

@@ -209,8 +209,8 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
     [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
                 "Time of a rank's compute kernels in a mean step: lower median over the stage's "
-                "ranks. If any stage has only one rank, usual_ns, for all stages: a slow GPU would "
-                "look like more work."},
+                "ranks. If a stage has only one rank, work_ns is usual_ns on all stages, because a "
+                "slow GPU would look like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
                  "Time of the stage's compute kernels in a mean step if each kernel takes the "
                  "median of its name and launch shape over the job's ranks."},
@@ -222,7 +222,7 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
     [P_DIFFERS] =
         {"differs", TM_BOOL, "",
          "Whether the stage has more work than the others: its excess over the mean is at least "
-         "half of the largest excess, and its work exceeds that of all stages not marked by 3 % "
+         "half of the largest excess, and its work is above that of all unmarked stages, by 3 % "
          "and by three times the usual difference between ranks of a stage. If most stages have "
          "more work, the stages with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
@@ -336,7 +336,7 @@ static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
 
-/* Returns the share of step time in which hosts may have worked or waited [%]. */
+/* Returns the share of step time in which it is unknown whether hosts worked or waited [%]. */
 static double blocked_pct(const tm_replay_result *r) {
     return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }

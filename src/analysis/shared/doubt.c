@@ -93,8 +93,8 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
     append(out, text);
 }
 
-/* Writes "240 of 256 launches have no kernel"; if all 40 of these launched graphs, "the compute
- * kernels of 40 graph launches were not recorded". */
+/* Writes "240 of 256 launches have no kernel"; if all of these launched graphs, "the compute
+ * kernels of 240 graph launches were not recorded". */
 static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
     int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
     if (graphs == lost)

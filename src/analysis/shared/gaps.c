@@ -5,7 +5,7 @@
 #include "lost.h"
 #include "timeline/host_comm.h"
 
-/* Returns whether an event's launch call is known and began after the gap. */
+/* Returns whether an event's launch call is known and began after the gap had started. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     return call != TM_NO_EVENT && timeline->begin_ns[call] > gap_begin_ns;

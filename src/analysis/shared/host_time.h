@@ -5,7 +5,7 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** What shows the role of a thread. */
+/** Counts and marks that show the role of a thread. */
 typedef struct tm_thread {
     uint32_t n_operators, n_backward;
     bool marks_steps, optimizes;

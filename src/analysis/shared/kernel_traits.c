@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* The first row that has a word of the kernel's name, and none of its exceptions, gives the
- * kernel's class. The rows were derived from the kernels of some 150 public traces. Exceptions:
- * `norm` is in `normal`, `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in
- * `flashinfer::norm`, `lamb` in `lambda`. */
+/* A kernel has the class of the first row with a word, but no exception, that is in the kernel's
+ * name. The rows were derived from the kernels of some 150 public traces. Exceptions: `norm` is in
+ * `normal`, `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in
+ * `lambda`. */
 typedef struct rule {
     tm_class work;
     const char *words, *except;
