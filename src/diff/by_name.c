@@ -240,7 +240,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* these are sums of single ranks, so they are divided by the steps of one rank */
+        /* each of the two is the sum of one rank, so the range is divided by the steps of one rank
+         */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;

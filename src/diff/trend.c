@@ -50,9 +50,9 @@ static const tm_column columns[N_T] = {
      "step, or with under 5 steps."},
     {"verdict", TM_TEXT, "",
      "Verdict on the change from the previous job. higher or lower: the change exceeds noise_pct "
-     "(figures that are not by step: it is at least 2 %). unclear: it does not. same: no change. "
-     "too few steps: one of the two jobs has under 5. other ranks: the two jobs have different "
-     "numbers of ranks. Null if a value is unknown."},
+     "(figures that are not by step: it is at least 2 %). unclear: the change does not. same: no "
+     "change. too few steps: one of the two jobs has under 5. other ranks: the two jobs have "
+     "different numbers of ranks. Null if a value is unknown."},
     {"first_change_pct", TM_REAL, "%", "Change of the value relative to the first job."},
     {"first_noise_pct", TM_REAL, "%",
      "How far first_change_pct may be off by chance, as in diff.gate. Null for figures that are "

@@ -7,7 +7,7 @@
 
 enum { TM_LAUNCH_SHAPE_MAX = 64 };
 
-/** A kernel's name with its launch shape: the first shape of the rank that is alike. */
+/** A kernel's name and launch shape: index of the first shape of the rank that is alike. */
 typedef struct tm_named_shape {
     uint32_t name, shape;
 } tm_named_shape;

@@ -57,10 +57,10 @@ static const tm_column columns[N_SHOWN] = {
     [S_OPERATOR] = {"operator", TM_TEXT, "",
                     "Innermost operator that launched the event. If there is none, why: launched "
                     "outside of all operators, or launch not in the trace."},
-    [S_INSIDE] =
-        {"inside", TM_TEXT, "",
-         "Innermost function, module or annotation (except steps) of the user's program around the "
-         "launch. Null if none was recorded, and on level operator, whose rows sum over them."},
+    [S_INSIDE] = {"inside", TM_TEXT, "",
+                  "Innermost function, module or annotation (except steps) of the user's program "
+                  "around the launch. Null if none was recorded, and on level operator, whose rows "
+                  "sum over all of these."},
     [S_CALLS] = {"calls", TM_INT, "", "Number of GPU events, over all ranks."},
     [S_TOTAL] = {"total_ns", TM_INT, "ns",
                  "Sum of the durations of the GPU events, over all ranks."},

@@ -8,8 +8,8 @@
 /** The table kernels.launched, and the part table from which it is merged. */
 extern const tm_table_def tm_launched_table, tm_launched_part;
 
-/* Texts in place of an operator. TM_LAUNCHED_OTHERS is also in place of the other key, in the row
- * for rows that a long table omits. */
+/* Texts in place of an operator. TM_LAUNCHED_OTHERS is also in place of the kernel, in the row that
+ * merges the omitted rows of a long table. */
 #define TM_LAUNCHED_OUTSIDE "(outside of any operator)"
 #define TM_LAUNCHED_UNKNOWN "(launch not recorded)"
 #define TM_LAUNCHED_OTHERS "(all others)"

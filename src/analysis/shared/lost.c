@@ -11,11 +11,11 @@
  * not start and stop on host and GPU at the same time. A share under 1 / LITTLE_PART is few. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
-/* A graph starts within this time after its launch [ns], and pauses no longer. */
+/* Maximum time from the launch of a graph to its start, and maximum pause within a graph [ns]. */
 static const int64_t QUIET_NS = 200000;
 
-/* Instead of a launch's device. UNSEEN_DEVICE: no GPU event was recorded for any launch of its
- * thread. */
+/* Special values of a launch's device. UNSEEN_DEVICE: no GPU event was recorded for any launch of
+ * its thread. */
 static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
 /* A call that launches work, copies, or waits for the GPU. */
@@ -30,7 +30,7 @@ typedef struct made {
     bool lost, edge, between;
 } made;
 
-/* In survey.ran: of the graph that the call launched, only a part was recorded. */
+/* Value in survey.ran: only a part of the graph that the call launched was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
 /* An event of a graph that is not a compute kernel. */

@@ -39,8 +39,9 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
                                                                     : TM_NO_EVENT;
 }
 
-/** Returns the row of the forward operator whose gradient an operator computes; TM_NO_EVENT also if
- * an operator around it has a result, whose host time includes this one's. */
+/** Returns the row of the forward operator whose gradient an operator computes; TM_NO_EVENT if
+ * there is none. Also TM_NO_EVENT inside an operator that has such a row, because its host time
+ * includes that of the inner operator. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

@@ -102,7 +102,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* in a narrower range, it is uncertain whether the fix saves time, not how much */
+    /* if the range is narrower, it is uncertain whether the fix saves time, not how much */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -142,8 +142,8 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
-/* Returns whose times the work would have after a fix. With two ranks, it is the shorter time
- * (replay/job/peers.h). */
+/* Returns whose time for the work is the goal of a fix, such as "on the median rank". Of two ranks
+ * or steps, it is the quicker one (replay/job/peers.h). */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},
@@ -312,7 +312,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
 }
 
 /* Returns the row about the named ranks: of a host, of the plan with all of them, or of a rank.
- * Sets the pronoun for it. */
+ * Sets the pronoun for what is fixed. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -509,7 +509,8 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
-/* Returns whether fixing all ranks of a plan saves clearly more than the item at most. */
+/* Returns whether fixing all ranks of a plan saves clearly more than fixing the item can save at
+ * most. */
 static bool saves_more(const topic *t, size_t plan, size_t item) {
     const double least = fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0);
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -518,8 +519,8 @@ static bool saves_more(const topic *t, size_t plan, size_t item) {
            (most->null || tm_table_cell(t->items, plan, "saved_ns")->value.i > most->value.i);
 }
 
-/* Writes what fixing the named ranks saves. @param item their row @param it their name in the
- * sentence */
+/* Writes what fixing the named ranks saves. @param item row of the named ranks @param it their name
+ * in the sentence */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], because[160], more[224] = "";
     const size_t plan = find_plan(t);

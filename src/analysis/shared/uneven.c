@@ -7,7 +7,8 @@
 
 #include "table/shown.h"
 
-/* Layers explain the work if both differ by the same factor, within this tolerance. */
+/* Layers explain unequal work if layers and work differ by the same factor, within this tolerance.
+ */
 static const double SAME = 0.03;
 
 /* Sums over the stages that differ, or over the other stages. */
@@ -20,9 +21,9 @@ typedef struct side {
 
 typedef struct sides {
     side differ, other;
-    int64_t each,
-        moved;      /* layers of every stage after an even split (0: impossible); layers to move */
-    char names[96]; /* "stage 2", "stages 0 and 1" */
+    int64_t each, moved; /* each: layers of every stage after an even split (0: impossible); moved:
+                            layers to move */
+    char names[96];      /* "stage 2", "stages 0 and 1" */
 } sides;
 
 static void add(side *s, const tm_table *table, size_t row) {

@@ -160,9 +160,9 @@ static const tm_column device_columns[] = {
     {"device", TM_INT, "", "Number of the device on its host, as the profiler counts."},
     {"works", TM_BOOL, "",
      "Whether the device works: it is busy for over 1 % of the busy time of the rank's busiest "
-     "device. Other devices have a row only if the rank is the whole job and several of its "
-     "devices work; or if they compute in at least five tenths of the recording, and the rank is "
-     "the whole job or several of its devices work."},
+     "device. A device that hardly works has a row only if the rank is the whole job and several "
+     "of its devices work; or if the device computes in at least five of ten equal parts of the "
+     "recording, and the rank is the whole job or has several working devices."},
     TIME_COLUMNS,
 };
 
@@ -191,7 +191,7 @@ static const tm_table_def unmarked_def = TM_INTERNAL_TABLE(
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
                                            &unmarked_def};
 
-/* Sets the times. If only communication was recorded, only the window and comm_ns. */
+/* Sets the times. If only communication was recorded, sets only the window and comm_ns. */
 static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
     tm_cell_set_int(&cells[T_COMM], t->comm_ns);
@@ -322,7 +322,7 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
 }
 
 /* Adds the rows of the steps. Sets `partial` to true if the trace was cut in the step; to false if
- * overlap_job shall compare windows; to null if overlap_job shall set false. */
+ * overlap_job shall compare windows. Otherwise leaves it null; overlap_job then sets false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;

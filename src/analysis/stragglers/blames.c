@@ -41,8 +41,11 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_FRACTION] = {"fraction", TM_INT, "",
                     "Fractional part of the caused wait, in units of 2^-40 ns."},
     [P_EXPECTED] = {"expected", TM_REAL, "",
-                    "Sum of 1/n over the untied operations, which have n members."},
-    [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over the untied operations."},
+                    "Sum of 1/n over the untied operations, where n is the number of members of "
+                    "the operation."},
+    [P_VARIANCE] = {"variance", TM_REAL, "",
+                    "Sum of (1/n)(1 - 1/n) over the untied operations, where n is the number of "
+                    "members of the operation."},
 };
 
 /* Sums over the waits of the rank's kernels, by step. From the process that has the rank. */

@@ -122,8 +122,7 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* Returns how many members took part in the first operation with own times of a group. @param own
- * [n] */
+/* Returns how many members took part in a group's first operation with own times. @param own [n] */
 static size_t count_members(const tm_own_time *own, size_t n) {
     size_t members = 1;
     while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)

@@ -27,7 +27,7 @@ const char *tm_certainty_word(tm_certainty certainty) {
     return certainty == TM_CERTAINTY_CONFIDENT ? "confident" : "likely";
 }
 
-/* Returns the first place of a rank's host; n_places if unknown. */
+/* Returns the index of the first place of a rank's host; n_places if unknown. */
 static size_t host_place(const tm_blames *t, int64_t rank) {
     size_t index = tm_blames_index(t, rank), at = t->n_places;
     for (size_t i = 0; i < t->n_places && at == t->n_places; i++)
@@ -97,8 +97,8 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         /* must come before findings on the same rank are merged */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* Unexplained starts count only if they are long, because fixing the rank may save time for
-         * another reason while they are chance. */
+        /* Unexplained starts count only if they are long: they may be chance, while fixing the rank
+         * saves time for another reason. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))

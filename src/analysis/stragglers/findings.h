@@ -74,7 +74,8 @@ typedef struct tm_findings {
     bool replayed; /* whether a replay shows what fixing ranks saves */
     bool open;     /* whether half of all waiting was for one rank, and the replay is not sure what
                       fixing it saves */
-    bool unsteady; /* whether a rank stands out by amounts that differ between few steps */
+    bool unsteady; /* whether a rank stands out, but only few steps were compared and its excess
+                      differs between them */
     bool spared;   /* whether ranks stand out but are not named, because fixing them saves little */
     tm_finding spared_of; /* of the findings on these ranks, the one with the largest saving */
 } tm_findings;

@@ -8,7 +8,8 @@
 #include "analysis/shared/words.h"
 #include "tmerge/timeline.h"
 
-/* Causes by a part of the profiler's error. The last row is for all other errors. */
+/* Causes, each with a word that is in the profiler's error. The last row is for all other errors.
+ */
 static const struct {
     const char *error, *what;
 } causes[] = {

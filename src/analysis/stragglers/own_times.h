@@ -14,9 +14,9 @@ typedef struct tm_own_times {
     int64_t each;  /* number of steps or stretches in a row; above 1 if rows were joined */
     int64_t *ns;   /* [n_rows][n] */
     int64_t *from; /* [n_rows] first step of the row; for stretches, number of the operation at the
-                      end of the first */
+                      end of the row's first stretch */
     int64_t *to; /* [n_rows] last step of the row; for stretches, number of the operation at the end
-                    of the last */
+                    of the row's last stretch */
     int64_t *members; /* [n] global ranks, ascending; for hosts, the lowest rank of each host */
     bool parts; /* whether rows are parts of steps, each with a sample of all work of the step */
 } tm_own_times;

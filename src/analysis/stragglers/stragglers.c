@@ -190,8 +190,8 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns what a kernel adds. tm_blames_add_own adds the waits that a rank caused through other
- * ranks. */
+/* Returns what a kernel adds to the sums of its rank and step. tm_blames_add_own adds the waits
+ * that a rank caused through other ranks. */
 static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_blame){
@@ -205,8 +205,8 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        /* of the number of times that the rank comes last by chance: mean and variance; with a tie,
-           no rank came last */
+        /* mean and variance of how often chance makes the rank come last; in a tie, no rank comes
+           last */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };

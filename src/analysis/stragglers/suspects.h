@@ -78,7 +78,7 @@ typedef struct tm_compared {
  * If the group has several hosts with several ranks each, the medians over each host's ranks are
  * tested first, at a twentieth of the 1 %, and then the ranks at the rest. A host is a suspect only
  * if its ranks are late together: 80 % of them have at least half of their median excess, and none
- * has more than 3 times as much. They then leave the test of ranks.
+ * has more than 3 times as much. Its ranks then leave the test of ranks.
  *
  * Stages of a pipeline do different work, so their ranks cannot be exchanged. Members are first
  * compared within their stage. Then stages are compared; all members of a suspect stage are

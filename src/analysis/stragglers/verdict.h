@@ -60,7 +60,7 @@ void tm_blame_add(tm_blame *sum, const tm_blame *blame);
 
 /**
  * Finds the leader of every step with waits.
- * @param blames   [n] sorted by step, then by rank; skips those outside of steps
+ * @param blames   [n] sorted by step, then by rank; rows outside of steps are skipped
  * @param leaders  room for one per step
  * @return         number of leaders
  */

@@ -533,7 +533,7 @@ static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
 
 /* Writes "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
 static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char *out, size_t size) {
-    const int64_t little = 20; /* as on the page, parts below 1 / 20 are not mentioned */
+    const int64_t little = 20; /* as in the report, parts below 1 / 20 are not mentioned */
     int64_t cost_ns = tm_share_round(tm_blame_cost(blame));
     char share[32], through[96] = "";
     tm_shown_text times[3]; /* cost, all waiting, waits caused through other ranks */

@@ -40,7 +40,7 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_RANK] = {"rank", TM_INT, "",
                 "Rank that the finding names. For a host or group: its lowest rank. For an event: "
                 "the rank that came last in all of its operations; null if there are several."},
-    [F_HOST] = {"host", TM_TEXT, "", "Name of the host of that rank, as in job.rank."},
+    [F_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
     [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the finding is about."},
     [F_SHAPE] =
         {"shape", TM_TEXT, "",
@@ -85,8 +85,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
          "indirect_ns). For an event: share of its operations in all waiting. Null for a bubble."},
     [F_SAVED] = {"saved_pct", TM_REAL, "%",
                  "Share of a mean step that fixing the finding's ranks saves (whatif.item). If "
-                 "this saves something only together with the findings before: the share that "
-                 "fixing all of these saves. Null without a replay."},
+                 "fixing them saves something only together with the ranks of the findings before: "
+                 "the share that fixing all of these ranks saves. Null without a replay."},
     [F_WORK] = {"work", TM_TEXT, "",
                 "Kind of work that takes longer: device (kernels and copies), host (calls, and the "
                 "host work before them) or queue (kernels and copies start late for no recorded "
@@ -127,7 +127,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_RANK] = {"rank", TM_INT, "",
                 "Rank that the first finding names; for a host or group, its lowest rank. Null if "
                 "no rank is named."},
-    [J_HOST] = {"host", TM_TEXT, "", "Name of the host of that rank; null if no rank is named."},
+    [J_HOST] = {"host", TM_TEXT, "", "Name of the rank's host; null if no rank is named."},
     [J_LEVEL] = {"level", TM_TEXT, "",
                  "Level of the first finding: rank, host or group, as in stragglers.finding. Null "
                  "if no rank is named."},

@@ -107,7 +107,7 @@ enum {
 enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
 
 static const tm_column step_columns[] = {
-    {"rank", TM_INT, "", "Global rank: of a device or core."},
+    {"rank", TM_INT, "", "Global rank of the device or core."},
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
@@ -115,8 +115,8 @@ static const tm_column step_columns[] = {
      "the median of the devices with this step and program by at least 5 % of the step; if several "
      "do, the one with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
-     "By how much the time of what slow names exceeds the median of the devices with this step and "
-     "program; null if slow is null."},
+     "Excess of the time in what makes the device slow (column slow) over the median of the "
+     "devices with this step and program; null if slow is null."},
 };
 
 enum {
@@ -151,7 +151,8 @@ static const tm_column rank_columns[] = {
      "What makes the device slow in most steps: the most frequent pod.step.slow. Null if fewer "
      "than half of all steps have it."},
     {"slow_steps", TM_INT, "", "Number of steps in which pod.step.slow equals slow."},
-    {"over_ns", TM_INT, "ns", "Sum of pod.step.over_ns over these steps."},
+    {"over_ns", TM_INT, "ns",
+     "Sum of pod.step.over_ns over the steps in which pod.step.slow equals slow."},
     {"program", TM_TEXT, "",
      "Name of the compiled program with the most device time; null if unknown. This device is "
      "compared only with devices that have the same program, for example not with other pipeline "
