@@ -62,7 +62,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
     if (besides)
         lost -= tm_facts_sum_others(f, "idle.rank", "longest_ns");
-    out->apart = besides; /* the saving without host time would include the longest gap */
+    out->apart = besides; /* a replay without host time would also remove the longest gap */
     char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
     out->limit = host_bound ? "host" : "launch";

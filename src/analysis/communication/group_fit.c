@@ -17,7 +17,7 @@ enum { RUNS_MAX = 208 };
 
 typedef struct run {
     double x, y;   /* medians over the operations: moved bytes, time [ns] */
-    double weight; /* of the run's deviation from the line */
+    double weight; /* weight of the run's deviation from the line */
 } run;
 
 static int by_size(const void *a, const void *b) {

@@ -29,8 +29,7 @@ static const tm_column ras_columns[N_HR] = {
     [HR_LAUNCHED] = {"launched", TM_INT, "",
                      "Number of collectives of the kind in operation that the rank launched."},
     [HR_MOST] = {"others", TM_INT, "",
-                 "Number of collectives of the kind in operation that the rank with the most "
-                 "launches launched."},
+                 "Value of launched for the rank that launched the most collectives."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
                      "Number of collectives that the rank's GPU launched between the two answers, "
                      "in the communicators that both answers contain; null if unknown."},

@@ -37,7 +37,7 @@ typedef enum tm_memory_category {
 
 const char *tm_memory_category_word(tm_memory_category category);
 
-/** In an index: no block. In `freed`: the block is never freed. */
+/** As an index: no block. As tm_block.freed: the block is never freed. */
 #define TM_NO_BLOCK UINT32_MAX
 
 /** An allocated block, which lasts until the next release at its address. Records have the numbers

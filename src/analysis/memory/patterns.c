@@ -52,7 +52,7 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
 typedef struct walk {
     int64_t n;       /* all steps */
     int64_t growing; /* steps that end with more allocated bytes than the step before */
-    int64_t falls;   /* falls of the allocated bytes at the end of steps */
+    int64_t falls;   /* number of falls of the bytes allocated at the end of steps (see falls) */
     int64_t high;    /* steps with a peak over 20 % above the median */
     int64_t uneven;  /* steps with a peak over 5 % off the median */
     size_t highest;  /* index of the step with the highest peak */

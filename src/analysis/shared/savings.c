@@ -229,7 +229,7 @@ static size_t best_kind(const topic *t) {
 }
 
 /* Returns the row of the plan if it saves enough; otherwise n_rows. Also n_rows if ranks are
- * missing, because they may be as late. */
+ * missing, because these may be as late. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&

@@ -136,7 +136,7 @@ enum {
 };
 
 static const tm_column rank_columns[] = {
-    {"rank", TM_INT, "", "Global rank: of a device or core."},
+    {"rank", TM_INT, "", "Global rank of the device or core."},
     {"host", TM_TEXT, "", "Host of the rank."},
     {"steps", TM_INT, "",
      "Number of steps of the rank. If its trace marks no steps, 0; the other columns then cover "
