@@ -129,8 +129,8 @@ static bool add_pair(const tm_ras_member *before, const tm_ras_member *after, tm
     return is.pid < 0 || tm_vec_append(gpus, &is, 1);
 }
 
-/* Adds the GPUs of a communicator's members, which are sorted. If an answer does not have the
- * communicator, it is NULL. Returns false if out of memory. */
+/* Adds the GPUs of a communicator's members, which are sorted. `before` or `after` is NULL if that
+ * answer does not have the communicator. Returns false if out of memory. */
 static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_vec *gpus,
                         bool *shrunk) {
     const size_t n = before ? before->n_members : 0, m = after ? after->n_members : 0;

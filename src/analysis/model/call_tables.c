@@ -57,12 +57,11 @@ static const tm_column part_columns[P_N] = {
     [P_FITS] = {"tensor_cores_fit", TM_BOOL, "",
                 "Whether tensor cores could do the work of the calls."},
     [P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns",
-                         "GPU time of the backward pass of what the calls did themselves."},
-    [P_BACKWARD_TOTAL] =
-        {"backward_device_total_ns", TM_INT, "ns",
-         "GPU time of the backward pass of what the calls and their nested calls did."},
+                         "GPU time of backward work of the calls, without nested calls."},
+    [P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
+                          "GPU time of backward work of the calls and their nested calls."},
     [P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
-                         "Host time of the backward pass of the calls."},
+                         "Host time of backward work of the calls and their nested calls."},
 };
 
 const tm_table_def tm_call_part =

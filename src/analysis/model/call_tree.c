@@ -28,7 +28,8 @@ static const tm_column part_columns[TM_TREE_P_N] = {
      "Part of device_total_ns that the backward pass recomputes."},
     {"backward_device_ns", TM_INT, "ns",
      "Part of device_total_ns that belongs to the backward pass."},
-    {"backward_host_ns", TM_INT, "ns", "Host time of the backward pass of the calls."},
+    {"backward_host_ns", TM_INT, "ns",
+     "Host time of backward work of the calls and their nested calls."},
 };
 
 const tm_table_def tm_tree_part =
