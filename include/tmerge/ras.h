@@ -12,8 +12,8 @@
 /** Upper limit of the size of a communicator. */
 enum { TM_RAS_SIZE_MAX = 1 << 22 };
 
-/** State of a rank of a communicator. The column state of hang.ras has a word for each except the
- * first. */
+/** State of a rank of a communicator. The column `state` of hang.ras has a word for each state
+ * except the first. */
 typedef enum tm_ras_state {
     TM_RAS_RUNNING,
     TM_RAS_STARTING,    /* the communicator is not yet initialised */
@@ -38,7 +38,7 @@ typedef struct tm_ras_member {
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
-    size_t n_counts; /* 0 from TM_RAS_GONE on */
+    size_t n_counts; /* 0 if state is TM_RAS_GONE or a later one */
 } tm_ras_member;
 
 typedef struct tm_ras_comm {
@@ -59,7 +59,7 @@ bool tm_ras_is_answer(const char *head, size_t size);
 
 /**
  * Reads an answer and replaces the previous one.
- * @return  TM_OK; TM_ERR_INPUT: no JSON of an answer, or one that ends early; TM_ERR_FAULT
+ * @return  TM_OK; TM_ERR_INPUT: not the JSON of an answer, or cut short; TM_ERR_FAULT
  */
 tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
@@ -67,8 +67,8 @@ const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
 const char *tm_ras_version(const tm_ras *ras); /* version of NCCL; "" if not recorded */
 const char *tm_ras_time(const tm_ras *ras);    /* the job's local time of the answer; "" if not
                                                   recorded */
-int64_t tm_ras_left_out(const tm_ras *ras); /* number of skipped entries: their rank is not in their
-                                               communicator */
+int64_t tm_ras_left_out(const tm_ras *ras); /* number of entries skipped because their rank is not
+                                               in their communicator */
 int64_t tm_ras_commas(const tm_ras *ras);   /* number of missing commas that were added: NCCL 2.28
                                                omits one for each rank without an answer */
 

@@ -1,4 +1,4 @@
-/* Distribution of reading: pure functions that give the same result on every process. */
+/* Decides which process reads what: pure functions that give the same result on every process. */
 #ifndef TMERGE_MPI_SHARE_H
 #define TMERGE_MPI_SHARE_H
 
