@@ -582,7 +582,8 @@ typedef enum tm_level_lane {
     TM_N_LEVEL_LANES
 } tm_level_lane;
 
-/** Minimum average number of events per row of the finest level. */
+/** The finest level has at most one row per sub-track for this many events of the rank, plus one.
+ */
 enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
