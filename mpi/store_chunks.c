@@ -62,8 +62,7 @@ size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows) {
 }
 
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) {
-    size_t n = walk->most_bytes / walk->chunk_rows + 1; /* + 1: the last one may not fill up; an
-                                                           element has at least one byte */
+    size_t n = walk->most_bytes / walk->chunk_rows + 1; /* a chunk has at least chunk_rows bytes */
     for (int t = 0; t < TM_N_RECORDS; t++)              /* the last chunk of a column is shorter */
         n += (size_t)tm_record_tables[t].n_columns;
     return tm_vec_reserve(chunks, n);

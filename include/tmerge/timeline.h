@@ -492,9 +492,9 @@ typedef struct tm_span {
                                          operating system; [0, 0) without events */
     int64_t gpu_begin_ns, gpu_end_ns; /* from the first start to the last end of its GPU events;
                                          [0, 0) without GPU events */
-    int64_t open_ns;                  /* latest start of the profilers of the ranks with which this
-                                         rank first communicated (mpi/opening.h); begin_ns if that
-                                         is later */
+    int64_t open_ns;                  /* time by which the profilers of the ranks with which this
+                                         rank first communicated had all started
+                                         (mpi/opening.h); at least begin_ns */
     int64_t n_durations, n_gpu_events;
     int64_t counts[TM_N_COUNTS]; /* by tm_count, of the whole trace; only in the trace's first
                                     span */

@@ -113,10 +113,8 @@ static tm_status share_states(const exporter *x, tm_error *err) {
     return TM_OK;
 }
 
-/*
- * Makes a folder whose name shows that it belongs to tmerge, in case tmerge is killed.
- * @param out  unchanged if the folder cannot be made; then errno holds the reason
- */
+/* Makes a folder whose name shows that it belongs to tmerge, in case tmerge is killed.
+ * @param out  unchanged if the folder cannot be made; then errno holds the reason */
 static tm_status make_folder_at(const exporter *x, const char *place, int size_of_place, char **out,
                                 tm_error *err) {
     size_t size = (size_t)size_of_place + sizeof ".tmerge-XXXXXX";

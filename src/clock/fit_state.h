@@ -1,9 +1,7 @@
-/*
- * State shared by the parts of the clock fit, freed at the end of tm_clock_fit_all.
+/* State shared by the parts of the clock fit, freed at the end of tm_clock_fit_all.
  *
  * Functions with a tm_error are collective over the reducer's processes. tm_fit_state_create
- * allocates everything whose size follows from the input.
- */
+ * allocates everything whose size follows from the input. */
 #ifndef TMERGE_CLOCK_FIT_STATE_H
 #define TMERGE_CLOCK_FIT_STATE_H
 
@@ -88,11 +86,9 @@ typedef struct tm_fit_state {
 /** Number of time bins for each domain in the search for clock steps. */
 #define TM_FIT_BINS ((size_t)32)
 
-/**
- * Creates the state and copies the rows. Fails on all processes if one of them fails, and then
+/** Creates the state and copies the rows. Fails on all processes if one of them fails, and then
  * leaves nothing to free.
- * @param ready  false if the caller is out of memory
- */
+ * @param ready  false if the caller is out of memory */
 tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reducer *reducer,
                               bool ready, tm_fit_state **out, tm_error *err) TM_MUST_CHECK;
 void tm_fit_state_destroy(tm_fit_state *state);

@@ -95,11 +95,9 @@ void tm_network_free(tm_network *w);
  */
 bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n);
 
-/**
- * Builds the sets. Keys, members and links of all processes must have been gathered.
+/** Builds the sets. Keys, members and links of all processes must have been gathered.
  * @param strong  [n] lowest domain of the domain's component
- * @return        false if out of memory
- */
+ * @return        false if out of memory */
 bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong);
 
 /** Returns the position of an event in the network. The parameters are those of tm_network_meet. */
@@ -140,11 +138,9 @@ void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 /** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/**
- * Adds to the minimised function: @p weight times the square of the sum over a component's domains
+/** Adds to the minimised function: @p weight times the square of the sum over a component's domains
  * of @p shares times shift (@p which 0) or rate (1).
- * @param domains  [n] all domains of a component with several domains
- */
+ * @param domains  [n] all domains of a component with several domains */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 

@@ -239,10 +239,8 @@ static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     out[size] = '\0';
 }
 
-/*
- * Makes a group.
- * @param set  ranks of the group; NULL: unknown
- */
+/* Makes a group.
+ * @param set  ranks of the group; NULL: unknown */
 static tm_group make_group(const tm_group_finder *finder, const group_key *key,
                            const tm_rank_list *set) {
     tm_text name = tm_names_text(finder->names, key->name);

@@ -27,10 +27,8 @@ tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_g
                                  tm_error *err) TM_MUST_CHECK;
 void tm_group_finder_destroy(tm_group_finder *finder);
 
-/**
- * Sets the rank whose groups are found from now on, and reads pg_config in its metadata.
- * @param timeline  borrowed until the next rank
- */
+/** Sets the rank whose groups are found from now on, and reads pg_config in its metadata.
+ * @param timeline  borrowed until the next rank */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) TM_MUST_CHECK;
 

@@ -23,17 +23,13 @@ typedef struct tm_transfers {
  * if out of memory. */
 bool tm_transfers_list(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
 
-/**
- * Excludes peers that do not fit.
- * @param all  of tm_transfers, of all ranks; the call sorts them
- */
+/** Excludes peers that do not fit.
+ * @param all  of tm_transfers, of all ranks; the call sorts them */
 void tm_transfers_resolve(tm_vec *all);
 
-/**
- * Sets the peers of those transfers of a rank whose peer is known, and makes the pair of ranks
+/** Sets the peers of those transfers of a rank whose peer is known, and makes the pair of ranks
  * their group. TM_OK; TM_ERR_FAULT.
- * @param all  from tm_transfers_resolve
- */
+ * @param all  from tm_transfers_resolve */
 tm_status tm_transfers_apply(const tm_vec *all, tm_timeline *timeline, tm_names *names,
                              tm_error *err) TM_MUST_CHECK;
 

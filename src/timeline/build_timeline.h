@@ -40,13 +40,11 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
 tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Finds the steps, gives every event its step, and splits spans where the profiler paused between
+/** Finds the steps, gives every event its step, and splits spans where the profiler paused between
  * steps (pauses.h). tm_timeline_build calls it. May be called again with other step names: the
  * result is as if the timeline had been built with these names.
  * @param step_names  NULL: the built-in names
- * @return            TM_OK; TM_ERR_FAULT
- */
+ * @return            TM_OK; TM_ERR_FAULT */
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
 

@@ -151,7 +151,7 @@ typedef struct tm_worst {
                         largest */
 } tm_worst;
 
-/** How long `rank` waited because `for_rank` was late, summed over operations. */
+/** How long `for_rank` waited because `rank` was late, summed over operations. */
 typedef struct tm_pair {
     int64_t rank, for_rank;
     int64_t whole_ns;  /* whole nanoseconds */
@@ -202,7 +202,7 @@ typedef struct tm_collectives {
                          process matched */
     /* of tm_worst: those of the job's most exposed operations that this process matched */
     tm_vec exposed;
-    tm_vec pairs;     /* of tm_pair: pairs whose late rank (for_rank) this process owns */
+    tm_vec pairs;     /* of tm_pair: pairs whose late rank this process owns */
     tm_vec left_out;  /* of tm_left_out: unmatched kernels that this process counted */
     tm_vec costs;     /* of tm_cost: costs of ranks, by step */
     tm_vec members;   /* of tm_group_member: ranks that this process holds */

@@ -206,10 +206,8 @@ static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pau
     f->timeline->duration_ns[at[i].row] = pause.end_ns - at[i].begin_ns;
 }
 
-/*
- * Calls @p visit for each time in which a thread was idle.
- * @param at  [n] operations that the thread requested
- */
+/* Calls @p visit for each time in which a thread was idle.
+ * @param at  [n] operations that the thread requested */
 static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t n, pauses *names,
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;

@@ -61,10 +61,8 @@ void tm_timeline_set_cpu_spans(tm_timeline *timeline);
 /** Maximum number of possible peers of a transfer whose group is unknown. */
 enum { TM_PEERS_MAX = 8, TM_PEERS_TEXT_MAX = 24 * TM_PEERS_MAX };
 
-/**
- * Writes a name for an unknown group, which lists the possible peers: "peer 1 or 2".
- * @param n  at most TM_PEERS_MAX
- */
+/** Writes a name for an unknown group, which lists the possible peers: "peer 1 or 2".
+ * @param n  at most TM_PEERS_MAX */
 void tm_peers_text(const int64_t *peers, size_t n, char out[TM_PEERS_TEXT_MAX]);
 
 /** Reads a name that tm_peers_text wrote. Returns the number of ranks in it; 0 for any other

@@ -33,10 +33,8 @@ typedef struct tm_join_from {
 tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_join_from *from,
                         tm_error *err) TM_MUST_CHECK;
 
-/**
- * Appends the next @p n events.
- * @return  TM_OK; TM_ERR_FAULT, also if there are too many events for an index
- */
+/** Appends the next @p n events.
+ * @return  TM_OK; TM_ERR_FAULT, also if there are too many events for an index */
 tm_status tm_join_events(tm_join *join, const tm_raw_event *events, size_t n,
                          tm_error *err) TM_MUST_CHECK;
 

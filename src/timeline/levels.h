@@ -39,10 +39,8 @@ typedef struct tm_level_sink {
 tm_status tm_levels_each(const tm_timeline *timeline, const tm_event_rows *rows, int finest,
                          const tm_level_sink *sink, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Replaces the levels of a timeline that has its events.
- * @return  TM_OK; TM_ERR_FAULT: out of memory, and the timeline has no levels
- */
+/** Replaces the levels of a timeline that has its events.
+ * @return  TM_OK; TM_ERR_FAULT: out of memory, and the timeline has no levels */
 tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
 #endif

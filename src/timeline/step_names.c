@@ -405,7 +405,8 @@ static bool ends_with_step(const char *bytes, size_t size) {
     return ends_with_word(bytes, size, "step") || ends_with_word(bytes, size, "iteration");
 }
 
-/* Recognises an inference engine's "step[DECODE bs=128]". The brackets contain no step number. */
+/* Recognises a mark like "step[DECODE bs=128]" of an inference engine. The numbers in the brackets
+ * are not step numbers. */
 static tm_step_name bracketed_name(tm_text name) {
     const char *bracket = strchr(name.bytes, '[');
     size_t stem = bracket ? (size_t)(bracket - name.bytes) : 0;
@@ -414,8 +415,8 @@ static tm_step_name bracketed_name(tm_text name) {
     return (tm_step_name){TM_STEP_ALIKE, -1, tm_hash(TM_HASH_BEGIN, name.bytes, stem), false};
 }
 
-/* Recognises the mark of an inference engine, or the word step or iteration, an optional separator,
- * and a number at the end. */
+/* Recognises the mark of an inference engine, or a name that ends with the word step or iteration,
+ * an optional separator, and a number. */
 static tm_step_name known_name(tm_text name) {
     static const char sure[] = "ProfilerStep#";
     if (tm_step_mark_of(name).engine)
@@ -438,7 +439,8 @@ static tm_step_name known_name(tm_text name) {
     return out;
 }
 
-/* Returns the digits at the end of a match or directly after it; else those at the name's end. */
+/* Returns the step number after a match: the digits at the end of the match, or directly after it,
+ * or at the end of the name. -1 if there are none. */
 static int64_t number_by(tm_text name, size_t match_end) {
     size_t n = digits_before(name.bytes, match_end), end = match_end;
     while (n == 0 && is_between(name.bytes[end]))
@@ -451,7 +453,7 @@ static int64_t number_by(tm_text name, size_t match_end) {
     return number_of(name.bytes + first, end - first);
 }
 
-/* Names end with a zero byte, so regexec can read them in place. */
+/* As names end with a zero byte, regexec can read them in place. */
 static tm_step_name matched_name(const tm_step_names *steps, tm_text name) {
     regmatch_t found[2];
     tm_step_name out = {TM_STEP_SURE, -1, 0, false};
