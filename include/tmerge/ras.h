@@ -20,9 +20,10 @@ typedef enum tm_ras_state {
     TM_RAS_ENDING,      /* the program called ncclCommFinalize or ncclCommDestroy */
     TM_RAS_ABORTED,     /* the program or NCCL aborted the communicator */
     TM_RAS_FAILED,      /* NCCL reports an error */
-    TM_RAS_GONE,        /* its process answers, but has no such communicator */
-    TM_RAS_UNREACHABLE, /* its process did not answer in time */
-    TM_RAS_DEAD         /* its process has not answered for so long that NCCL counts it as lost */
+    TM_RAS_GONE,        /* the rank's process answers, but has no such communicator */
+    TM_RAS_UNREACHABLE, /* the rank's process did not answer in time */
+    TM_RAS_DEAD         /* the rank's process has not answered for so long that NCCL counts it as
+                           lost */
 } tm_ras_state;
 
 /** Number of operations of one kind that a rank has launched. */

@@ -213,8 +213,7 @@ tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec
 /** Selects a trace to read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;              /* path to report as the source, if it is not the file's; else
-                                      NULL */
+    const char *name;              /* path to report instead of the file's own; NULL: report that */
     const tm_unit *unit;           /* unit to read; NULL: the only one in the file */
     size_t n_units;                /* number of units, for tm_trace_read_units */
     const char *device_categories; /* comma-separated event categories that also count as device

@@ -30,7 +30,8 @@ typedef struct tm_error {
     int64_t offset;               /* byte in the decoded content of path, -1 if not applicable */
     char path[TM_PATH_MAX];       /* "" if no file is concerned */
     char message[TM_MESSAGE_MAX]; /* one line without a full stop */
-    char host[TM_HOST_MAX];       /* host on which it failed; "" unless the job runs on several */
+    char host[TM_HOST_MAX];       /* host on which the call failed; "" unless the job runs on
+                                     several hosts */
     bool nothing; /* the file is empty, or ends before any content (tm_fail_nothing) */
 } tm_error;
 

@@ -14,7 +14,7 @@ tm_trend *tm_trend_create(void);
 void tm_trend_destroy(tm_trend *trend);
 
 /**
- * Appends a job and keeps only its figures.
+ * Appends the figures of a job.
  * @param tables  a table that the store lacks is empty
  * @return        TM_OK; TM_ERR_FAULT when out of memory
  */

@@ -13,7 +13,7 @@
 typedef struct tm_hosts {
     int n;
     int *of;                    /* owned; [processes] host of each process */
-    char (*names)[TM_HOST_MAX]; /* owned; [n] names that the hosts have for themselves */
+    char (*names)[TM_HOST_MAX]; /* owned; [n] host names as the hosts report them */
     int self;                   /* host of this process */
     bool leads;                 /* this process is the first of its host */
     MPI_Comm node;              /* the processes of this process's host */

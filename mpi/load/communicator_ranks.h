@@ -15,9 +15,9 @@
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Returns whether the ranks' traces have different formats. Formats name groups differently, so
- * that ranks whose traces have another format may belong to a group that their traces name
- * differently. Collective: over comm.
+ * Returns whether the ranks' traces have different formats. Formats name groups differently: a
+ * group in one format does not show which ranks with traces of another format belong to it.
+ * Collective: over comm.
  * @param timelines  [n]
  * @param names      with the names of their formats
  */

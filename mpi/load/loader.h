@@ -62,8 +62,8 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 tm_status tm_loader_list_units(tm_loader *l, size_t input, tm_vec *found,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Gives every process what the readers found in their traces, and which traces are bad.
- * Collective: over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+/** Gives every process what each process found in the traces that it read, and which traces are
+ * bad. Collective: over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
 tm_status tm_loader_spread(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /**

@@ -120,7 +120,7 @@ static void deal_small(const dealing *d, group *small, size_t n, int n_readers, 
 }
 
 static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_error *err) {
-    enum { FEW = 16 }; /* ranks are small below 1/FEW of a process's share */
+    enum { FEW = 16 }; /* a rank is small if it is less than 1/FEW of a process's share */
     int64_t fair = (int64_t)d->n_groups + readers->n - 1;
     for (size_t g = 0; g < d->n_groups; g++)
         fair += d->groups[g].weight;

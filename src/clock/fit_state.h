@@ -71,7 +71,7 @@ typedef struct tm_fit_state {
     int32_t *listed;    /* [n_domains] see tm_fit_list, also for the next two */
     size_t *list_first; /* [n_domains + 1] */
     int32_t *list_of;   /* [n_domains] */
-    tm_median_search select; /* two lists per domain */
+    tm_median_search select; /* has two lists for each domain */
     tm_anchor *anchors;      /* [n_domains] of the current event */
     double *sorted;          /* [n_domains] */
     tm_fit_vote *votes;      /* [n_domains] */

@@ -13,7 +13,7 @@ enum { FEW = 160 };
 /* The clock offset between two slots, from a join of two of their clusters. */
 typedef struct tie {
     int64_t from, to;
-    double offset_ns; /* clock of the second slot minus that of the first */
+    double offset_ns; /* clock of slot `to` minus clock of slot `from` */
     tm_link_test link_test;
 } tie;
 
