@@ -30,8 +30,8 @@ tm_status tm_timebase_collect(const tm_timeline *timeline, tm_vec *out,
                               tm_error *err) TM_MUST_CHECK;
 
 /** Cuts out the times in which no rank recorded.
- * @param recordedof  tm_recorded_time, of all ranks; sorted by the call
- * @return            TM_OK; TM_ERR_FAULT */
+ * @param recorded  of tm_recorded_time, of all ranks; sorted by the call
+ * @return          TM_OK; TM_ERR_FAULT */
 tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) TM_MUST_CHECK;
 
 void tm_timebase_free(tm_timebase *base);
