@@ -74,22 +74,27 @@ static int32_t peers_of(const task *v, size_t n) {
                : 0;
 }
 
+static bool is_before(const void *value, const void *key) {
+    return by_place(value, key) < 0;
+}
+
+/* Returns the index of the first task that is not on an earlier track and, on this track, does not
+ * begin before a time; tasks->n if there is none. */
+static size_t first_at(const tm_vec *tasks, int64_t track, int64_t from_ns) {
+    const task key = {from_ns, (uint32_t)track, 0};
+    return track > UINT32_MAX ? tasks->n
+                              : tm_bisect(tasks->data, tasks->n, tasks->size, &key, is_before);
+}
+
 /* Returns the largest number of peers that any stream shows for an operation. */
 static int32_t peers_in(const tm_vec *tasks, const tm_raw_event *operation) {
     const task *v = tasks->data;
     const int64_t from = operation->begin_ns, to = from + operation->duration_ns;
     int32_t most = 0;
-    for (size_t first = 0, end; first < tasks->n; first = end) {
-        size_t begin = first;
-        while (begin < tasks->n && v[begin].track == v[first].track && v[begin].begin_ns < from)
-            begin++;
-        end = begin;
-        while (end < tasks->n && v[end].track == v[first].track && v[end].begin_ns < to)
-            end++;
-        const int32_t found = peers_of(v + begin, end - begin);
+    for (size_t i = 0; i < tasks->n; i = first_at(tasks, (int64_t)v[i].track + 1, INT64_MIN)) {
+        const size_t begin = first_at(tasks, v[i].track, from);
+        const int32_t found = peers_of(v + begin, first_at(tasks, v[i].track, to) - begin);
         most = found > most ? found : most;
-        while (end < tasks->n && v[end].track == v[first].track)
-            end++;
     }
     return most;
 }

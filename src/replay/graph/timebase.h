@@ -1,13 +1,12 @@
-/* Replay time: time since the job's first GPU event (the root), without times in which no rank
- * recorded. The time between two recordings belongs to no step, and nothing after it has a cause
- * before it. */
+/* Replay time: time since the root, i.e. the job's first GPU event, without the times in which no
+ * rank recorded. Such a time belongs to no step, and nothing after it has a cause before it. */
 #ifndef TMERGE_REPLAY_TIMEBASE_H
 #define TMERGE_REPLAY_TIMEBASE_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** A cut: a time that is left out, on the job's clock. */
+/** A time that replay time leaves out, on the job's clock. */
 typedef struct tm_cut {
     int64_t begin_ns, end_ns;
     int64_t before_ns;
@@ -31,8 +30,8 @@ tm_status tm_timebase_collect(const tm_timeline *timeline, tm_vec *out,
                               tm_error *err) TM_MUST_CHECK;
 
 /** Cuts out the times in which no rank recorded.
- * @param recordedof tm_recorded_time, of all ranks; sorted by the call
- * @return  TM_OK; TM_ERR_FAULT */
+ * @param recorded  of tm_recorded_time, of all ranks; sorted by the call
+ * @return          TM_OK; TM_ERR_FAULT */
 tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) TM_MUST_CHECK;
 
 void tm_timebase_free(tm_timebase *base);
@@ -51,7 +50,7 @@ static inline int64_t tm_timebase_of(const tm_timebase *base, int64_t job_ns) {
     return job_ns - (end - cut->begin_ns) - cut->before_ns - base->root_ns;
 }
 
-/** Converts a replay time to the job's clock. A time at a cut becomes the cut's end. */
+/** Converts a replay time to the job's clock. The replay time of a cut becomes the cut's end. */
 int64_t tm_timebase_job(const tm_timebase *base, int64_t ns);
 
 #endif
