@@ -6,7 +6,7 @@ import { severalRanks } from "../job";
 import { heatMap } from "../map";
 import { note, section, lines } from "../ui";
 
-/** Maximum number of rows of the map. If there are more ranks, those that differ most are shown. */
+/** Maximum number of rows of the map. Of more ranks, those that differ most are shown. */
 const RANKS_MAX = 64;
 const BITS = [
   ["bits8_ns", "in 8 bits"],
@@ -16,10 +16,10 @@ const BITS = [
   ["bits64_ns", "in 64 bits"],
 ] as const;
 
-/* The strongest colour stands for the largest difference, but for at least this much [%]. */
+/* The strongest colour means the largest difference, but at least this [%]. */
 const FULL_COLOUR_PCT = 10;
 
-/* Map of how much longer a class takes on each rank than on the median rank. */
+/* Makes a map of how much longer a class takes on each rank than on the median rank. */
 function classMap(job: Job): HTMLElement | null {
   const kernels = job.table("classes.kernel"),
     table = job.table("classes.rank");
@@ -27,7 +27,7 @@ function classMap(job: Job): HTMLElement | null {
   const classes = kernels.all.filter((row) => kernels.amount(row, "ranks") > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
-  /* the mean per call, because ranks with longer recordings have more calls */
+  /* mean per call, because ranks with longer recordings have more calls */
   const mean = (at: number | undefined): number | null => {
     const calls = table.num(at ?? -1, "calls");
     return calls ? table.amount(at!, "total_ns") / calls : null;
@@ -80,13 +80,13 @@ function classMap(job: Job): HTMLElement | null {
   );
 }
 
-/* Writes a time of a class in one number format; a dash if the names of its kernels show no format. */
+/* Writes a class's time in one number format; a dash if the names of its kernels do not show the format. */
 function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
   const reported = BITS.some(([each]) => table.amount(row, each) > 0);
   return reported ? write(table.num(row, column)) : f.NONE;
 }
 
-/** A section of the kernels view; null if no name reveals a class. */
+/** Makes a section of the kernels view; null if no kernel's name shows a class. */
 export function classesOf(job: Job): HTMLElement | null {
   const table = job.table("classes.kernel");
   if (table.n === 0) return null;

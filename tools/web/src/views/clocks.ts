@@ -17,7 +17,7 @@ const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many
 
 type Domain = ReturnType<typeof domainsOf>[number];
 
-/* Returns the groups of ranks that share a clock, each with the first of its rows in clock.rank. */
+/* Returns the groups of ranks that share a clock, each with its first row in clock.rank. */
 function domainsOf(job: Job) {
   const table = job.table("clock.rank");
   return [...table.by("domain")].map(([domain, rows]) => {
@@ -33,7 +33,7 @@ function domainsOf(job: Job) {
 
 // May I trust arrival order? --------------------------------------------------------------------------
 
-/* Median skew of collectives across hosts, which the clocks must be able to resolve; null if there are none. */
+/* Returns the median skew of collectives between hosts, which the clocks must be able to resolve; null if there are none. */
 function medianSkew(job: Job): number | null {
   const table = job.table("collectives.kind"),
     groups = job.table("groups.group");
@@ -113,7 +113,7 @@ function checks(job: Job): HTMLElement {
 
 // Offsets -------------------------------------------------------------------------------------------
 
-/* Draws a clock. Dot: offset; bar: uncertainty; line: bounds that causality sets. */
+/* Draws a clock. Dot: offset; bar: uncertainty; line: bounds from causality. */
 function offsets(job: Job): HTMLElement {
   const table = job.table("clock.rank"),
     all = domainsOf(job),

@@ -27,7 +27,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default gr
 
 const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
 
-/** The kind and process group to show; null for all. */
+/** The kind and process group to show; null: all. */
 type Choice = Readonly<Record<"kind" | "group", string | null>>;
 
 function fits(table: Table, choice: Choice): number[] {
@@ -107,7 +107,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
 
 // How fast the network is ---------------------------------------------------------------------------
 
-/* Numbers the kinds in an order that does not depend on the choice, so that each kind keeps its marker shape. */
+/* Numbers the kinds in an order that does not depend on the reader's choice, so that each kind keeps its marker shape. */
 function shapesOf(job: Job): Map<string, number> {
   const found = [
     ...new Set(job.table("collectives.kind").rows.map((_, row) => job.table("collectives.kind").text(row, "kind") ?? "")),
@@ -126,7 +126,7 @@ function describePoint(table: Table<"collectives.kind">, row: number): Child {
   );
 }
 
-/* Lists the operations of a point. The tables have single operations only for the longest waits. */
+/* Lists the operations that a point stands for. The tables have single operations only for the longest waits. */
 function pointDetails(context: Context, row: number): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
@@ -278,7 +278,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
   const table = job.table("collectives.kind");
   const few = (row: number) => table.amount(row, "count") < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
-  /* group names contain numbers, so that 2 must be sorted before 10 */
+  /* names of groups contain numbers, which are sorted as numbers: 2 before 10 */
   const words = (row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
   return grid(
     table,

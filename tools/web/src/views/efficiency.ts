@@ -17,14 +17,14 @@ const LEVELS = [
   ["place", "modules and functions"],
 ] as const;
 const POINTS_MAX = 400;
-/** If operators with known FLOP take less than this share of the computing time [%], the utilisation is a lower bound. */
+/** If operators with known FLOP take less than this share [%] of the computing time, the utilisation is a lower bound. */
 const MOSTLY_PCT = 80;
-/** If the utilisation by device windows is below this fraction of the utilisation by steps, the host marks steps faster than the devices
- * work. */
+/** If the utilisation of device windows is below this fraction of the utilisation of steps, the host's step marks run ahead of the
+ * devices. */
 const AHEAD = 0.98;
 const SLOWEST = 1e4; // operators slower than the fastest by more than this factor are not drawn
 
-/* Whether the host's step marks are closer together than the devices' work for them. */
+/* Returns whether the host marks steps faster than the devices work on them. */
 function runsAhead(table: Table<"efficiency.rank">): boolean {
   const window = table.median("mfu_window_pct"),
     marked = table.median("mfu_pct");
@@ -100,7 +100,7 @@ function ranks(job: Job): HTMLElement {
 
 // Roofline --------------------------------------------------------------------------------------------
 
-/* Rate against operations per byte; lines show the peak of each number type. */
+/* Draws rate against operations per byte. Lines show the peak of each number type. */
 function roofline(job: Job): HTMLElement | null {
   const table = job.level("efficiency.work", "operator");
   const known = table.all.filter((row) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_tflops") > 0);
@@ -115,7 +115,7 @@ function roofline(job: Job): HTMLElement | null {
     if (share !== null && share > 0 && type !== null) peaks.set(type, (100 * num(row, "achieved_tflops")) / share);
   }
   const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))];
-  /* Types with the same peak share a line; labels of adjacent lines are at opposite ends. */
+  /* Number types with the same peak share a line. Labels of neighbouring lines are at opposite ends. */
   const rates = [...new Set([...peaks.values()].sort((a, b) => a - b).map((peak) => f.significant(peak)))],
     typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
   return section(

@@ -1,11 +1,11 @@
-/** A table with a filter box; filter and order are stored in the address. */
+/** A table with a filter box. The address has the filter and the order. */
 import type { Sort, Table, TableName } from "../data";
 import { h, fill, type Child } from "../dom";
 import { grid, type ColumnItem, type GridOptions } from "../grid";
 import { controls } from "../ui";
 import type { Context } from "../view";
 
-/** @p tools  further controls; @p items  columns, as of grid() */
+/** @p tools further controls; @p items columns, as in grid() */
 export function filtered<N extends TableName>(
   context: Context,
   table: Table<N>,

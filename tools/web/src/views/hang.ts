@@ -1,4 +1,4 @@
-/** A job that hung, from the dumps of its flight recorders: who is missing, and who only waits? */
+/** A job that hung, from the dumps of its flight recorders: which ranks are missing, and which only wait? */
 import { longName } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import * as f from "../format";
@@ -8,7 +8,7 @@ import type { View } from "../view";
 
 type Timed = "hang.collective" | "hang.rank";
 
-/* Earliest time in the tables; times are shown relative to it, so that they can be compared. */
+/* Returns the earliest time in the tables. Times are shown relative to it, so that they can be compared. */
 function earliest(job: Job): number | null {
   const all = [
     job.table("hang.collective").nums("begin_ns"),
@@ -95,7 +95,7 @@ function answer(job: Job): HTMLElement {
   );
 }
 
-/** "Dumps of 3 of 4 ranks or more, none of rank 2" */
+/** Writes "Dumps of 3 of 4 ranks or more, none of rank 2". */
 export function describeDumps(job: Job): string {
   const table = job.table("hang.job"),
     lost = table.text(0, "no_dump"),

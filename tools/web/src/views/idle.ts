@@ -10,7 +10,7 @@ import { controls, empty, heading, note, section, chooser } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { holdsUp } from "./input";
 
-/* Causes of idle time: colour, name in idle.gap, heading, label and sentence of each. */
+/* Causes of idle time. For each its colour, name in idle.gap, heading, label and sentence. */
 const CAUSES = (
   [
     ["stall", "input", "input", "Waiting for a batch", "the host waits for the next batch"],
@@ -78,7 +78,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* All ranks in order, grouped by host; with many ranks those idle longest. */
+/* Makes a row for each rank, in order and grouped by host. If there are many ranks, makes rows only for those that idle longest. */
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
     row = (each: number) => rankRow(table.num(each, "rank") ?? -1, causesOf(table, each));

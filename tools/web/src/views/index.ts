@@ -1,4 +1,4 @@
-/** The views of the report, in list order. */
+/** The views of the report, in the order of the list. */
 import { about } from "./about";
 import { clocks } from "./clocks";
 import { communication } from "./communication";

@@ -1,4 +1,4 @@
-/** Input: do steps wait for batches, and what are their phases? */
+/** Input: do steps wait for batches, and which phases do steps have? */
 import type { ColumnOf, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -35,8 +35,8 @@ function phasesOf(table: Table<"phases.step">, row: number): number[] {
   return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.amount(row, column));
 }
 
-/* Returns the rows that count. In an XLA job in which some ranks have steps, only the rows of these count, because the others cannot
- * show what steps wait for. */
+/* Returns the rows that count. If only some ranks of an XLA job have steps, only the rows of these count: the others cannot show what
+ * steps wait for. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
   const pod = job.table("pod.rank"),
     all = table.all,
@@ -45,7 +45,7 @@ function counted(job: Job, table: Table<"input.rank">): number[] {
   return own.length > 0 ? own : all;
 }
 
-/* Row of the rank that waits longest, among those that count; -1 if none waits. */
+/* Returns the row of the rank that waits longest, of those that count; -1 if none waits. */
 function longest(job: Job, table: Table<"input.rank">): number {
   const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
     rows = counted(job, table);
@@ -60,7 +60,7 @@ function sums(job: Job): { readonly step: number; readonly load: number; readonl
   return { step: sum("step_ns"), load: sum("load_ns"), stall: sum("stall_ns") };
 }
 
-/** Whether loading costs a relevant share of GPU time. */
+/** Returns whether loading costs a relevant share of GPU time. */
 export function holdsUp(job: Job): boolean {
   const { step, stall } = sums(job);
   return stall / Math.max(1, step) >= 0.01;

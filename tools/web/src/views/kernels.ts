@@ -1,4 +1,4 @@
-/** Kernels: which cost most on the GPU, how well is the GPU used, and which rank differs? */
+/** Kernels: which take most time on the GPU, how well is the GPU used, and which rank differs? */
 import { band, spread, strip, type BandFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, cut, shortName, visible, type Child } from "../dom";
@@ -113,7 +113,7 @@ function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
   );
 }
 
-/* What launches each kernel: the operator, and its context in the program. */
+/* Columns about what launches a kernel: the operator, and its context in the program. */
 function launcherColumns(job: Job): GridColumn<"kernels.launched">[] {
   const table = job.level("kernels.launched", "kernel");
   const own = job.table("kernels.kernel").by("name");
@@ -149,7 +149,7 @@ function contention(job: Job): HTMLElement {
   );
 }
 
-/* "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %." */
+/* Writes "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %.". */
 function finding(job: Job): [Child, string] {
   const table = job.table("kernels.kernel");
   const share = (column: ColumnOf<"kernels.kernel">) =>

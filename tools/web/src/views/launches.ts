@@ -15,7 +15,7 @@ const LATE_PCT = 5; // percent of a rank's events, which must also exceed twice 
 const NAMED_MAX = 4;
 const IDLE_PCT = 1; // percent of idle time below which hosts are not considered late
 
-/* Returns the rows of the ranks whose hosts are late although most ranks' hosts are not, latest first. */
+/* Returns the rows of the ranks whose hosts are late, and more than twice as late as the median rank's, latest first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
     own = (row: number) => table.amount(row, "host_bound_pct");
@@ -75,7 +75,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* Delay from launch to begin: median, 95th percentile and maximum. */
+/* Draws the delay from launch to begin: median, 95th percentile and maximum. */
 function latency(table: Table<"launches.rank">, row: number, scale: number): Child {
   const value = (column: ColumnOf<"launches.rank">) => table.num(row, column);
   return strip({

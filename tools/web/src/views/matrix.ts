@@ -10,7 +10,7 @@ import type { Context } from "../view";
 
 const RANKS_MOST = 64; // maximum number of ranks for the map by rank
 
-/** Returns the ranks in a text such as "0-3,8-24:8" (8, 16 and 24); null if the text is cut. */
+/** Returns the ranks in a text such as "0-3,8-24:8", in which the second part is 8, 16 and 24; null if the text is cut. */
 export function membersOf(text: string): number[] | null {
   const ranks: number[] = [];
   for (const part of text.split(",")) {
@@ -23,10 +23,10 @@ export function membersOf(text: string): number[] | null {
   return ranks;
 }
 
-/** Values of pairs of hosts or ranks, and the number of rows from which each was computed. */
+/** Values of pairs of hosts or ranks, and for each value the number of rows from which it was computed. */
 class Square {
   readonly #cells = new Map<string, { value: number; of: number }>();
-  /** Whether every group that was added covers all hosts, so that all pairs have the same value; null if none was added. */
+  /** Whether every group that was added covers all hosts, so that all pairs have the same value; null: no group was added. */
   even: boolean | null = null;
 
   add(a: number, b: number, value: number, join: (x: number, y: number) => number): void {
@@ -44,7 +44,7 @@ class Square {
   }
 }
 
-/* Makes hosts the rows and columns. Ranks without a known host are left out. */
+/* Makes hosts the rows and columns. Leaves out ranks whose host is unknown. */
 function hostsOf(job: Job): Places {
   const { host, hosts } = ranksOf(job),
     names = hosts.filter((name) => name !== "");
@@ -60,7 +60,7 @@ function byRank(job: Job) {
 
 const sum = (a: number, b: number) => a + b;
 
-/* Adds a group's value to each pair of its hosts or, if it has one host, to the diagonal. */
+/* Adds a group's value to each pair of the group's hosts. If the group has only one host, adds it to the diagonal. */
 function addGroup(square: Square, places: Places, ranks: readonly number[], value: number, join: (a: number, b: number) => number): void {
   const all = new Set(ranks.map((rank) => places.of.get(rank))),
     hosts = [...all].filter((host) => host !== undefined);
@@ -184,7 +184,7 @@ function pictures(job: Job) {
   };
 }
 
-/** The part of the view; null if it is unknown who communicates with whom. */
+/** Makes this part of the view; null if it is unknown who communicates with whom. */
 export function matrix(context: Context): HTMLElement | null {
   const { job, params } = context;
   if (lacksRanks(job))

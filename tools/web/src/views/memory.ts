@@ -1,4 +1,4 @@
-/** Memory: peak, growth, headroom. */
+/** Memory: peak, growth, and how much is free at the peak. */
 import { longName } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
@@ -22,7 +22,7 @@ function typeOf(device: string): string {
 
 type Device = ReturnType<typeof devicesOf>[number];
 
-/* Devices of a type: their rows in memory.device, and their curves. */
+/* Returns the devices of a type: their rows in memory.device, and their curves. */
 function devicesOf(job: Job, type: string) {
   const table = job.table("memory.device"),
     curve = job.table("memory.curve");
@@ -46,7 +46,7 @@ function devicesOf(job: Job, type: string) {
 
 // The finding ---------------------------------------------------------------------------------------
 
-/* Whether only a limit of the allocator is known, as with TensorFlow and JAX, which report it instead of the reserved memory. */
+/* Returns whether only a limit of the allocator is known: TensorFlow and JAX report it instead of the reserved memory. */
 function isLimited(table: Table<"memory.device">, row: number): boolean {
   return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 }
@@ -56,7 +56,7 @@ function capacityOf(table: Table<"memory.device">, row: number): number | null {
   return table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
 }
 
-/* The fullest device: by its share of the capacity, or by its peak if the capacity is unknown. */
+/* Returns the fullest device: by the share of its capacity or, if capacities are unknown, by its peak. */
 function fullest(table: Table<"memory.device">, rows: readonly number[]): number {
   const value = (row: number) => table.num(row, "capacity_pct") ?? table.amount(row, "peak_bytes") / 1e15;
   return rows.reduce((a, b) => (value(b) > value(a) ? b : a));
@@ -108,7 +108,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 
 // The chart -----------------------------------------------------------------------------------------
 
-/* Returns the device that the address names; if it names none, the fullest. */
+/* Returns the device in the address; if the address has none, the fullest device. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
   const named = devices.find((device) => keyOf(device) === params.get("device"));
   return (

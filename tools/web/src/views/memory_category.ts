@@ -39,7 +39,7 @@ function rowsOf(table: Table<"memory.category" | "memory.category_curve" | "memo
   return table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 }
 
-/* The categories present; if there are more than colours, the smallest are merged into one. */
+/* Returns the categories in the curve. If there are more than colours, merges the smallest. */
 function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]) {
   const all = (Object.keys(WORDS) as Category[])
     .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.amount(row, `${category}_bytes`)) }))
@@ -52,7 +52,7 @@ function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]
   return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}` as const }));
 }
 
-/** The categories of a device's memory, the largest first, where a span has the most of it. */
+/** Returns the categories of a device's memory at the time in a span when most memory is used, largest first. */
 export function categoriesAt(
   job: Job,
   of: Of,
@@ -71,7 +71,7 @@ export function categoriesAt(
     .sort((a, b) => b[1] - a[1]);
 }
 
-/* Time of a device's memory peak, and its size [ns, bytes]. */
+/* Returns time [ns] and size [B] of the peak of a device's memory. */
 function peakOf(job: Job, of: Of): readonly [number, number] | null {
   const table = job.table("memory.device"),
     row = table.find({ rank: of.rank, device: of.device }),
@@ -150,7 +150,7 @@ function categories(job: Job, of: Of): HTMLElement {
   );
 }
 
-/** Sections on what fills a device, if that is known, and on what is alive at its peak. */
+/** Makes sections about what fills a device, if that is known, and about what is alive at its peak. */
 export function byCategory(job: Job, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
@@ -189,7 +189,7 @@ export function byCategory(job: Job, of: Of): Child[] {
   ];
 }
 
-/** Lists the model's modules and the memory that they take on devices of a type; null if no trace names modules. */
+/** Lists the model's modules, with the memory that each takes on devices of a type; null if no trace names modules. */
 export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.level("memory.owner", "module"),
     rows = table.all.filter((row) => table.text(row, "device") === type);

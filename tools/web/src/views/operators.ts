@@ -1,4 +1,4 @@
-/** Operators: which cost most, on the GPU and on the host, and which rank differs? */
+/** Operators: which take most time, on the GPU and on the host, and which rank differs? */
 import { inlineBar, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
@@ -12,7 +12,7 @@ import { filtered } from "./filtered";
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
 
-/* The kinds of calls, each with advice on what to record if it has no rows. */
+/* The kinds of calls. Each has advice on what to record, for a store without rows of that kind. */
 const KINDS = [
   {
     key: "operator",
@@ -45,7 +45,7 @@ const UNUSED_FIRST = 5;
 /** Names of calls that communicate. */
 export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // same pattern as for idle.rank host_comm_ns
 
-/* Returns the chosen side, GPU or host. The default is the GPU if there is any device time. */
+/* Returns the chosen side, GPU or host. The default is the GPU if there is device time. */
 function sideOf(context: Context): Side {
   const wanted = context.params.get("time");
   if (wanted === "device" || wanted === "host") return wanted;

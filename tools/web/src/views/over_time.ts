@@ -14,14 +14,14 @@ interface Ranks {
   readonly what: string;
   readonly byRank: ReadonlyMap<number, Points>;
   readonly leftOut: string;
-  /** Rank to show if the address names none. */
+  /** Rank that is shown if the address has none. */
   readonly first: number;
   readonly unit: f.Unit;
   readonly write: (value: number) => string;
   readonly tools?: Child;
 }
 
-/* The chosen rank as a strong line, the others as thin lines, or as a band if there are many. */
+/* Draws the chosen rank as a strong line. Draws the others as thin lines, or if there are many, as a band. */
 function lines(context: Context, of: Ranks): HTMLElement {
   const ranks = [...of.byRank.keys()].sort((a, b) => a - b),
     wanted = ranks.find((rank) => String(rank) === context.params.get("rank")) ?? of.first;
@@ -56,7 +56,8 @@ function lines(context: Context, of: Ranks): HTMLElement {
   );
 }
 
-/* Whether each shown rank has a larger amount than all ranks that are not shown; false if the page lacks the amounts of some ranks. */
+/* Returns whether each shown rank has a larger amount than all ranks that are not shown. Returns false if the page lacks the amounts of
+ * some ranks. */
 function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<number, number>, all: number): boolean {
   if (amounts.size < all) return false;
   const among = (wanted: boolean) => [...amounts].filter(([rank]) => shown.has(rank) === wanted).map(([, amount]) => amount);
@@ -87,7 +88,7 @@ export function queueOverTime(context: Context): HTMLElement | null {
   });
 }
 
-/* Returns the lines of one kind of copy, by rank. A line is 0 between the parts that contain such copies. */
+/* Returns the lines of one kind of copy, by rank. A line is 0 where no such copies are. */
 function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Points> {
   const byRank = new Map<number, Points>(),
     ends = new Map<number, number>();
@@ -110,7 +111,7 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
 
 const PARTS_LEAST = 3; // with fewer parts that contain the kind, a chart shows no more than the table
 
-/** Bandwidth of each kind of copy over time; null if no copy's size is known, or almost nothing is copied. */
+/** Draws the bandwidth of each kind of copy over time; null if no copy's size is known, or if almost nothing is copied. */
 export function rateOverTime(context: Context, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
   const { job, params } = context,
     table = job.table("transfers.rate");

@@ -15,7 +15,7 @@ const FIRST = 16;
 const PIPELINES_MOST = 16;
 const SCALE_LEAST = 25; // minimum distance from the ideal bubble to the strongest colour [points]
 
-/* Returns the mean bubble over all pipelines and steps, weighted by their durations. */
+/* Returns the mean bubble over all pipelines and steps, weighted by their durations, and the ideal bubble. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   const table = job.table("bubble.step");
   let span = 0,
@@ -148,7 +148,7 @@ function stages(job: Job): HTMLElement {
   );
 }
 
-/* Map of pipelines by steps; if there are very many, those with the largest bubble. */
+/* Makes a map of pipelines by steps. If there are very many pipelines, it has those with the largest bubble. */
 function bySteps(job: Job): HTMLElement | null {
   const table = job.table("bubble.step"),
     cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));

@@ -1,4 +1,4 @@
-/** Ranks: who computes, waits or idles. */
+/** Ranks: which compute, wait or idle? */
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
@@ -9,15 +9,15 @@ import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h } from "../dom";
 
-/* Number of bars and of table rows shown before the reader asks for all: each delays the view. */
+/* Number of bars and of table rows that are shown until the reader asks for all: each delays the view. */
 const SHOWN = 64,
   TABLE_FIRST = 32;
-/* With more ranks than this, sort by cost instead of by rank. */
+/* More ranks than this are sorted by cost instead of by rank. */
 const BY_RANK_MAX = 32;
 
 type Source = ReturnType<typeof wholeJob>[number];
 
-/* Returns the values of the bars, which are of whole recordings: a row for each rank. */
+/* Returns the values of the bars, which are of whole recordings, with a row for each rank. */
 function wholeJob(overlap: Table<"overlap.rank">) {
   return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row) }));
 }
@@ -79,7 +79,7 @@ function table(job: Job): HTMLElement {
 
 const HOSTS_FIRST = 32;
 
-/* If ranks are left out, a table of their hosts, those that caused most first. */
+/* If the page leaves out ranks, makes a table of their hosts, those that caused most wait first. */
 function hostTable(job: Job): HTMLElement | null {
   const { hosts, host_count: count } = job.facts;
   if (!hosts || !count || count < 2) return null;

@@ -1,4 +1,4 @@
-/** SQL: queries over the tables and events of a store that is served. */
+/** SQL: queries over the tables and events of a store, in a served page. */
 import { tableFrom, type Job, type Table } from "../data";
 import { fill, h } from "../dom";
 import { csvOf, download, grid } from "../grid";
@@ -23,7 +23,7 @@ const EXAMPLES: readonly (readonly [statement: string, title: string])[] = [
   ],
 ];
 
-/* The place on the timeline of a row that has a rank and a begin. */
+/* Returns the place on the timeline of a row that has a rank and a begin. */
 function placeOf(job: Job, table: Table, row: number): string | undefined {
   const of = (name: string) => table.rows[row]![table.columns.findIndex((column) => (column.name as string) === name)] ?? null,
     [rank, begin, duration] = [of("rank"), of("begin_ns"), of("duration_ns")];

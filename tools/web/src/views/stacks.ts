@@ -17,9 +17,9 @@ const KINDS = [
   { key: "operator", label: "operators", what: "operator" },
 ] as const;
 type Kind = (typeof KINDS)[number];
-/** Ratio of the slowest rank to the median one at which the colour is strongest. */
+/** Time on the slowest rank, divided by that on the median rank, from which on the colour is strongest. */
 const HOTTEST = 2;
-/** Limits on the callers by which calls of one name are distinguished: number of callers examined, number shown, characters shown. */
+/** Limits on the callers by which calls of the same name are distinguished: callers examined, callers shown, characters shown. */
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
@@ -37,7 +37,7 @@ function moduleOf(name: string): string {
   return group ?? /^(?:nn\.Module: )?(.+?)(?:_\d+$|\(\d+\): |::|$)/.exec(name)?.[1] ?? name;
 }
 
-/* Returns the modules that have their own colour, those that take most time themselves first, and their short names. */
+/* Returns the modules that have separate colours, by the time without their callees, largest first, and their short names. */
 function modulesOf(table: Table<"calls.tree">, side: Side): Map<string, string> {
   const calls = callsOf(table),
     own = f.groupBy(calls, (row) => moduleOf(table.text(row, "name") ?? "")),
@@ -97,7 +97,7 @@ function wordsOf(job: Job, table: Table<"calls.tree">, side: Side, whole: number
   };
 }
 
-/* Says what the colours mean. */
+/* Writes what the colours mean. */
 function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Child {
   const meaning = {
     ranks: `The more it stands out, the longer the slowest rank takes compared with the median one: up to ${HOTTEST} times as long. Grey: only one rank made the call.`,
@@ -111,7 +111,7 @@ function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Chi
   ];
 }
 
-/* Highlights calls by name, and shows their total share of the time. */
+/* Highlights the calls with a name, and shows their total share of the time. */
 function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTMLElement {
   const box = h("input", {
       type: "search",
@@ -157,7 +157,7 @@ function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (ro
   );
 }
 
-/* Returns for each call the callers that distinguish it from other calls of its name, nearest first; "" if its name occurs once. */
+/* Returns for each call the callers that distinguish it from other calls of the same name, nearest first; "" if the name occurs once. */
 function apart(tree: Tree): string[] {
   const said = tree.name.map((): string[] => []),
     callers = tree.parent.map((_, row) => row);
@@ -219,12 +219,12 @@ function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, sid
   );
 }
 
-/* Rows of actual calls; the other rows hold time that no call launched. */
+/* Returns the rows of real calls. The other rows have the time that no call launched. */
 function callsOf(table: Table<"calls.tree">): number[] {
   return table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }
 
-/* Says how much device time was launched by no call of the tree, and why. */
+/* Writes how much device time no call of the tree launched, and why. */
 function besides(table: Table<"calls.tree">, kind: Kind, whole: number): string {
   const share = (name: RegExp) =>
     f.share(f.sum(table.rows.map((_, row) => (name.test(table.text(row, "name") ?? "") ? table.num(row, "device_total_ns") : 0))), whole) ??

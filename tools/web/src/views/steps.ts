@@ -1,4 +1,4 @@
-/** Steps: is it a rank, a step, or chance? */
+/** Steps: is the time due to a rank, to a step, or to chance? */
 import type { ColumnOf, Job, Table } from "../data";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
@@ -17,7 +17,7 @@ interface Metric {
   readonly label: string;
   readonly table: Metrics;
   readonly ramp: "wait" | "work";
-  /** The column that is shown. The value of the column `plus` is added where it is known. */
+  /** The column that is shown. Where the column `plus` has a value, it is added. */
   readonly column: ColumnOf<Metrics>;
   readonly plus?: ColumnOf<Metrics>;
   readonly doc: string;
@@ -39,19 +39,19 @@ const METRICS: readonly Metric[] = [
 const OF_STEPS: readonly string[] = ["idle", "step"];
 
 const MANY = 64;
-/** Minimum range of the colours, as a fraction of a step. */
+/** Minimum range of values of the colours, as a fraction of a step. */
 const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 
-/* Whether the page holds only some ranks in some steps. */
+/* Returns whether the page has only some ranks in some steps. */
 function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
   return job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
 }
 
 type Field = ReturnType<typeof fieldOf>;
 
-/* Makes the rows of the map: a row for each rank or, if there are many, for each host, whose value is that of its worst rank. `window`
- * has the rows of overlap.step. */
+/* Makes the rows of the map: one for each rank or, if there are many, one for each host, with the value of its worst rank. `window` has
+ * the rows of overlap.step. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string) {
   const { ranks: all, host, missing } = ranksOf(job),
     { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
@@ -125,7 +125,7 @@ function median(values: Iterable<number>): number {
   return f.median([...values]) ?? 0;
 }
 
-/* Returns the values of all cells. A host's value is the largest of its ranks. */
+/* Returns the values of all cells. The value of a host is the largest of its ranks. */
 function cellsOf({ rows, steps, value }: Field): number[] {
   return rows.flatMap(({ ranks }) =>
     steps.flatMap((step) => {

@@ -1,4 +1,4 @@
-/** Stragglers: who causes waiting, for whom, and is it proven? */
+/** Stragglers: which rank causes waiting, for which ranks, and is it proven? */
 import type { Cell, Job, Table, TableName } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
@@ -34,19 +34,19 @@ const BESIDE_MAX = 16; // with more ranks the two maps need the whole width each
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
   table.amount(row, "direct_ns") + table.amount(row, "indirect_ns");
 
-/* A bar pair: of a rank, or of all ranks of a host. */
+/* A pair of bars: of a rank, or of all ranks of a host. */
 interface Side {
   readonly label: string;
   readonly wait: number;
   readonly cost: number;
   readonly strong: boolean;
   readonly words: string;
-  /** Its row of stragglers.rank. */
+  /** The rank's row in stragglers.rank. */
   readonly row?: number;
 }
 
-/* Draws two bars for each rank or host: the time that it waited to the left, the wait that it caused to the right; all in one unit
- * and on one scale. */
+/* Draws two bars for each rank or host: to the left the time that it waited, to the right the wait that it caused. All bars have one
+ * unit and one scale. */
 function flies(sides: readonly Side[], words: string): HTMLElement {
   const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
@@ -108,7 +108,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
 
 type Order = "cost" | "rank";
 
-/* Returns the rows of the ranks that cost most, sorted by cost or by rank. */
+/* Returns the rows of the ranks that cost most, in order of cost or of rank. */
 function costly(job: Job, order: Order): number[] {
   const table = job.table("stragglers.rank");
   const chosen = table.all.sort((a, b) => cost(table, b) - cost(table, a)).slice(0, ROWS_MAX);
@@ -138,7 +138,7 @@ function butterfly(context: Context, order: Order): HTMLElement {
   );
 }
 
-/* Bars by host, for jobs where pairs of ranks are not kept. */
+/* Draws bars for each host, in jobs for which pairs of ranks are not kept. */
 function hostButterfly(job: Job): HTMLElement | null {
   const { host, hosts } = ranksOf(job),
     table = job.table("stragglers.rank");
@@ -186,7 +186,7 @@ function evidence(job: Job, row: number): string {
     .join("; ");
 }
 
-/* Removes the beginning that all names have in common, but no digits, because a column has little room. */
+/* Removes the beginning that all names share, but no digits of it, because a column has little room. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;
@@ -195,7 +195,7 @@ function withoutCommon(names: readonly string[]): string[] {
   return names.map((each) => each.slice(n));
 }
 
-/* Ranks or hosts in the matrix: all, or those that cost most. */
+/* Returns the ranks or hosts in the matrix: all, or those that cost most. */
 function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
   const ranks = job.table("stragglers.rank"),
     costs = new Map<string, number>();
@@ -212,7 +212,7 @@ function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
   return [...costs.keys()].filter((name) => kept.has(name)); // in rank order
 }
 
-/* Row: the rank that waits; column: the rank it waits for. */
+/* Row: the rank that waits. Column: the rank for which it waits. */
 function matrix(job: Job): HTMLElement {
   const pairs = job.table("stragglers.pair"),
     ranks = job.table("stragglers.rank"),
@@ -306,7 +306,7 @@ function stepMap(job: Job, order: Order): HTMLElement {
 
 // The instances that cost most ------------------------------------------------------------------------
 
-/** A rank's participation in an operation, in ns from the job's begin. */
+/** A rank's participation in an operation. Times are in ns from the job's begin. */
 type Arrival = Readonly<Record<"rank" | "begin" | "end", number>>;
 
 function instance(
@@ -392,15 +392,15 @@ function instance(
   );
 }
 
-/* Returns the arrivals to draw if there are many ranks: the earliest, the latest and the last to end, in order of begin. A page that
- * leaves out arrivals has the same. */
+/* Returns the arrivals that are drawn if there are many ranks: the earliest, the latest, and the one that ends last, ascending by
+ * begin. A page that leaves out arrivals has the same ones. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
   const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));
   return order.filter((a, i) => i < EARLIEST || i >= order.length - LATEST || a === last);
 }
 
-/* Number of ranks of a row's operation; the page may hold only some of them. */
+/* Returns the number of ranks in a row's operation, of which the page may have only some. */
 function sizesOf(job: Job, byInstance: ReadonlyMap<Cell, readonly number[]>): (row: number) => number {
   const worst = job.table("collectives.worst"),
     kinds = job.table("collectives.kind"),
@@ -450,7 +450,7 @@ function worstInstances(context: Context): HTMLElement {
   );
 }
 
-/* "rank 1 on host0", "8 ranks from rank 16 on". */
+/* Writes "rank 1 on host0" or "8 ranks from rank 16 on". */
 function named(table: Table<"stragglers.finding">, row: number): string {
   const level = table.text(row, "level"),
     rank = table.num(row, "rank"),
@@ -461,7 +461,7 @@ function named(table: Table<"stragglers.finding">, row: number): string {
   return ranks === 1 ? `rank ${rank}${host === null ? "" : ` on ${host}`}` : `${f.count(ranks, "rank")} from rank ${rank} on`;
 }
 
-/* "steps 3–7", "10 stretches, between operations 1 and 19 of its group", "5 operations, in step 12". */
+/* Writes "steps 3–7", "10 stretches, between operations 1 and 19 of its group", or "5 operations, in step 12". */
 function windowOf(table: Table<"stragglers.finding">, row: number): string {
   const from = table.num(row, "from"),
     to = table.num(row, "to"),

@@ -1,4 +1,4 @@
-/** Structure of a step: micro-batches, recomputation, and phases next to their usual range. */
+/** Structure of a step: micro-batches, recomputation, and phases compared with their usual ranges. */
 import { band, type BandFigure } from "../cells";
 import type { Job, Table } from "../data";
 import { h } from "../dom";
@@ -9,7 +9,7 @@ import { note, prose, section, sign, tip, lines } from "../ui";
 
 type Steps = Table<"structure.step">;
 
-/** Usual ranges of the phases [% of a step] according to guides, as in the columns' definitions. */
+/** Usual ranges of the phases [% of a step] according to guides, as in the definitions of the columns. */
 export const PHASES = [
   { label: "Forward", column: "forward_pct", least: 35, most: 40 },
   { label: "Backward", column: "backward_pct", least: 40, most: 45 },
@@ -21,26 +21,26 @@ export const PHASES = [
 type Phase = (typeof PHASES)[number];
 
 const GRID_ROWS = 12;
-/** Exposed communication is mentioned from this share on [% of GPU time]. */
+/** Exposed communication is mentioned if it takes at least this share [% of GPU time]. */
 const EXPOSED_SAID = 5;
 
 function usual({ least, most }: Phase): string {
   return least > 0 ? `${least} to ${most}${f.SPACE}%` : `at most ${most}${f.SPACE}%`;
 }
 
-/* "23.0 % to 42.3 %" over steps; a single value if both ends round to the same text. */
+/* Writes a range over steps: "23.0 % to 42.3 %". If both ends round to the same text, writes a single value. */
 function range(table: Steps, column: Phase["column"] | "recomputed_pct"): string {
   const low = f.percent(table.least(column), 1),
     high = f.percent(table.most(column), 1);
   return low === high ? low : `${low} to ${high}`;
 }
 
-/* A phase other than "other" that took no time in any step was not recorded. */
+/* Returns whether a phase was recorded: it is "other", or it took time in at least one step. */
 function isRecorded(table: Steps, { column }: Phase): boolean {
   return column === "other_pct" || table.most(column) !== 0;
 }
 
-/* Whether the guides' usual ranges apply: steps are marked, with all passes and updates. */
+/* Returns whether the guides' usual ranges apply: steps are marked, and have all passes and updates. */
 function isComparable(job: Job, table: Steps): boolean {
   return hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
 }
@@ -120,7 +120,7 @@ function figures(table: Steps): readonly BandFigure[] {
   ];
 }
 
-/* Omits columns that do not differ between ranks or are 0 in all steps. */
+/* Omits columns that are the same on all ranks, or 0 in all steps. */
 function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"structure.step">[] {
   const uneven = (table.most("max_micro_batches") ?? 0) > (table.least("micro_batches") ?? 0),
     again = (table.most("recomputed_ns") ?? 0) > 0;
@@ -139,7 +139,7 @@ function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"stru
   );
 }
 
-/** The part of the steps view; null if no trace shows a backward pass or an update. */
+/** Makes this part of the steps view; null if no trace shows a backward pass or an update. */
 export function structure(job: Job): HTMLElement | null {
   const table = job.table("structure.step"),
     overlap = job.table("overlap.rank"),

@@ -27,13 +27,13 @@ import { empty, figure, link, note, prose, section, sign, term, type Origin } fr
 import { href, type Context, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
-/* If there are more bars, only every LABEL_EVERY-th and those of named ranks are labelled. */
+/* Of more bars than this, only every LABEL_EVERY-th and those of named ranks have labels. */
 const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
 const FIRST_MAX = 160; // characters; a longer first advice is shown without its examples
 
-/* The first advice, unless the headline's evidence already says the same. */
+/* Returns the first advice, unless the headline's evidence already says the same. */
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
@@ -104,12 +104,12 @@ function differs(job: Job): Child {
   );
 }
 
-/* Makes a box about a problem of the traces. It is shown above all figures that the problem may affect. */
+/* Makes a box about a problem of the traces. It is shown above the figures that the problem may affect. */
 function wrong(title: string, text: string, to: string, name: TableName): HTMLElement {
   return h("div.findings", findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
 }
 
-/* Says what is missing or impossible in the recording. Shown above the figures that this may affect. */
+/* Writes what is missing or impossible in the recording. Shown above the figures that this may affect. */
 function integrity(job: Job): Child {
   const line = job.table("job.job").text(0, "integrity");
   if (line === null) return null;
@@ -207,12 +207,12 @@ export function balanceFinding(job: Job): Finding {
   };
 }
 
-/** Number of clocks: usually one per host. */
+/** Returns the number of clocks: usually one per host. */
 export function clocksOf(job: Job): number {
   return job.table("clock.rank").different("domain");
 }
 
-/** Whether arrivals on different hosts can be compared. */
+/** Returns whether arrivals on different hosts can be compared. */
 export function clockFinding(job: Job): Finding {
   const check = job.table("clock.check"),
     hosts = ranksOf(job).hostCount;
@@ -256,7 +256,7 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/** What checks() are about, which says enough of what is fine. */
+/** What checks() examines. For what is fine, this is all that the page says. */
 const CHECKED = ["Overlap", "Load", "Clocks"] as const;
 
 function checks(job: Job): Finding[] {
@@ -294,7 +294,7 @@ function known(values: readonly (number | null)[]): number[] {
   return values.filter((value): value is number => value !== null);
 }
 
-/* Makes a figure of the ratio of two columns' sums over ranks. Tests recompute it from the element's attributes. */
+/* Makes a figure: one column's sum over ranks, divided by another column's. Tests compute it again from the element's attributes. */
 function ratioFigure(
   job: Job,
   part: ColumnOf<"overlap.rank">,
@@ -311,7 +311,7 @@ function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overl
   return known(table.rows.map((_, row) => f.share(table.amount(row, part), table.amount(row, whole))));
 }
 
-/** Returns the mean time of each step over ranks, in step order, without partly recorded steps. */
+/** Returns the mean time of each step over ranks, in the order of steps, without partly recorded steps. */
 export function stepTimes(job: Job): Map<number, number> {
   const overview = job.table("overview.step"),
     overlap = job.table("overlap.step");
@@ -330,7 +330,7 @@ export function stepTimes(job: Job): Map<number, number> {
   return found;
 }
 
-/* Throughput; only the user can say how many samples a step has, so empty without that. */
+/* Makes the figure of throughput; nothing unless the user gave the number of samples or tokens of a step. */
 function throughput(job: Job): Child[] {
   const table = job.table("overview.job");
   return (["samples", "tokens"] as const).flatMap((what) => {
@@ -343,7 +343,7 @@ function throughput(job: Job): Child[] {
   });
 }
 
-/* Makes the figure of steps for a job with several kinds of step, whose median over all steps would mean nothing. */
+/* Makes the figure of steps for a job with several kinds of steps, for which a median over all steps would mean nothing. */
 function kindsFigure(job: Job): Figure {
   const table = job.table("steps.kind"),
     rows = table.all.sort((a, b) => table.amount(b, "share_pct") - table.amount(a, "share_pct"));
@@ -436,7 +436,7 @@ function figures(job: Job): Figure[] {
   ];
 }
 
-/* Whether traces are missing or truncated, which affects every figure of the job. */
+/* Returns whether traces are missing or truncated, which affects every figure of the job. */
 function incomplete(job: Job): boolean {
   return ranksOf(job).missingCount > 0 || job.table("job.rank").known("truncated") > 0;
 }
@@ -483,7 +483,7 @@ function rankBars(job: Job): HTMLElement {
   );
 }
 
-/* Returns the number of a rank if its bar is labelled. */
+/* Returns the number of the rank of a bar, if the bar has a label. */
 function tickOf(job: Job, row: number): string {
   const rank = job.table("overlap.rank").num(row, "rank"),
     blame = job.table("stragglers.rank");
@@ -492,7 +492,7 @@ function tickOf(job: Job, row: number): string {
   return named || row % LABEL_EVERY === 0 ? `${rank}` : "";
 }
 
-/* Inserts rows for ranks without a trace. If there are many ranks, those without a trace are only named below. */
+/* Inserts rows for ranks without a trace. If there are many ranks, only the text below names those without a trace. */
 function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   const { missing } = ranksOf(job);
   if (rows.length + missing.length > RANKS_MAX) return rows;
@@ -503,7 +503,7 @@ function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   return all.sort(([a], [b]) => a - b).map(([, row]) => row);
 }
 
-/* Mean over ranks of each step's parts, to show how steps differ. */
+/* Returns the mean over ranks of each step's parts, which shows how steps differ. */
 function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
@@ -528,7 +528,7 @@ function stepBars(job: Job): HTMLElement | null {
   );
 }
 
-/* The 8 ranks that cost most, the median one, and the 4 that cost least. */
+/* Returns the 8 ranks that cost most, the median rank, and the 4 ranks that cost least. */
 function someRanks(job: Job, rows: StackRow[]): StackRow[] {
   const overlap = job.table("overlap.rank"),
     cost = rows.map((_, row) => costOf(job, row));
@@ -541,7 +541,7 @@ function someRanks(job: Job, rows: StackRow[]): StackRow[] {
   ];
 }
 
-/** Cost of a rank to the job: the wait it causes; ties are broken by idle time. */
+/** Returns the cost of a rank: the wait that it causes. Of equal ranks, the one that idles longer comes first. */
 export function costOf(job: Job, row: number): number {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank");
@@ -610,10 +610,10 @@ function adviceList(job: Job): HTMLElement {
   );
 }
 
-/* Kinds in which no kernel waits for all ranks to arrive. */
+/* Kinds of operations in which no kernel waits for all ranks to arrive. */
 const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
 
-/* Names the job's communication whose waiting time is not known separately. */
+/* Names the job's communication whose waiting time is not separately known. */
 function unsplit(job: Job): string {
   const { matched, all } = matchedShare(job),
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));

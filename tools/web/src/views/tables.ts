@@ -1,4 +1,4 @@
-/** Tables: every table of every analysis, by its definition. */
+/** Tables: every table of every analysis, with its definition. */
 import type { Sort, Table, TableName } from "../data";
 import { h, fill } from "../dom";
 import * as f from "../format";
@@ -75,7 +75,7 @@ function draw(root: HTMLElement, context: Context, name: TableName): void {
 
 const BUSY = "aria-disabled"; // unlike disabled, it keeps the focus
 
-/* In a served page: a button that loads all rows. */
+/* In a served page: makes a button that loads all rows. */
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
     said = h("span", { role: "status" }),

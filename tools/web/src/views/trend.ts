@@ -1,4 +1,4 @@
-/** Length of each step, marking the steps in which a rank or host stood out. */
+/** Length of each step. Marks the steps in which a rank or host stood out. */
 import { drawChart } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -33,7 +33,7 @@ function episodesOf(job: Job) {
   });
 }
 
-/* Time range of a step on the timeline, over all ranks that have it. */
+/* Returns the time range of a step on the timeline, over all ranks that have the step. */
 function windowOf(job: Job, step: number): string | null {
   const table = job.table("overlap.step");
   let begin = Infinity,
@@ -47,7 +47,7 @@ function windowOf(job: Job, step: number): string | null {
   return end > begin ? href("timeline", { t: `${Math.max(0, begin)}-${end}` }) : null;
 }
 
-/** The chart; null without marked steps, or with fewer than three. */
+/** Draws the chart; null if steps are not marked, or if there are fewer than three. */
 export function trend(job: Job): HTMLElement | null {
   const table = job.table("imbalance.step");
   const points = table.rows

@@ -1,4 +1,4 @@
-/** What if: which fix would save most of a step, and where the critical path is. */
+/** What if: which fix would save most of a step, and what is on the critical path? */
 import { band } from "../cells";
 import type { Job } from "../data";
 import { breakable, cut, h, shortNames, visible, type Child } from "../dom";
@@ -13,15 +13,15 @@ const BARS_MAX = 8,
   RANKS_MAX = 8,
   STEPS_MAX = 200,
   NUMBERED_MAX = 24;
-/** Savings below this [% of a step] get no bar, and ranges narrower than this [% of the width] are not drawn. */
+/** Savings below this [% of a step] have no bar. Ranges narrower than this [% of the width] are not drawn. */
 const LEAST_PCT = 0.1,
   LEAST_RANGE = 1;
-/** The list shows a sign if the waste is at least WASTE_PCT [%]; savings are mentioned from WORTH_PCT on [%]. */
+/** The list shows a sign if the waste is at least WASTE_PCT [%]. Savings of at least WORTH_PCT [%] are mentioned. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
-/** Time of the critical path without a recorded cause is mentioned from this share on [%]. */
+/** The part of the critical path without a recorded cause is mentioned if it has at least this share [%]. */
 const BEFORE_PCT = 1;
-/** This share of the ranks, the worst ones, is fixed together, as in whatif.job [%]. */
+/** Share of the ranks [%], the worst ones, that are fixed together, as in whatif.job. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
@@ -47,7 +47,7 @@ const KINDS: Readonly<Record<string, string>> = {
   input: "Waiting for batches",
   gc: "Garbage collection (Python)",
 };
-/* Kinds of path pieces for each kind of work. */
+/* For each kind of work, the kinds of path pieces that belong to it. */
 const PIECES: Readonly<Record<string, readonly string[]>> = {
   compute: ["compute"],
   copy: ["copy"],
@@ -72,7 +72,7 @@ function kernelLabels(job: Job): Map<string, string> {
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 
-/** Returns the label of an item. An item of the plan is named by the rank that it adds. */
+/** Returns the label of an item. An item of the plan has the name of the rank that it adds. */
 function labelOf(job: Job, row: number): string {
   const table = job.table("whatif.item"),
     what = table.text(row, "what") ?? "",
@@ -99,7 +99,7 @@ function belongsTo(job: Job, row: number): (piece: Piece) => boolean {
   return (piece) => host.get(piece.rank) === name;
 }
 
-/** Address of a step's path on the timeline. Pieces of a step are contiguous. */
+/** Returns the address of a step's path on the timeline. The pieces of a step are contiguous. */
 function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): string {
   const first = path.findIndex((each) => each.step === step);
   if (first < 0) return href("timeline", { path: 1 });
@@ -126,7 +126,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   return pathAt(path, step ?? worstStep(job, path), longest);
 }
 
-/* Returns the step that loses most, of those whose critical path is in the page. */
+/* Returns the step that loses most, of the steps whose critical path the page has. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step));
@@ -203,7 +203,7 @@ function isBar(job: Job, row: number): boolean {
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
-/* Says how many items have no bar; false if there are none. */
+/* Writes how many items have no bar; false if all have one. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
   if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // nothing is known of these
   const table = job.table("whatif.item"),
@@ -423,7 +423,7 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
 
 // The view --------------------------------------------------------------------------------------------
 
-/* Says what the ideal pace is: that of the other ranks or, with one rank, its own usual pace. */
+/* Writes what the ideal pace is: that of the other ranks or, in a job of one rank, the rank's own usual pace. */
 function paceWord(job: Job): string {
   return severalRanks(job) ? "its peers’ pace" : "its usual pace";
 }
@@ -435,7 +435,7 @@ function title(job: Job): string {
   return `With everything at ${paceWord(job)} ${wholeWord(job)} takes ${amount}`;
 }
 
-/* Says which share of the waste one rank causes, if it is more than half. */
+/* Writes which share of the waste one rank causes, if it is more than half. */
 function oneRank(job: Job): Child {
   const table = job.table("whatif.item"),
     whole = job.table("whatif.job"),
@@ -478,7 +478,7 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
-/* Note on the part of the path whose cause was not recorded. */
+/* Makes a note on the part of the path whose cause was not recorded. */
 function unrecorded(job: Job): string {
   const steps = job.table("criticalpath.step"),
     share = f.share(steps.sum("before_ns"), steps.sum("step_ns")) ?? 0;

@@ -63,7 +63,7 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
-/* The roofs that all devices share; null if they differ or are unknown. */
+/* Returns the roofs that all devices share; null if they differ or are unknown. */
 function roofs(job: Job): { tflops: number; gbps: number } | null {
   const table = job.table("hlo.rank"),
     [tflops, gbps] = [table.least("peak_tflops"), table.least("peak_bw_gbps")];
@@ -71,7 +71,7 @@ function roofs(job: Job): { tflops: number; gbps: number } | null {
   return same && table.known("peak_tflops") === table.n ? { tflops, gbps } : null;
 }
 
-/* Rate against operations per byte: memory-bound under the slope, compute-bound under the horizontal line. */
+/* Draws rate against operations per byte. Points on the slope are bound by memory, points on the horizontal line by computing. */
 function roofline(job: Job): HTMLElement | null {
   const table = job.level("hlo.work", "op"),
     num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.amount(row, column);
@@ -116,7 +116,7 @@ function roofline(job: Job): HTMLElement | null {
 function columnsOf(job: Job, table: Table<"hlo.work">, name: "category" | "op" | "program"): GridColumn<"hlo.work">[] {
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
-  /* The table of operations has more name columns and less room, so it shows only the share of a peak if that is known. */
+  /* The table of operations has more columns of names and so less room. It shows only the share of a peak, if that is known. */
   const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<"hlo.work"> => ({
     column,

@@ -40,7 +40,7 @@ const KINDS: readonly Kind<"pod.rank">[] = [
   { key: "idle", word: "other", column: "other_ns", label: "Not known" },
 ];
 
-/** The largest category of a step, in a few words and in a sentence. */
+/** Returns the largest category of a step, in a few words and in a sentence. */
 const BOTTLENECKS: Readonly<Record<string, readonly [string, string]>> = {
   compute: ["computing", "Computing"],
   collectives: ["collectives", "Communication in collectives"],
@@ -67,7 +67,7 @@ const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f
 
 // Where steps spend their time ----------------------------------------------------------------------
 
-/* Returns the rows that count: if some ranks have steps, only the rows of these. */
+/* Returns the rows that count. If some ranks have steps, only the rows of these ranks count. */
 function stepped(job: Job): number[] {
   const table = job.table("pod.rank"),
     rows = table.all,
@@ -75,7 +75,7 @@ function stepped(job: Job): number[] {
   return marked.length > 0 ? marked : rows;
 }
 
-/** The largest category over all steps: its name in the tables, and a sentence; null if no step is known. */
+/** Returns the largest category over all steps: its name in the tables, and a sentence; null if no step is known. */
 export function leading(job: Job): { word: string; text: string } | null {
   const table = job.table("pod.rank"),
     rows = stepped(job);
@@ -95,7 +95,7 @@ export function leading(job: Job): { word: string; text: string } | null {
   };
 }
 
-/* "computing on ranks 0–5, input on rank 6"; empty if the page lacks ranks. */
+/* Writes "computing on ranks 0–5, input on rank 6"; "" if the page lacks ranks. */
 function byRank(table: Table<"pod.rank">, all: readonly number[], word: string): string {
   if (all.length < 2 || table.leftOut > 0) return "";
   const groups = [...table.by("bottleneck")]
@@ -167,7 +167,7 @@ function computes(table: Table<"pod.rank">, row: number): boolean {
   return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 }
 
-/* Returns the host and the device of each rank. Devices have the profile's numbers or, if it has none, numbers in order. */
+/* Returns the host and the device of each rank. Devices have the numbers of the profile; if it has none, they are numbered in order. */
 function placesOf(job: Job) {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
@@ -232,8 +232,8 @@ function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: strin
   return grid(table, { rows, first: FIRST, sort: "-over_ns" as Sort<N> }, who, column, more);
 }
 
-/* Makes the section of slow devices and steps; null if devices cannot be compared: there is one device, no step is marked, or fewer than
- * two devices compute. */
+/* Makes the section of slow devices and steps. Returns null if devices cannot be compared: there is only one, no step is marked, or
+ * fewer than two compute. */
 function slowDevices({ job }: Context): HTMLElement | null {
   const table = job.table("pod.rank"),
     computing = table.rows.filter((_, row) => computes(table, row));
@@ -263,7 +263,7 @@ function slowDevices({ job }: Context): HTMLElement | null {
 
 // Collectives -------------------------------------------------------------------------------------
 
-/* "of n", if not all members of a group were recorded. */
+/* Writes "of n" if not all members of a group were recorded. */
 function lacking(table: Table<"pod.collective">, row: number): string {
   const members = table.num(row, "members");
   return members !== null && members !== table.num(row, "ranks") ? ` of ${f.grouped(members)}` : "";
@@ -352,7 +352,7 @@ function pipeline(context: Context): HTMLElement | null {
   );
 }
 
-/** Sections on steps, devices and input; empty if the profiles lack them. */
+/** Makes sections about steps, devices and input; empty if the profiles lack them. */
 export function pod(context: Context): (HTMLElement | null)[] {
   return [spent(context), slowDevices(context), collectives(context), pipeline(context)];
 }

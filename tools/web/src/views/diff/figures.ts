@@ -69,14 +69,14 @@ export function labelOf(figure: string): string {
   return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
 
-/** Label of a row's figure, with the kind of steps it applies to. */
+/** Returns the label of a row's figure, with the kind of steps for which the row is. */
 export function labelOfRow(table: Figures, row: number): string {
   const label = labelOf(table.text(row, "figure") ?? ""),
     kind = table.text(row, "kind");
   return kind === null ? label : `${label}, ${kind}`;
 }
 
-/* Step time of A; with several kinds of step, that of the row's kind. */
+/* Returns the step time of A; if there are several kinds of steps, that of the row's kind. */
 function stepOf(table: Figures, row: number, step: number): number {
   const kind = table.text(row, "kind"),
     own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
@@ -89,7 +89,7 @@ export function isChange(verdict: string | null): boolean {
   return verdict !== null && !UNCHANGED.has(verdict);
 }
 
-/** Whether there are too few steps to distinguish a change from chance. */
+/** Returns whether there are too few steps to distinguish a change from chance. */
 export function isUnjudged(verdict: string | null): boolean {
   return verdict === "too few steps";
 }
@@ -101,10 +101,10 @@ export function stateOf(figure: string, verdict: string | null): State {
   return (verdict === "lower") === (better === "less") ? "good" : "warn";
 }
 
-/* Changes below this are not shown: percent of the step for times, percentage points for shares. */
+/* Smaller changes are not shown: of times in percent of the step, of shares in percentage points. */
 const LEAST_WEIGHT = 0.1;
 
-/** Returns the size by which changes are ordered: of times in percent of A's step, of shares in percentage points, of other figures in
+/** Returns the size by which changes are sorted: of a time in percent of A's step, of a share in percentage points, of another figure in
  * percent. */
 function weight(table: Figures, row: number, step: number): number {
   const change = table.num(row, "change"),
@@ -116,7 +116,7 @@ function weight(table: Figures, row: number, step: number): number {
   return Math.abs(table.num(row, "change_pct") ?? 100);
 }
 
-/** The changed rows, or those that @p isOf selects, most important first. */
+/** Returns the changed rows, or those that @p isOf selects, most important first. */
 export function changed(table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] {
   return rows
     .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
@@ -130,7 +130,7 @@ export function write(value: number | null, unit: string | null, figure: string)
   return value === null ? f.NONE : f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
 }
 
-/** Writes a change with its sign; that of a share is in percentage points. */
+/** Writes a change with its sign. The change of a share is in percentage points. */
 export function writeChange(value: number | null, unit: string | null, figure: string): string {
   if (value === null) return f.NONE;
   const size = unit === "%" ? `${f.grouped(Math.abs(value), 1)}${f.SPACE}points` : write(Math.abs(value), unit, figure);

@@ -12,7 +12,7 @@ const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer c
 
 type Names = Table<"diff.kernel" | "diff.operator">;
 
-/* Returns the times in A and B on the device or, if the operator has no device time, on the host. */
+/* Returns the times in A and B: on the device or, if the operator has no device time, on the host. */
 function timesOf(table: Names, row: number) {
   const a = table.amount(row, "a_ns"),
     b = table.amount(row, "b_ns");
@@ -20,7 +20,7 @@ function timesOf(table: Names, row: number) {
   return { a: table.amount(row, "a_host_ns"), b: table.amount(row, "b_host_ns"), host: true };
 }
 
-/* Whether times are per call, because A or B has too few steps. */
+/* Returns whether times are per call, because A or B has too few steps. */
 function isByCall(table: Names): boolean {
   return table.n > 0 && table.text(0, "per") === "call";
 }

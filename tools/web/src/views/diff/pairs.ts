@@ -1,4 +1,4 @@
-/** Pairs of bars for A and B on one scale, with the noise between them. */
+/** Pairs of bars for A and B on one scale, with the noise. */
 import type { Job } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
@@ -48,7 +48,7 @@ export function pairBars(
   return tip(box, content);
 }
 
-/* Groups figures: those with the same unit share a scale; the others have their own. */
+/* Groups figures: figures with the same unit share a scale, and each other figure has a separate one. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [
@@ -66,7 +66,7 @@ function largest(table: Figures, rows: readonly number[]): number {
   return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => table.amount(row, side) + table.amount(row, "noise"))));
 }
 
-/** Figures as pairs of bars, in row order; @p scaleRows: all rows that share the scale. */
+/** Draws figures as pairs of bars, in row order. @p scaleRows: all rows that share the scale. */
 export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement {
   return h(
     "div.pairs",

@@ -1,10 +1,10 @@
-/** The two jobs compared. */
+/** The two jobs that are compared. */
 import type { ColumnOf, Job } from "../../data";
 import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
 import { figure, factsList } from "../../ui";
 
-/** "A 8 ranks, 4 steps · B 8 ranks, 5 steps" */
+/** Writes "A 8 ranks, 4 steps · B 8 ranks, 5 steps". */
 export function describeSides(job: Job): string {
   const table = job.table("diff.side");
   return table.rows

@@ -11,7 +11,7 @@ import { sideCards } from "./sides";
 
 const STEP: PlaceName = "overview.step.step_ns";
 
-/** How B compares to A, by step time. */
+/** Returns the state of B compared to A, by step time. */
 export function verdictState(job: Job): State {
   const table = job.table("diff.job");
   // One state for the whole job, or one for each kind of step.
@@ -19,7 +19,7 @@ export function verdictState(job: Job): State {
   return states.includes("warn") ? "bad" : states.includes("good") ? "good" : "note";
 }
 
-/* Replaces the ASCII spellings that tmerge prints for terminals. */
+/* Replaces the ASCII spellings that tmerge uses in terminals. */
 function typeset(text: string | null): string {
   return prose(text).replaceAll(" -> ", " → ");
 }
