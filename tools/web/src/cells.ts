@@ -18,7 +18,7 @@ export function inlineBar(value: number | null, most: number, text: Child, fill 
   );
 }
 
-/** Shows at most two lines of a name from a trace, and the whole name on hover. @p narrow makes the lines shorter. */
+/** Shows at most two lines of a name from a trace, and all of it on hover; `narrow` makes the lines shorter. */
 export function longName(text: string | null, narrow = false): Child {
   if (text === null) return f.NONE;
   const shown = visible(text);
@@ -30,11 +30,11 @@ export function longName(text: string | null, narrow = false): Child {
 }
 
 export interface Strip {
-  /** Start of a thin line that ends at `to`; null: no line. */
+  /** Start of the thin line, which ends at `to`; null for no line. */
   readonly from: number | null;
   readonly to: number | null;
   readonly middle: number | null;
-  /** Position of the outlier, which is drawn as a full mark. */
+  /** Position of the outlier, drawn as a full mark. */
   readonly far: number | null;
   /** Value at the right edge. */
   readonly scale: number;

@@ -36,7 +36,7 @@ export interface ChartOptions {
 
 const alive = new Set<Chart>();
 
-/** Makes a chart, which is drawn once it has a width. If it has left the page, it is released when the next chart is made. */
+/** Makes a chart. It is drawn as soon as it has a width. After it has left the page, it is released when the next chart is made. */
 export function drawChart(options: ChartOptions): HTMLElement {
   for (const each of alive)
     if (each.gone) {

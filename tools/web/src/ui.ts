@@ -165,7 +165,7 @@ export function segmented<T extends string>(
   );
 }
 
-/** Options: the text of each value, or pairs of value and text. Pairs keep their order if values are numbers. */
+/** Options: their texts by value, or pairs of value and text, which keep the order if values are numbers. */
 type Options<T extends string> =
   | Readonly<Record<T, string>>
   | readonly (readonly [T, string])[]
@@ -247,7 +247,7 @@ export function controls(...children: Child[]): HTMLElement {
 
 // Legend -------------------------------------------------------------------------------------------
 
-/** Makes a legend of colours. Keys are names of colours in the style sheet. */
+/** Legend of colours; a key is the name of a colour in the style sheet. */
 export function legend(keys: readonly (readonly [string, string])[]): HTMLElement {
   return h(
     "ul.legend",

@@ -29,11 +29,11 @@ export interface View {
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;
-  /** Draws the view. May return a function that is called when the reader leaves the view. */
+  /** Draws the view; returns a function to call when the view is left. */
   render(root: HTMLElement, context: Context): void | (() => void);
 }
 
-/* Type: those words of a text that are not names of tables. */
+/* Type: the words of a text that are not names of tables. */
 type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
   ? Unknown<First> | Unknown<Rest>
   : S extends TableName

@@ -113,7 +113,7 @@ function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
   );
 }
 
-/* Columns about what launches a kernel: the operator, and its context in the program. */
+/* What launches each kernel: the operator, and its context in the program. */
 function launcherColumns(job: Job): GridColumn<"kernels.launched">[] {
   const table = job.level("kernels.launched", "kernel");
   const own = job.table("kernels.kernel").by("name");

@@ -1,4 +1,4 @@
-/** Operators: which take most time, on the GPU and on the host, and which rank differs? */
+/** Operators: which cost most, on the GPU and on the host, and which rank differs? */
 import { inlineBar, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";

@@ -1,4 +1,4 @@
-/** Steps: is the time due to a rank, to a step, or to chance? */
+/** Steps: is it a rank, a step, or chance? */
 import type { ColumnOf, Job, Table } from "../data";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";

@@ -1,4 +1,4 @@
-/** What if: which fix would save most of a step, and what is on the critical path? */
+/** What if: which fix would save most of a step, and where the critical path is. */
 import { band } from "../cells";
 import type { Job } from "../data";
 import { breakable, cut, h, shortNames, visible, type Child } from "../dom";

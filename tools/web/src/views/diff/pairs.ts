@@ -48,7 +48,7 @@ export function pairBars(
   return tip(box, content);
 }
 
-/* Groups figures: figures with the same unit share a scale, and each other figure has a separate one. */
+/* Groups figures: those with the same unit share a scale; the others have their own. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [
