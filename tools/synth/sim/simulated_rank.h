@@ -32,7 +32,7 @@ typedef struct tms_task {
 /* A rank between two steps, or between two parts of a step. */
 typedef struct tms_sim {
     const tms_config *config;                    /* borrowed */
-    const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL: none in the role */
+    const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; by role; NULL: no communicator */
     tms_placement placement;
     tms_rng rng;
     tms_events *events; /* list to which events are added; borrowed for one step */

@@ -20,7 +20,7 @@ static int place_of(const tm_table_def *def, int i, const tm_selection *s) {
 }
 
 /* Makes the definition of what is shown. Only the first columns can be keys, and only the last ones
- * prose, so others lose that property. */
+ * prose. Other columns lose that property. */
 static void shape_shown(tm_selection *s, const tm_table_def *def) {
     const tm_table_def shown = s->read;
     int n_beside = def->n_columns - def->n_prose;

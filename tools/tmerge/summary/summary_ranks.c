@@ -85,8 +85,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* Cost of a rank: the wait that it caused, directly and indirectly. If nothing is matched, the
- * rank's exposed communication. */
+/* Cost of a rank: the wait that it caused, directly and indirectly. If nothing is matched, the cost
+ * is the rank's exposed communication. */
 typedef struct cost {
     size_t row;
     int64_t ns;
