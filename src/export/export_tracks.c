@@ -51,8 +51,6 @@ static void begin_sequence(tm_perfetto *p) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Writes the parent of all process tracks. It has no events; a field of it makes Perfetto sort the
- * processes by rank. */
 void tm_perfetto_root(tm_perfetto *p) {
     size_t packet = tm_perfetto_packet(p, 0);
     size_t track = tm_proto_begin(&p->block, PACKET_TRACK);

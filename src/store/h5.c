@@ -17,7 +17,6 @@ tm_status tm_store_start(tm_error *err) {
     return TM_OK;
 }
 
-/* Closes an object of any kind: HDF5 has a separate function for each kind. */
 void tm_h5_close(hid_t id) {
     if (id >= 0)
         H5Idec_ref(id);

@@ -145,8 +145,6 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
     tm_vec_free(&out.bytes);
 }
 
-/* Writes a text as one line. On a terminal, wraps it at blanks and indents all lines but the first,
- * unless memory runs out. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();

@@ -96,7 +96,6 @@ bool tm_summary_mostly_unmatched(const tm_tables *tables) {
     return has_unmatched(tables) && (share->null || share->value.r < TM_MATCHED_CLEARED);
 }
 
-/* Prints the number of unmatched kernels and the most frequent reasons. */
 void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_colors *colors) {
     static const char *const words[] = {
 #define REASON_WORD(name, word) word,
