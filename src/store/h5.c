@@ -5,7 +5,7 @@
 
 #include "filter.h"
 
-/* A program may close HDF5 and start it again, so each opened or created store starts HDF5. */
+/* HDF5 allows several calls of H5open, so each opened or created store starts it. */
 bool tm_h5_start(void) {
     return H5open() >= 0 && H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 &&
            H5Zregister(&tm_zstd_filter) >= 0;
