@@ -1,3 +1,4 @@
+/* Patterns of a device's memory over time: growth, saw-tooth, spikes. */
 #ifndef TMERGE_MEMORY_PATTERNS_H
 #define TMERGE_MEMORY_PATTERNS_H
 
