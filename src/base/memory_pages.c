@@ -24,7 +24,7 @@ void tm_pages_make(void *memory, size_t bytes) {
 
 void tm_pages_keep(void) {
 #ifdef __GLIBC__
-    /* Only blocks from this size on are mapped separately, and so returned when freed. */
+    /* Only blocks of at least this size are mapped separately, and so returned when freed. */
     enum { APART_BYTES = 32 << 20 };
     (void)mallopt(M_MMAP_THRESHOLD, APART_BYTES);
     (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);

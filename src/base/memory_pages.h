@@ -32,7 +32,7 @@ void tm_pages_make(void *memory, size_t bytes);
  * the system cost time. Call it first. Does nothing if the C library does not support it. */
 void tm_pages_keep(void);
 
-/** Returns freed memory to the system, because free blocks between used ones may not suit later
+/** Gives freed memory back to the system, because free blocks between used ones may not suit later
  * allocations. Does nothing if the C library does not support it. */
 void tm_pages_give_back(void);
 

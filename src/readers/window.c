@@ -10,9 +10,8 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
                    window->buffer_offset + (at - window->buffer), "%s", why);
 }
 
-/* Aligned to a cache line, like the pages that the system copies a file from: processors copy three
- * times slower if the offset of the destination within a page is a few bytes above that of the
- * source. */
+/* Aligned to a cache line, as the pages of the file are: processors copy three times slower if the
+ * destination's offset within a page is a few bytes above the source's. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
     enum { LINE = 64 };
     const size_t size = capacity + TM_JSON_PADDING;

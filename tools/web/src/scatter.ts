@@ -8,7 +8,7 @@ import { decades, type Axis, type PlotLine } from "./plot";
 import { shapeLegend, symbolOf } from "./shapes";
 import { lines } from "./ui";
 
-/** A point, which stands for a row of a table. */
+/** A point, for a row of a table. */
 export interface Spot {
   readonly row: number;
   readonly at: readonly [number, number];
@@ -23,15 +23,15 @@ type Roof = Omit<PlotLine, "color" | "width" | "dash">;
 
 interface Scatter {
   readonly label: string;
-  /** For each axis its name, the function that writes its ticks, and values that it must include besides those of the points. */
+  /** For each axis its name, the function that writes its ticks, and values that it must include, apart from those of the points. */
   readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
   readonly color: keyof Theme;
   readonly spots: readonly Spot[];
-  /** The row with a thick edge. */
+  /** The row whose point has a thick edge. */
   readonly chosen?: number | undefined;
   readonly tip: (row: number) => Child;
   readonly click?: ((row: number) => void) | undefined;
-  /** Dashed lines, between the ends of the axes. */
+  /** Dashed lines from one end of the axes to the other. */
   readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
 }
 
@@ -71,7 +71,7 @@ function tickBytes(value: number): string {
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
 }
 
-/** Draws bandwidth against size. A spot is at (bytes, GB/s); it is larger the more operations it stands for. @p x and @p y: names of the
+/** Draws bandwidth against size. A spot is at (bytes, GB/s), and is larger if it stands for more operations. @p x and @p y: names of the
  * axes */
 export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
   return scatter({
@@ -86,7 +86,7 @@ export function spotSize(count: number): number {
   return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 }
 
-/** Returns the marker shape of each row, which shows what bounds it, and a legend of the shapes that occur. */
+/** Returns the marker shape of each row, which shows what bounds the row's rate, and a legend of the shapes that occur. */
 export function boundShapes(
   table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],
@@ -101,7 +101,7 @@ export function boundShapes(
   return { shape, legend: shapeLegend(keys, "compute") };
 }
 
-/** Rows of a table as a roofline: floating-point rate against operations per byte; the larger a point, the more time it takes. */
+/** Rows of a table as a roofline: floating-point rate against operations per byte. A point is larger if it takes more time. */
 interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen" | "click" | "roofs"> {
   readonly table: Table<N>;
   readonly rows: readonly number[];
@@ -109,7 +109,7 @@ interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen"
   /** Column of the rate, and the factor that converts it to TFLOP/s. */
   readonly rate: readonly [ColumnOf<N>, number];
   readonly time: ColumnOf<N>;
-  /** Words about a point for its tooltip, between its name and its coordinates. */
+  /** Returns text about a point for its tooltip, between its name and its coordinates. */
   readonly said: (row: number) => string;
   readonly shape: (row: number) => number;
   readonly hollow?: (row: number) => boolean;

@@ -13,7 +13,7 @@ const PATHS = [
   "M5 0L6.5 3.5L10 3.8L7.4 6.2L8.2 10L5 8L1.8 10L2.6 6.2L0 3.8L3.5 3.5Z", // star
 ] as const;
 
-/** Shape of the @p n th kind; shapes repeat after eight. */
+/** Returns the shape of the @p n th kind. Shapes repeat after eight kinds. */
 export function symbolOf(n: number): string {
   return PATHS[n % PATHS.length]!;
 }
@@ -23,7 +23,7 @@ function drawing(n: number, key: string, hollow: boolean): HTMLElement {
   return h("span", { class: `shape fill-${key}`, style: clip }, hollow && h("span.shape.hole", { style: clip }));
 }
 
-/** Legend of shapes and their meanings; @p key is the name of their colour in the style sheet. */
+/** Makes a legend of shapes and their meanings. @p key is the name of their colour in the style sheet. */
 export function shapeLegend(
   keys: readonly { readonly shape: number; readonly label: string; readonly hollow?: boolean }[],
   key: string,

@@ -1,4 +1,4 @@
-/** Curves of values over time, by rank. A value stays the same until the next one. */
+/** Curves of values over time, for each rank. A value stays the same until the next one. */
 import { lowest } from "./lanes";
 
 /** A curve: values[i] applies from times[i] to times[i + 1]. */
@@ -11,7 +11,7 @@ export class Curves {
   constructor(
     /** By index of the rank. A rank has a curve for each device. */
     readonly curves: readonly (readonly Curve[])[],
-    /** The top of the scale is at least this value. */
+    /** Minimum of the value at the top of the scale. */
     least = 1,
   ) {
     let most = least;
@@ -19,8 +19,8 @@ export class Curves {
     this.most = most;
   }
 
-  /** Raises out[i] to the maximum of these ranks' curves in the i-th stretch of `width` after `from`, as a fraction of the top of the
-   * scale (0 to 1). */
+  /** Raises out[i] to the maximum of these ranks' curves in the i-th stretch of `width` after `from`, divided by the value at the top of
+   * the scale. */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
@@ -35,11 +35,11 @@ export class Curves {
   }
 }
 
-/** A change of a value, by `by`, at a time. */
+/** At `time`, `by` is added to a value. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds a curve from its changes; it starts at 0. When all rises have ended, the value is reset to exactly 0, to remove rounding
- * errors. */
+/** Builds a curve, which starts at 0, from its changes. Whenever all rises have ended, sets the value to exactly 0, so that rounding
+ * errors do not add up. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],

@@ -1,10 +1,10 @@
-/** For a served page: asks the server a question whose answer comes in parts. */
+/** For a served page: asks the server questions whose answers come in parts. */
 import { ask } from "../served";
 
 export interface FarState<T> {
   readonly value: T;
   readonly done: boolean;
-  /** Message of the error that ended it early; null: none. */
+  /** Message of the error that ended the answer early; null: no error. */
   readonly failed: string | null;
 }
 
@@ -13,21 +13,21 @@ type Query = Readonly<Record<string, string | number>>;
 /** Delay before a request [ms], so that quick changes of the selection do not each send one. */
 const PATIENCE = 120;
 
-/** Asks the server one question at a time, and collects the parts of the answer. A new question aborts the previous one. */
+/** Asks the server one question at a time, and collects the parts of its answer. A new question aborts the previous one. */
 export class Far<A extends { readonly next: number | null }, T> {
   state: FarState<T> | null = null;
   #key = "";
   #timer = 0;
   #abort: AbortController | null = null;
 
-  /** @param add  merges one more answer into the value.  @param changed  called after each answer and at the end */
+  /** @param add adds a part of the answer to the value. @param changed called after each part and at the end */
   constructor(
     readonly path: string,
     readonly add: (before: T | null, answer: A) => T,
     readonly changed: () => void,
   ) {}
 
-  /** Asks a question, unless it is the current one. Returns the answer so far. */
+  /** Asks a question, unless it is the current one. Returns what has been answered so far. */
   of(query: Query): FarState<T> | null {
     const key = JSON.stringify(query);
     if (key !== this.#key) {

@@ -32,7 +32,7 @@ export function askArea(changed: () => void): FarArea {
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
-/** Builds the area from the parts of an answer. The result is kept until other parts are given. */
+/** Builds the area from the parts of an answer. Keeps the result until it gets other parts. */
 export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
   return last.area;

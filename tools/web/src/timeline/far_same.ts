@@ -15,9 +15,9 @@ export interface SameAnswer {
   readonly median: number;
   readonly before: Times | null;
   readonly behind: Times | null;
-  /** Longest occurrence in the step over all ranks seen. */
+  /** Longest occurrence in the step on the ranks compared so far. */
   readonly longest: readonly [rank: number, begin: number, duration: number];
-  /** The other ranks. Begin and duration are missing if the rank ran it a different number of times. */
+  /** The other ranks. If a rank has another number of occurrences, its begin and duration are missing. */
   readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
 }
 

@@ -1,20 +1,20 @@
-/** Details of events when a window came from a server: those of the page merged with those of the window. */
+/** Details of events after a window came from the server: merges those of the page with those of the window. */
 import type { Events, Track } from "./model";
 import { Column, columnsBy, RankReported, reportedOf, type Reported } from "./event_details";
 import type { Tile } from "./tile";
 
-/** Where a tile's events of a track are in the merged data. */
+/** Where the merged data has the events of a tile's track. */
 export interface Placed {
   /** The tile's track. */
   readonly track: Track;
-  /** Rows of the tile that the page lacked. They are now at first, first + 1 and so on. */
+  /** Rows of the tile that the page lacked. In the merged data, they are first, first + 1 and so on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** The page's track, which has the track's other events. */
+  /** The page's track that has the track's other events. */
   readonly base: Track | undefined;
 }
 
-/** One rank of a tile. */
+/** A rank of a tile. */
 export interface Fetched {
   readonly tile: Tile;
   readonly place: number;
@@ -23,7 +23,7 @@ export interface Fetched {
   readonly placed: readonly Placed[];
 }
 
-/* Maps each event of a tile to its row in the page, -1 for those of other ranks. */
+/* Maps each event of a tile to its row in the page; -1 for events of other ranks. */
 function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   const { events } = tile,
     out = new Int32Array(events.n).fill(-1);
@@ -41,11 +41,11 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** Sort keys are row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES is below 2^53. */
+/** A sort key is row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES stays below 2^53. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns. If both have a value for an event, that of the first is taken. `row` and `value` convert those of the second; a
- * result below 0 means that the event or value is left out. */
+/** Merges two columns. If both have a value for an event, takes that of the first. `row` and `value` convert rows and values of the
+ * second; a result below 0 leaves the event or value out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),
@@ -78,7 +78,7 @@ function join(page: RankReported, own: RankReported, rows: Int32Array, numbers: 
   return new RankReported(columns, [...page.shapes, ...own.shapes], page.counters);
 }
 
-/** Merged details. Those of a rank are decoded when details of one of its events are first needed. */
+/** Merged details, decoded for each rank when details of one of its events are first needed. */
 export class JoinedReported implements Reported {
   readonly #ranks = new Map<number, RankReported>();
 

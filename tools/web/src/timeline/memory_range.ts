@@ -1,4 +1,4 @@
-/** Memory over a marked range: what each device held at its begin and end, and the most in between. */
+/** Memory in a marked range: what each device held at its begin and at its end, and the maximum in between. */
 import { h, visible, type Child } from "../dom";
 import type { Job } from "../data";
 import * as f from "../format";
@@ -12,7 +12,8 @@ import type { Span } from "./model";
 
 const CATEGORIES = 3; // named at the most
 
-/** The values of a curve at the begin and the end of a span, and the largest between them and its time; null before its first point. */
+/** Returns the values of a curve at the begin and the end of a span, the maximum between them, and its time; null if the curve starts
+ * later. */
 export function overSpan({ times, values }: Curve, { begin, end }: Span) {
   const [first, last] = [begin, end].map((time) => lowest(times.length, (i) => times[i]! > time) - 1) as [number, number];
   if (last < 0) return null;
@@ -37,7 +38,7 @@ function row(job: Job, rank: number, curve: DeviceCurve, mark: Span): [string, .
   ];
 }
 
-/** The tab "memory" of a mark; the curves are fetched when it is first shown. */
+/** Makes the tab "memory" of a mark. The curves are fetched when the tab is first shown. */
 export function memoryPart(controller: Controller, places: readonly number[], mark: Span): Child {
   const { memory, job } = controller.data,
     source = controller.listener.context.job;

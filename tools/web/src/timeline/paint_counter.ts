@@ -5,7 +5,7 @@ import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
 import { COMPUTE, type Span } from "./model";
 
-/** Opacity of the counter's colour (the theme's link colour), chosen so that text on it stays readable. */
+/** Opacity of the counter's colour, the theme's link colour. Text on it stays readable. */
 const STRENGTH = 0.6;
 const AIR = 3;
 
@@ -13,7 +13,7 @@ export function counterBox(row: Box, offset: number): Box {
   return { y: row.y + offset, height: row.height - AIR };
 }
 
-/** @param shares  fractions of the lane's height, per device pixel */
+/** @param shares value in each device pixel, as a fraction of the lane's height */
 export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): void {
   const { ctx, theme, scale } = canvas,
     fills = theme.fills.map(() => theme.link),

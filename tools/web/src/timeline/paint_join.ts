@@ -1,5 +1,5 @@
-/** Paints what joins the ranks of an operation: the front of arrivals, the line where the last arrival releases
- * all, and the last member. */
+/** Paints what joins the ranks of an operation: a line through all arrivals, a line at the last arrival, which ends all waits, and the
+ * last member. */
 import type { Chart } from "./chart";
 import { lowest } from "./lanes";
 import type { RankRow } from "./layout";
@@ -9,7 +9,7 @@ import type { Canvas } from "./paint_lane";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
-/* Returns the members in visible rows, and the next one beyond each edge, so that the line of arrivals continues to the edge. */
+/* Returns the members in visible rows, and the next member beyond each edge, so that the line of arrivals continues to the edge. */
 function inView(operation: Operation, input: JoinInput): Member[] {
   const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
@@ -17,7 +17,8 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
-/* Members sorted by row, kept while the rows stay the same: sorting thousands of members in each frame would take too long. */
+/* Members in the order of their rows. Kept while the rows stay the same, because sorting thousands of members in each frame would take
+ * too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
@@ -39,7 +40,7 @@ function bottomOf(member: Member, input: JoinInput): number {
   return row.y + row.height;
 }
 
-/** Paints the lines of one operation. `strong`: it is selected or under the pointer. */
+/** Paints the lines of one operation. @p strong: it is selected or under the pointer. */
 export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, few: boolean): void {
   const { ctx, theme, scale } = canvas;
   const members = inView(operation, input);
@@ -84,8 +85,8 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   }
 }
 
-/** Marks the member that came last, or all that may have been last within the clock uncertainty. Marks none if `poor`, because the clocks
- * are too inaccurate. */
+/** Marks the member that came last; if the clocks leave that open, all members that may have been last. If @p poor is set, marks none,
+ * because the clocks are too inaccurate. */
 export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {

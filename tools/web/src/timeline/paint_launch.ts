@@ -1,25 +1,25 @@
-/** Paints arrows from calls to what they launched. */
+/** Paints arrows from calls to the events that they launched. */
 import type { Box } from "./layout";
 import type { Canvas } from "./paint_lane";
 
-/** An arrow from a call to a launched event: the begins [px] and the boxes of both. */
+/** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
 export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
 
-/** If there are more than FEW arrows, they are thin, and of arrows that end less than APART [px] from one another only one is drawn. */
+/** FEW: more arrows than this are thin. APART: of thin arrows whose ends are less than this apart [px], only one is drawn. */
 const FEW = 12,
   APART = 3;
 const HEAD_LENGTH = 7,
   HEAD_HALF = 3.5,
   BEND = 40;
 
-/* Returns the heights at which an arrow begins and ends: at the edges of the two boxes that face each other. */
+/* Returns the heights at which an arrow begins and ends: the edges at which the two boxes face each other. */
 function ends({ from, to }: Arrow): [number, number] {
   return from.y < to.y
     ? [from.y + from.height, to.y + Math.min(4, to.height / 2)]
     : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
 }
 
-/* Returns the arrows sorted by their end, without those that end close to the previous one. */
+/* Returns the arrows in order of their ends, without arrows that end close to the previous one. */
 function apart(all: readonly Arrow[]): Arrow[] {
   const out: Arrow[] = [];
   for (const arrow of [...all].sort((a, b) => a.x1 - b.x1)) if (arrow.x1 - (out[out.length - 1]?.x1 ?? -Infinity) >= APART) out.push(arrow);

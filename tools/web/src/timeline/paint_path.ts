@@ -6,7 +6,7 @@ const WIDTH = 2.5,
   CASING = 1.5,
   HALF_BOX = 6;
 
-/** Paints the visible part of the path, at the heights given by @p heightOf. */
+/** Paints the visible part of the path. @p heightOf returns the height of a piece. */
 export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
   const { ctx, theme, scale } = canvas,
     runs = path.runs(scale, heightOf);

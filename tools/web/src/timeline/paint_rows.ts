@@ -53,7 +53,7 @@ export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   ctx.fillRect(0, y - 1, scale.left + scale.width, 1);
 }
 
-/** Paints the row of ranks without a trace; in a page that holds only some ranks (`part`), the row of ranks that were left out. */
+/** Paints the row of ranks without a trace. If the page has only some ranks (@p part), paints the row of ranks that the page leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset;
@@ -71,7 +71,7 @@ export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part
   ctx.setLineDash([]);
 }
 
-/** Paints the rank's name, a button that opens it. */
+/** Paints the rank's name, which is a button that opens the rank. */
 export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: number, open: boolean, selected: boolean): void {
   const { ctx, theme, scale } = canvas;
   const narrow = scale.left < 80,
@@ -97,7 +97,7 @@ export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly strin
   ctx.fillText(fitting(ctx, name, scale.left - 20), scale.left - 8, row.y + row.height / 2 + offset);
 }
 
-/** Paints where the rank was recorded; a truncated recording has a torn end, and the time after it is not idle. */
+/** Paints when the rank was recorded. A truncated recording has a torn end, because the time after it is not idle. */
 export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset: number, duration: number): void {
   const { ctx, theme, scale } = canvas;
   const top = row.compute.y + offset,
@@ -142,7 +142,7 @@ function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): v
   ctx.stroke();
 }
 
-/** Paints a dotted line below the lanes for the times of which the page has only shares. */
+/** Paints a dotted line below the lanes where the page has only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
   const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5;
   strokeLine(
@@ -162,7 +162,7 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   ctx.fillRect(x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
-  /* a frame around the mark, because its colour is hardly visible on that of compute */
+  /* a frame around the mark, because its colour is hardly visible on the colour of compute */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
   ctx.fillRect(x0, top, x1 - x0, 1.5);

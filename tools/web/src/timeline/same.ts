@@ -1,9 +1,9 @@
-/** The same kernel or call elsewhere: earlier and later on its rank, and at the same occurrence index on other ranks. */
+/** Other runs of a kernel or call: earlier and later on its rank, and at the same occurrence index on other ranks. */
 import type { Lanes } from "./lanes";
 import { STREAM, type Events, type JobBlock } from "./model";
 import { hasEvents } from "./sums";
 
-/* Returns, by rank index, the events with the name and kind of the given event, in order of begin. */
+/* Returns, by the index of the rank, the events with the name and kind of the given event, ascending by begin. */
 function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
   const name = events.name[row]!,
     kind = events.kind[row]!,
@@ -20,10 +20,9 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
 
 export type Same = ReturnType<typeof sameAs>;
 
-/** Finds where else the event's kernel or call ran. Returns its events on its rank, and the event's index among them; the longest on all
- * ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for each other
- * rank, the event with the same occurrence index, or -1 if the rank ran it a different number of times or if its events are not in the
- * page. */
+/** Finds other runs of the event's kernel or call. Returns all runs on the event's rank, and the event's index among them; the longest
+ * run on all ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for
+ * each other rank, the run with the same occurrence index, or -1 if the rank has another number of runs or if they are not in the page. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,
@@ -32,7 +31,7 @@ export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const step = job.steps
     ? (job.ranks[at]!.parts.find((part) => part.begin <= events.begin[row]! && events.begin[row]! < part.end)?.number ?? null)
     : null;
-  /* the occurrences on a rank in the event's step; null if its events are not in the page */
+  /* the runs on a rank in the event's step; null if they are not in the page */
   const inStep = (place: number): readonly number[] | null => {
     const rank = job.ranks[place]!,
       part = step === null ? null : rank.parts.find((each) => each.number === step);

@@ -1,17 +1,17 @@
-/** The part of an event's panel on the same kernel elsewhere, and on the kernel itself. */
+/** The part of an event's panel about other runs of the kernel, and about the kernel itself. */
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
 import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events } from "./model";
 import { sameAs, type Same } from "./same";
 
-/** Maximum number of ranks listed; if there are more, those with the longest durations. */
+/** Maximum number of ranks in the list. If there are more, those with the longest durations are listed. */
 const LISTED = 24;
 
-/* A run of the kernel or call; null: there is none, or it is not known. */
+/* Goes to a run of the kernel or call; null: there is none, or it is unknown. */
 type Go = (() => void) | null;
 
-/* Makes a button that goes to another run; it is disabled if there is none. */
+/* Makes a button that goes to another run. It is disabled if there is none. */
 function button(text: string, go: Go, label: string): HTMLElement {
   return h("button", { "aria-label": label, disabled: !go, on: { click: () => go?.() } }, text);
 }
@@ -29,7 +29,7 @@ function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }:
   ];
 }
 
-/* Lists the ranks by duration, longest first; counts those that cannot be compared. */
+/* Lists the ranks by duration, longest first, and counts the ranks that cannot be compared. */
 function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, duration: number): Child {
   const known = [...runs].sort((a, b) => b.duration - a.duration || a.rank - b.rank),
     inStep = step === null ? "" : ` in step ${step}`;
@@ -56,9 +56,9 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   ];
 }
 
-/* Where else the kernel or call ran: its index among the runs on its rank, their number and median; the longest run (null if it is this
- * one) and the set of runs of which it is the longest; the occurrence index in the step, and the number of occurrences; the runs on
- * other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
+/* Other runs of the kernel or call: the event's index among the runs on its rank, their number and median; the longest run (null if it
+ * is this one) and the set of runs of which it is the longest; the occurrence index in the step, and the number of occurrences; the
+ * runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {
@@ -86,7 +86,8 @@ function inPage(controller: Controller, same: Same, row: number) {
   };
 }
 
-/* Returns the server's answer about the whole store, if the page lacks events; a text while the answer is not complete; else null. */
+/* Returns the server's answer about the whole store, if the page lacks events. While the answer is not complete, returns a text; if the
+ * page has all events, null. */
 function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -123,7 +124,8 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
   };
 }
 
-/* Says whether the event is on the critical path, if the page has the path of its step, and how large its slack is. */
+/* Returns whether the event is on the critical path, and how large its slack is, in words. null if the page lacks the path of the
+ * event's step. */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,
@@ -140,7 +142,7 @@ function pathWords(controller: Controller, row: number, step: number | null): st
   return `${time > 0 ? `On the critical path for ${f.time(time)}` : "Not on the critical path"}: ${slack}.`;
 }
 
-/* For a kernel: its class, and what it computes according to its operators' shapes. */
+/* For a kernel: returns its class, and what it computes by the input shapes of its operators. */
 function kernelWords(controller: Controller, row: number, events: Events): string | null {
   const { classes, rates } = controller.data,
     kind = events.kind[row]!,
@@ -155,7 +157,7 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
     .join("; ");
 }
 
-/** The parts of the panel: on its own rank, and on the others. */
+/** Makes the parts of the panel: about runs on the event's own rank, and about those on other ranks. */
 export function samePart(controller: Controller, row: number): { readonly own: Child; readonly others: Child } {
   const { job, lanes } = controller.data,
     { events } = lanes!,

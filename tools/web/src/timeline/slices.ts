@@ -3,7 +3,7 @@
 /** Duration of a slice [ms], after which the page may draw a frame. */
 const SLICE = 10;
 
-/** Runs the generator to its end; pauses only at a `yield`. */
+/** Runs the generator to its end. Pauses only where it yields. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (let until = performance.now() + SLICE; ; ) {
     const next = work.next();
