@@ -60,6 +60,8 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
 
 /**
  * Evaluates all changes, batch by batch. For each batch after the first, reduces all ranks again.
+ *
+ * Collective: over the ranks' comm.
  * @param total_ns  the job's recorded time T
  * @param items     of tm_whatif_item: each process appends the rows of its share of the changes
  * @return          TM_OK or TM_ERR_FAULT, the same on every process

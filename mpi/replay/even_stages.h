@@ -15,6 +15,8 @@ typedef struct tm_split {
 
 /**
  * Compares the work of the stages, in the steps of the result that all ranks recorded.
+ *
+ * Collective: over the ranks' comm.
  * @param out  to be freed in either case; the same on every process except for of_rank
  * @return     TM_OK or TM_ERR_FAULT, the same on every process
  */

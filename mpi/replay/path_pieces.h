@@ -7,6 +7,8 @@
 
 /**
  * Finds the path to the end of each step, and the whole path.
+ *
+ * Collective: over the ranks' comm.
  * @param steps   of tm_path_step, the same on every process
  * @param pieces  of tm_path_piece, only on process 0: sorted by step, then by time
  * @param whole   of tm_path_piece, only on process 0: the path from the root to the last end

@@ -80,8 +80,8 @@ typedef struct tm_replay_weigh {
     tm_vec *words; /* of int64_t: reduced ranks are appended */
 } tm_replay_weigh;
 
-/** Reduces all ranks of this process with each of [n] @p weighs. Reduces a batch with all of them
- * before the next batch, so that the batch's peer weights are computed only once. TM_OK;
+/** Reduces all ranks of this process with each of [n] @p weighs. Reduces one batch with all @p
+ * weighs before the next batch, so that the batch's peer weights are computed only once. TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
                            tm_error *err) TM_MUST_CHECK;

@@ -23,6 +23,8 @@ tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK
 /**
  * Replaces figures of the result by those of tm_ops_figures_find: the times that slowdowns and
  * shares refer to, for the job, ranks, stages and steps.
+ *
+ * Collective: over ranks->comm.
  * @param result  of tm_mpi_whatif
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -10,6 +10,8 @@
 /**
  * Evaluates fixes of each rank, host and stage, changes of kinds of work and kernels, and the
  * scenario. Makes the plan of fixes.
+ *
+ * Collective: over the ranks' comm.
  * @param scenario  scenario whose edges are marked, or NULL
  * @param result    path_steps and, on process 0, pieces must contain the requested steps; process 0
  *                  sets the rest

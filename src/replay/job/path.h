@@ -1,6 +1,7 @@
 /* Critical path over all ranks: the chain of calls, kernels and transfers that determines when a
  * step ends. The path has no waits, because at an operation it continues on the rank that arrived
  * last.
+ *
  * The path is found in two passes. First, each rank reports the operations at which it arrived
  * last, the ends of its steps, and for each of them where the rank's path to it starts. This gives
  * the path from operation to operation. Then each rank finds the pieces of its own hops. */

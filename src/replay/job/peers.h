@@ -1,14 +1,17 @@
 /* Compares the times of ranks at the same place, to find how long work would have taken if a rank
  * were like the others.
+ *
  * A place stands for the same event on all ranks of a role (pipeline stage): the n-th event of a
  * name in a step, in the order of launches. If ranks run the name unequally often, it is the n-th
  * one in a stretch of the step (counts.h). A call that launched an event has that event's place.
+ *
  * A rank's time is compared with the median of the other ranks at the place. If there are two
  * others, it is compared with the smaller of their times, because one of the three ranks may be
  * slow. For durations, the median replaces the rank's time even if the median is longer: replacing
- * only longer times would promise too much. The unexplained part of a start is due to chance, so it
- * is never made longer. If the job has one rank, the rank's other steps of the same kind stand for
- * other ranks.
+ * only longer times would promise too much. The unexplained part of a start is due to chance, so
+ * it is never made longer. If the job has one rank, the rank's other steps of the same kind stand
+ * for other ranks.
+ *
  * Each place has an owner: a process that gets the weights of all ranks at the place. From these
  * weights, the owner sends each process a few middle values, from which each rank can compute the
  * median of the others. */

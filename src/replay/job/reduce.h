@@ -1,11 +1,12 @@
-/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and the
- * ends of its steps.
+/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and
+ * the ends of its steps.
+ *
  * A link is the longest path (way) from one boundary node to another, in each of several weight
  * sets. A way that passes an operation at which the rank arrives is redundant if, in all sets, it
  * is at most as long as the way to the operation plus the way on from there, because an operation
  * is never before the rank's arrival. If too many ways remain at a node, the node becomes a joint,
- * at which these ways end and a new one starts. A joint is like an operation of this rank only. The
- * few links that remain give exactly the times of the graph. */
+ * at which these ways end and a new one starts. A joint is like an operation of this rank only.
+ * The few links that remain give exactly the times of the graph. */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 

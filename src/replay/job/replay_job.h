@@ -1,8 +1,9 @@
 /* The whole job, reduced to operations and ends of steps. For any choice of a weight set for each
  * rank, it can be evaluated in milliseconds.
- * Operations are sorted by (last_ns, operation), so that no link leads to an earlier operation; the
- * steps come after them. An operation or step is identified by its index in this order, a rank by
- * its index among the ranks. */
+ *
+ * Operations are sorted by (last_ns, operation), so that no link leads to an earlier operation;
+ * the steps come after them. An operation or step is identified by its index in this order, a rank
+ * by its index among the ranks. */
 #ifndef TMERGE_REPLAY_REPLAY_JOB_H
 #define TMERGE_REPLAY_REPLAY_JOB_H
 
