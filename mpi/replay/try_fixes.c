@@ -246,8 +246,8 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     return TM_OK;
 }
 
-/* Returns, for each rank, (index of its trial) - first, among the trials [first, behind);
- * UINT32_MAX for none; NULL when out of memory. */
+/* Returns, for each rank, the index of its trial minus @p first; UINT32_MAX if no trial in
+ * [first, behind) contains the rank. NULL when out of memory. */
 static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     const trial *trials = w->trials.data;
     const uint32_t *members = w->members.data;

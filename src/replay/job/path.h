@@ -56,7 +56,7 @@ typedef struct tm_path_piece {
                         usual */
     int64_t rank;
     uint32_t name;  /* name id of the event or call whose time the edge represents */
-    uint32_t event; /* row of this event or call */
+    uint32_t event; /* row of this event or call in the rank's timeline */
     uint8_t kind;   /* tm_edge_kind */
     uint8_t flags;
     uint8_t part; /* as in tm_edge */

@@ -25,7 +25,8 @@
 #include "replay/job/batch.h"
 #include "replay/job/extras.h"
 
-/** A place's hash has in its highest bits the step, the kind of item, and the part of the step. */
+/** The highest bits of a place's hash contain the step, the kind of item, and the part of the
+ * step. */
 enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
 
 /** Returns 1 + (number of the place's step modulo TM_PLACE_STEPS); 0 if the place belongs to no
@@ -67,7 +68,7 @@ typedef struct tm_peer {
 typedef struct tm_peer_row {
     uint64_t place;
     int64_t origin, n;
-    int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* [n] */
+    int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* the first n are used */
 } tm_peer_row;
 
 /** The owner's answer for a place that n >= 2 ranks have: the middle weights of all these ranks.

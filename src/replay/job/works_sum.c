@@ -55,8 +55,8 @@ static size_t sum_at(const tm_works_of *of, uint32_t place) {
     return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
 }
 
-/* Returns the work of an item [ns]. An event's second weight is the unexplained part of its start,
- * so no work. */
+/* Returns the work of an item [ns]. An event's second weight is not included: it is the
+ * unexplained part of the event's start, not work. */
 static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }
