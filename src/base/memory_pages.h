@@ -28,10 +28,6 @@ void tm_pages_free(tm_pages *pages);
  * by one. Does nothing if the system does not support it. */
 void tm_pages_make(void *memory, size_t bytes);
 
-/** Makes the process keep freed memory for later blocks, until tm_pages_give_back: new pages from
- * the system cost time. Call it first. Does nothing if the C library does not support it. */
-void tm_pages_keep(void);
-
 /** Gives freed memory back to the system, because free blocks between used ones may not suit later
  * allocations. Does nothing if the C library does not support it. */
 void tm_pages_give_back(void);

@@ -10,7 +10,6 @@
 #include "about/about.h"
 #include "about/help.h"
 #include "arguments/command.h"
-#include "base/memory_pages.h"
 #include "launch/launch.h"
 #include "launch/signals.h"
 #include "liveness/liveness.h"
@@ -127,7 +126,6 @@ static tm_status run_all(int argc, char **argv, tm_error *err) {
 int main(int argc, char **argv) {
     tm_error err = {.status = TM_OK};
     int started = 0;
-    tm_pages_keep();
     tm_launch_begin();
     tm_signals_prepare();
     err.status = run_all(argc, argv, &err);
