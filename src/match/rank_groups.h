@@ -45,8 +45,9 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Returns the ranks of a kernel's group, found as by tm_group_find; NULL if unknown. Borrowed
- * until the next call. @return TM_OK; TM_ERR_FAULT */
+/** Finds the ranks of a kernel's group as tm_group_find does.
+ * @param out  NULL if unknown; borrowed until the next call
+ * @return     TM_OK; TM_ERR_FAULT */
 tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
                          const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;
 

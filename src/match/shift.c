@@ -158,8 +158,8 @@ static bool in_range(const search *s, const candidate *c, size_t i) {
     return at >= s->other->marks[0].end_ns && at <= s->other->marks[s->other->n - 1].end_ns;
 }
 
-/* Sets *out to a sample's partner's end minus the sample's end. False if the sample has no
- * partner. */
+/* Sets *out to the end of a sample's partner minus the sample's end. Returns false if the sample
+ * has no partner. */
 static bool difference(const search *s, const candidate *c, size_t i, size_t *partner,
                        int64_t *out) {
     size_t mark = s->samples[i].mark;

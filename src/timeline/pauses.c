@@ -14,7 +14,7 @@ static bool skips(const tm_step *step) {
     return step[-1].annotated && step->annotated && step->number > step[-1].number + 1;
 }
 
-/* Returns the median duration of the marked steps. False if out of memory. */
+/* Sets *out to the median duration of the marked steps. Returns false if out of memory. */
 static bool usual_step(const tm_timeline *timeline, int64_t *out) {
     int64_t *lengths = malloc((timeline->n_steps + 1) * sizeof *lengths);
     size_t n = 0;

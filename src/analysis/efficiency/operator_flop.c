@@ -197,8 +197,8 @@ static bool is_asked_for(tm_text mask, int n) {
     return p < end && (*p == 'T' || *p == '1');
 }
 
-/* Returns how many gradients were requested (of input and weight); each costs as much as the
- * forward pass. */
+/* Sets the work of a backward convolution: each requested gradient, of input and weight, costs as
+ * much as the forward pass. Returns false if unknown. */
 static bool convolution_backward(const call *c, tm_work *out) {
     const tm_dims *grad = &c->d[0], *x = &c->d[1], *weight = &c->d[2];
     tm_text mask = tm_inputs_item(c->concrete, 10), transposed = tm_inputs_item(c->concrete, 7);

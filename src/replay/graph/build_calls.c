@@ -10,19 +10,19 @@
 
 /* Usual time from the end of an event to the end of the call that waited for it. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* A call of at least EARLY_LEAST_NS that seems to end before the event that it waited for, by at
- * most EARLY_NS, did wait: the clocks of device and host differ by microseconds, and a copy of
- * pageable memory returns once its last part is staged. */
+/* A call of at least EARLY_LEAST_NS may seem to end up to EARLY_NS before the event that it
+ * waited for: the clocks of device and host differ by microseconds, and a copy of pageable memory
+ * returns once the last part is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
 /* A launch that takes longer than this and ends after its own event waited for that event (pageable
  * memory). */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES the
- * usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before its end. If
- * many events ended during the launch, that end may be a coincidence. Then the queue must also have
- * been nearly full: it held FULL_SHARE of its maximum, counted either as launches whose work was
- * not done at the launch's end, or as launches since that of the event (later launches on other
- * streams may be done). */
+/* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES
+ * the usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before the
+ * launch's end. If many events ended during the launch, that event may be a coincidence. Then the
+ * queue must also have been nearly full: it held FULL_SHARE of its maximum, counted either as
+ * launches whose work was not done at the launch's end, or as launches after the launch of the
+ * event (later launches on other streams may be done). */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;

@@ -1,16 +1,19 @@
-/* A rank's recording as a graph of causes: which event had to wait for which other. With other
- * weights, the graph predicts when every event would have happened if something had been faster.
+/* A rank's recording as a graph of causes: which event had to wait for which other event. With
+ * other weights, the graph predicts when each event would have happened if something had been
+ * faster.
  *
  * A node is the start (S) or the end (E) of a GPU event, or of a host call that launched or waited
- * for one. Its time is the maximum of (time of the source + weight) over its in-edges. With the
- * recorded weights every node has exactly its recorded time.
+ * for a GPU event. A node's time is the maximum, over all edges into the node, of the source's
+ * time plus the edge's weight. With the recorded weights, every node has exactly its recorded
+ * time.
  *
- * The root is the start of the job's first GPU event. Earlier work belongs to no step and stays as
- * recorded: an edge that starts before the root is replaced by its part after the root.
+ * The root is the start of the job's first GPU event. Work before the root belongs to no step and
+ * stays as recorded: of an edge that starts before the root, only the part after the root is kept.
  *
- * Ranks synchronise in operations: each member's start leads to the operation, the operation's time
- * is the last arrival (L), and edges lead from it to the ends of the members. So each rank's graph
- * can be evaluated by itself, from the root and operations to operations and ends of steps. */
+ * Ranks synchronise in operations. Each member's start leads to the operation, the operation's
+ * time is that of the last arrival (L), and edges lead from the operation to the members' ends. So
+ * each rank's graph can be evaluated by itself: from the root and the operations to the rank's
+ * arrivals at operations and the ends of its steps. */
 #ifndef TMERGE_REPLAY_GRAPH_H
 #define TMERGE_REPLAY_GRAPH_H
 

@@ -21,7 +21,7 @@ typedef struct tm_join_member {
 } tm_join_member;
 
 /**
- * Appends the members of operations that join ranks, of those operations that this process matched.
+ * Appends the members of the operations that this process matched and that join ranks.
  * @param base  origin of times
  * @return      TM_OK; TM_ERR_FAULT
  */

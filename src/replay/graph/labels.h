@@ -21,9 +21,8 @@ typedef struct tm_ways {
     uint64_t settled; /* value of reduction.now when redundant ways were last removed; `came` and
                          `grew` mark the changes since then */
     uint64_t number;  /* version: equal numbers mean equal contents */
-    uint64_t holds;   /* number of a version of other ways, which are already contained: merging
-                         that version into these ways changes nothing, unless it is made longer by
-                         more than `most`; 0: none */
+    uint64_t holds;   /* version of other ways that these ways contain: merging those changes
+                         nothing, unless they are made longer by more than `most`; 0: none */
     int64_t *most;    /* [width] see `holds`; not set if holds is 0 */
     bool news;        /* a way came or grew since tm_ways_known */
     uint32_t *from; /* [n] keys of the ways' sources, ascending; the root (TM_FROM_ROOT) is last */

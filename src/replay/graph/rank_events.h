@@ -60,7 +60,8 @@ typedef struct tm_part_count {
 
 /** GPU work before the rank's first step: see TM_STEP_LEAD_IN. */
 typedef struct tm_warm_up {
-    int64_t step; /* number of the rank's first step; INT64_MAX if no step has a GPU event */
+    int64_t step; /* number of the rank's first step that has a GPU event; INT64_MAX if there is
+                     none */
     bool any;     /* before that step, GPU events were launched that belong to no step */
     bool joined;  /* one of these events still runs when the step starts: the recording started in
                      the middle of the work */

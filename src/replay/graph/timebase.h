@@ -15,12 +15,13 @@ typedef struct tm_cut {
 typedef struct tm_timebase {
     int64_t root_ns; /* first start of a GPU event in the job, on its clock; INT64_MAX if there is
                         none */
-    tm_vec cuts;     /* owned; of tm_cut, ascending; empty if the job has one recording */
+    tm_vec cuts;     /* owned; of tm_cut, ascending; empty if nothing is left out */
 } tm_timebase;
 
 #define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, TM_VEC(tm_cut)})
 
-/** Time range of one recording of a rank, on the job's clock. Sent as bytes. */
+/** Time range of one recording of a rank, on the job's clock, from the time when all profilers had
+ * started (tm_span.open_ns). Sent as bytes. */
 typedef struct tm_recorded_time {
     int64_t begin_ns, end_ns;
 } tm_recorded_time;

@@ -34,7 +34,7 @@ static void set_factors(tm_host_time *hosts, size_t n, int64_t *sorted) {
         sorted[i] = hosts[i].call_ns;
     tm_sort_values(sorted, n);
     for (size_t i = 0; i < n; i++) {
-        const size_t middle = (n - 2) / 2; /* of the other hosts: lower median */
+        const size_t middle = (n - 2) / 2; /* lower median of the other hosts */
         const size_t place = tm_lower_bound(sorted, n, hosts[i].call_ns);
         const int64_t usual = sorted[middle + (middle >= place)];
         hosts[i].factor = usual > 0 ? (double)hosts[i].call_ns / (double)usual : 1.0;

@@ -21,7 +21,7 @@ typedef struct tm_each {
     tm_replay_sets sets;
     size_t *first; /* owned; [targets + 1] index of the first pair that leads to the target */
     tm_vec pairs;  /* owned */
-    void *own;     /* owned; [links] links by target, those of a target by group */
+    void *own;     /* owned; [links] links sorted by target, then by group */
     void *ns;      /* owned; [targets] times of the current groups */
     int64_t *ends; /* owned; [steps] */
 } tm_each;

@@ -22,10 +22,12 @@ enum {
                             compared */
 };
 
-/** How a rank's work compares with that of its peers: for events and for calls, by tm_place_step.
- */
+/** How a rank's work compares with that of its peers: [0] of events, [1] of calls; by
+ * tm_place_step. */
 typedef struct tm_extra_factors {
     size_t index; /* index of the rank in its process */
+    /* factor that turns the rank's time at rare places into the time of the work that its peers run
+     * instead; NaN if unknown */
     double of[2][TM_EXTRA_STEPS];
     /* how much longer the rank's work takes than that of its peers, over all places */
     int64_t most_ns[2][TM_EXTRA_STEPS];

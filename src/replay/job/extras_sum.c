@@ -68,8 +68,8 @@ static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places
     return out->step != 0 && !tm_place_is_communication(hash);
 }
 
-/* Sets the time of an item on each rank. An event's second weight is the unexplained part of its
- * start, so no work. */
+/* Sets the time of an item on each rank. An event's second weight is not included: it is the
+ * unexplained part of the event's start, not work. */
 static void weigh(const tm_extra_ranks *ranks, size_t item, size_t n_lanes, work *out) {
     tm_batch_row first, second;
     if (ranks->items) {

@@ -290,14 +290,16 @@ function copyName(event: KeyboardEvent): void {
   );
 }
 
-/** Writes "4 steps of 42.1 ms". Savings are percentages of this length. If there are several kinds of steps, omits the length, because
- * each kind has its own. */
+/** Writes "4 steps of 42.1 ms". Savings are percentages of this length. If the marks are much farther apart, writes "2 steps of 450.0 µs
+ * (40.0 µs replayed)". If there are several kinds of steps, omits the length, because each kind has its own. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");
   if (n === 0) return "no steps marked";
   const length = replayed.n > 0 && job.table("steps.kind").n <= 1 ? replayed.num(0, "step_ns") : null;
-  return count(n, "step") + (length === null || length <= 0 ? "" : ` of ${time(length)}`);
+  if (length === null || length <= 0) return count(n, "step");
+  const marked = job.table("overview.job").num(0, "mean_step_ns") ?? length;
+  return count(n, "step") + (0.75 * marked > length ? ` of ${time(marked)} (${time(length)} replayed)` : ` of ${time(length)}`);
 }
 
 /** Writes "8 ranks · 1 host · 4 steps of 42.1 ms". */
