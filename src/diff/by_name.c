@@ -138,8 +138,8 @@ typedef struct pair {
     double times; /* rows are sorted by the change times this factor */
     bool apart;   /* sorted last, because there is no change: only one side has the name, and times
                      are per call */
-    int64_t
-        host_spread_ns; /* largest difference between ranks in host time per step, on either side */
+    /* largest difference between ranks in host time per step, on either side */
+    int64_t host_spread_ns;
 } pair;
 
 /* Of a device time: the noise of the difference between the sides, and the middle on each side. */

@@ -294,8 +294,8 @@ static const struct {
                                "limit",
                                "transfer",
                                TM_OF_OTHERS},
-    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* share of idle time; the guides' thresholds
-                                                       are 80, 70, 50 % of time in use */
+    /* share of idle time; the guides' thresholds are 80, 70, 50 % of time in use */
+    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization",
                                  {20, 30, 50},
                                  tm_look_gpu_utilization,
                                  "idle.rank, idle.gap, overview.rank",
@@ -372,14 +372,14 @@ static const struct {
                                NULL,
                                NULL,
                                TM_OF_ANY},
-    [TM_RULE_MEMORY_SPIKE] =
-        {"memory_spike", /* by how much the peak exceeds that of the other steps */
-         {10, NEVER, NEVER},
-         tm_look_memory_spike,
-         "memory.step, memory.live",
-         NULL,
-         NULL,
-         TM_OF_ANY},
+    /* by how much the peak exceeds that of the other steps */
+    [TM_RULE_MEMORY_SPIKE] = {"memory_spike",
+                              {10, NEVER, NEVER},
+                              tm_look_memory_spike,
+                              "memory.step, memory.live",
+                              NULL,
+                              NULL,
+                              TM_OF_ANY},
     [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* share of collectives that violate causality */
                                {NEVER, 1, 10},
                                tm_look_clock_quality,

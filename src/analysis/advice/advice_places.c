@@ -13,9 +13,8 @@ typedef struct place {
     int64_t amount;
 } place;
 
-enum {
-    PLACES_MAX = 128
-}; /* rows are sorted by time, so the places that are left out launch little */
+/* Rows are sorted by time, so the places that are left out launch little. */
+enum { PLACES_MAX = 128 };
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);

@@ -59,8 +59,8 @@ typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF
 typedef struct tm_facts {
     const tm_tables *tables;
     const tm_job *job;
-    const int64_t
-        *partial_steps; /* [n_partial] ascending: steps that are not completely recorded */
+    /* [n_partial] ascending: steps that are not completely recorded */
+    const int64_t *partial_steps;
     size_t n_partial;
     int64_t window_ns;       /* GPU time of the job: sum of the windows of overlap.rank */
     int64_t job_ns;          /* wall time of the job */
@@ -85,10 +85,10 @@ typedef struct tm_advice {
     bool exact;      /* true: only this cause costs the time; false: cost_ns is an upper bound */
     bool apart; /* no saving is known: the rule's row of whatif.item would also remove other causes
                  */
-    const char *
-        item; /* `what` of the row of whatif.item with the saving; NULL: as in the table of rules */
-    const char
-        *limit; /* `name` of that row, such as a kind of work; NULL: as in the table of rules */
+    /* `what` of the row of whatif.item with the saving; NULL: as in the table of rules */
+    const char *item;
+    /* `name` of that row, such as a kind of work; NULL: as in the table of rules */
+    const char *limit;
     const char *look_at; /* tables with details; NULL: as in the table of rules */
     int64_t at_most_ns;  /* upper bound of the saving of a step, known without a replay; 0: use
                             whatif.item */

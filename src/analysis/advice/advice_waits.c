@@ -492,9 +492,8 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
                                             tm_savings_lead(f->tables).kind);
     const char *call = tm_facts_host_in_gaps(f, "host_work", tm_savings_plan(f->tables));
     char whose[160] = "", inside[128] = "";
-    out->measure =
-        fmax(out->measure,
-             saved); /* also counts waits during computation, because they delay later work */
+    /* `saved` also counts waits during computation, because they delay later work */
+    out->measure = fmax(out->measure, saved);
     out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);

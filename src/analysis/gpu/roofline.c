@@ -167,9 +167,8 @@ static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
         if (keys[i] > g->list.n || (i == 1 && keys[1] == keys[0]))
             continue; /* not measured */
         group *own = (group *)g->list.data + (keys[i] - 1);
-        own->name =
-            own->calls == 0 ? name : own->name; /* rows are sorted by total_ns, so this is the name
-                                                   of the shape with the most time */
+        /* rows are sorted by total_ns, so this is the name of the shape with the most time */
+        own->name = own->calls == 0 ? name : own->name;
         own->calls += tm_table_cell(shapes, row, "calls")->value.i;
         own->total_ns = tm_sum(own->total_ns, tm_table_cell(shapes, row, "total_ns")->value.i);
     }

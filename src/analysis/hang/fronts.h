@@ -33,9 +33,9 @@ typedef struct tm_hang_front {
     int64_t seq;
     bool is_p2p;
     size_t call; /* row of hang.call: the call of one rank; TM_HANG_NO_ROW: none */
-    size_t
-        answer; /* for a send or receive, row of hang.call: the peer's call; TM_HANG_NO_ROW: none */
-    bool sure;  /* whether `call` and `answer` certainly belong together */
+    /* for a send or receive, row of hang.call: the peer's call; TM_HANG_NO_ROW: none */
+    size_t answer;
+    bool sure;            /* whether `call` and `answer` certainly belong together */
     int64_t first_ns;     /* first arrival of a rank [ns since the epoch]; 0: unknown */
     tm_vec came, waiting; /* ranks that came; those of them on which the operation has not ended */
     tm_vec absent, no_dump, perhaps;

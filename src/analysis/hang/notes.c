@@ -484,9 +484,8 @@ static void join_forms(tm_vec *forms) {
 }
 
 bool tm_hang_notes_forms(const tm_hang_notes *n, const tm_vec *spans, tm_vec *forms) {
-    enum {
-        JOIN_AT = 1 << 18
-    }; /* merges early to save memory, because most forms are the same on all ranks */
+    /* merges early to save memory, because most forms are the same on all ranks */
+    enum { JOIN_AT = 1 << 18 };
     const lane *l = n->lanes.data;
     size_t joined = 0;
     for (size_t i = 0; i < n->lanes.n; i++) {

@@ -21,8 +21,8 @@ typedef struct tm_scope {
 typedef struct tm_scopes {
     tm_calls calls; /* operators, annotations except steps, and modules */
     tm_scope *of;   /* [calls.n] owned */
-    uint8_t
-        *copies; /* [calls.n] whether a call is a node that launched a copy from the host; owned */
+    /* [calls.n] whether a call is a node that launched a copy from the host; owned */
+    uint8_t *copies;
     tm_vec optimizers; /* of int64_t, ascending: starts of optimizer steps */
 } tm_scopes;
 

@@ -6,8 +6,8 @@
 
 #include "table/shown.h"
 
-static const double DOUBT_PCT =
-    5.0; /* if figures may be off by more, they support no conclusion [%] */
+/* if figures may be off by more, they support no conclusion [%] */
+static const double DOUBT_PCT = 5.0;
 static const double REPORTED_PCT =
     1.0; /* smaller possible errors are not shown in the summary [%] */
 

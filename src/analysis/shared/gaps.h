@@ -40,12 +40,12 @@ typedef struct tm_gaps {
     tm_vec gaps;                /* of tm_gap, ascending */
     const tm_intervals *hidden; /* times in which the GPU may have done unrecorded work; borrowed */
     tm_intervals input; /* times in which the host waited for the next batch, outside of hidden */
-    tm_intervals
-        comm; /* times in which the host was in a communication call, outside of hidden and input */
+    /* times in which the host was in a communication call, outside of hidden and input */
+    tm_intervals comm;
     tm_intervals allocation; /* times in which the host allocated or freed memory or loaded code,
                                 outside of hidden, input and comm */
-    int64_t
-        sums[TM_N_IDLE_CAUSES]; /* [ns] by cause; the sum over causes is the duration of all gaps */
+    /* [ns] by cause; the sum over causes is the duration of all gaps */
+    int64_t sums[TM_N_IDLE_CAUSES];
     int64_t queued_ns; /* part of TM_IDLE_OTHER in which the next event was certainly queued */
 } tm_gaps;
 

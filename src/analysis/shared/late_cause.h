@@ -39,8 +39,8 @@ typedef struct tm_late_cause {
                          their time; borrowed */
     int64_t call_ns, gaps_ns; /* time in `call`, and sum of the durations of these gaps */
     struct { /* for TM_LATE_EXTRA: sums of stragglers.extra over the steps of the window */
-        int64_t steps,
-            of_steps; /* number of steps with extra work; number of recorded steps of the rank */
+        /* number of steps with extra work; number of recorded steps of the rank */
+        int64_t steps, of_steps;
         int64_t kernels, ns, host_ns;
         const char *name; /* name with the most extra time in any step; NULL: none; borrowed */
     } extra;

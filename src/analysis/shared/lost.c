@@ -190,8 +190,8 @@ static void place(made *v, size_t n) {
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
-    const tm_track *stream =
-        NULL; /* stream of the last launch, which is usually that of the next one */
+    /* stream of the last launch, which is usually that of the next one */
+    const tm_track *stream = NULL;
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (timeline->kind[row] != TM_DURATION ||

@@ -18,10 +18,10 @@ typedef enum tm_pass {
  * gradients, this also records, so all operators in nodes count as backward. */
 typedef struct tm_passes {
     uint8_t *pass; /* [operators->n] tm_pass; owned */
-    uint32_t
-        *forward; /* [operators->n] row of the forward operator whose gradient the innermost node
-                     around the operator computes; TM_NO_EVENT: in no node, or unknown; owned */
-    bool twice;   /* whether the rank computes gradients of gradients */
+    /* [operators->n] row of the forward operator whose gradient the innermost node around the
+     * operator computes; TM_NO_EVENT: in no node, or unknown; owned */
+    uint32_t *forward;
+    bool twice; /* whether the rank computes gradients of gradients */
 } tm_passes;
 
 /** Finds the passes. The caller frees them with tm_passes_free, also on failure. Returns TM_OK;

@@ -113,8 +113,8 @@ void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
 }
 
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
-    const double much =
-        0.5; /* minimum share of the difference in work that a reason must explain */
+    /* minimum share of the difference in work that a reason must explain */
+    const double much = 0.5;
     char own[32];
     sides s;
     out[0] = '\0';

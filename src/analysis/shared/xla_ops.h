@@ -19,8 +19,8 @@ typedef enum tm_xla_part {
 typedef struct tm_xla_op {
     const tm_xla_attr *attr; /* borrowed from the timeline */
     int64_t self_ns;         /* duration without nested operations [ns] */
-    int64_t flop,
-        bytes; /* can be summed: 0 if other events count them (containers, waits); -1 if unknown */
+    /* can be summed: 0 if other events count them (containers, waits); -1 if unknown */
+    int64_t flop, bytes;
     uint8_t part; /* tm_xla_part */
 } tm_xla_op;
 

@@ -11,8 +11,8 @@
  * millionths: as integers, additions and subtractions cancel exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
-    size_t
-        stream; /* of a start: the stream, whose next kernel is then added; of an end: NO_STREAM */
+    /* of a start: the stream, whose next kernel is then added; of an end: NO_STREAM */
+    size_t stream;
 } edge;
 
 #define NO_STREAM SIZE_MAX

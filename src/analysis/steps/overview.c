@@ -198,8 +198,8 @@ typedef struct part_sets {
     bool of_cpu;                    /* whether the rank's device is the CPU */
     const tm_vec *devices; /* of tm_device_busy: the rank's devices, if there are several */
     tm_intervals steps;    /* windows of the steps */
-    tm_intervals
-        up_to[2]; /* union of the parts of a step so far: without the next part, and with it */
+    /* union of the parts of a step so far: without the next part, and with it */
+    tm_intervals up_to[2];
 } part_sets;
 
 static void open_sets(part_sets *s, const tm_rank_view *view) {

@@ -208,8 +208,8 @@ static void count_updates(finding *f) {
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;
-    tm_step_part *step =
-        NULL;         /* step in which the current pass counts; NULL: the pass does not count */
+    /* step in which the current pass counts; NULL: the pass does not count */
+    tm_step_part *step = NULL;
     size_t first = 0; /* number of nodes in `known` at the start of the current pass */
     for (size_t i = 0; i < f->marks.n; i++) {
         const mark *m = &marks[i];

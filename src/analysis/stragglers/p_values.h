@@ -55,9 +55,9 @@ void tm_orders_free(tm_orders *orders);
 typedef struct tm_trial {
     size_t n, n_units;
     const double *scores; /* [n_units][n] */
-    const size_t
-        *class_of;    /* [n] class of each member, below n_classes; NULL: each member is a class */
-    size_t n_classes; /* n if class_of is NULL */
+    /* [n] class of each member, below n_classes; NULL: each member is a class */
+    const size_t *class_of;
+    size_t n_classes;   /* n if class_of is NULL */
     tm_window *windows; /* [n_windows] */
     size_t n_windows;
 } tm_trial;

@@ -8,8 +8,8 @@
 typedef struct tm_blame {
     int64_t rank, step;  /* step -1: outside of steps */
     int64_t collectives; /* number of operations with a known wait */
-    int64_t last,
-        tied; /* number of times that this rank came last; that it was one of several last ranks */
+    /* number of times that this rank came last; that it was one of several last ranks */
+    int64_t last, tied;
     int64_t untied; /* number of operations in which a single rank came last */
     int64_t wait_ns, lateness_ns;
     int64_t doubt_ns; /* by how much `caused` changes if the rank's clock is off by the joint
