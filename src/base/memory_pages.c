@@ -21,6 +21,26 @@ void tm_pages_make(void *memory, size_t bytes) {
 #endif
 }
 
+static const size_t APART_BYTES = (size_t)1 << 20;
+
+void *tm_pages_apart(size_t bytes) {
+    if (bytes > PTRDIFF_MAX - TM_LINE)
+        return NULL;
+    if (bytes < APART_BYTES)
+        return aligned_alloc(TM_LINE, (bytes + TM_LINE - 1) / TM_LINE * TM_LINE);
+    /* cppcheck-suppress invalidFunctionArg ; -1 means no file */
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* cppcheck-suppress memleak ; it is returned */
+    return block == MAP_FAILED ? NULL : block;
+}
+
+void tm_pages_apart_free(void *block, size_t bytes) {
+    if (block && bytes >= APART_BYTES)
+        munmap(block, bytes);
+    else
+        free(block);
+}
+
 void tm_pages_give_back(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

@@ -28,6 +28,16 @@ void tm_pages_free(tm_pages *pages);
  * by one. Does nothing if the system does not support it. */
 void tm_pages_make(void *memory, size_t bytes);
 
+/** Allocates a block that starts a cache line. From 1 MiB on it has pages of its own, which return
+ * to the system when freed: between blocks that stay, it would leave a hole in the heap, which of
+ * 1,024 small traces adds up to 150 MB.
+ * @return  NULL when out of memory; free it with tm_pages_apart_free */
+void *tm_pages_apart(size_t bytes);
+
+/** @param block  NULL: does nothing
+ *  @param bytes  the size with which it was allocated */
+void tm_pages_apart_free(void *block, size_t bytes);
+
 /** Gives freed memory back to the system, because free blocks between used ones may not suit later
  * allocations. Does nothing if the C library does not support it. */
 void tm_pages_give_back(void);

@@ -1,9 +1,10 @@
 #include "window.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/memory_pages.h"
 
 tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_error *err) {
     window->ended = window->cursor.final && at >= window->cursor.end;
@@ -11,22 +12,15 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
                    window->buffer_offset + (at - window->buffer), "%s", why);
 }
 
-/* A closed window's buffer of TM_WINDOW_BYTES, for the next window: if each were freed, blocks that
- * stay would end up in its hole, which of 1,024 small traces adds up to 150 MB. */
-static _Atomic(char *) spare;
-
 /* Aligned to a cache line, as the pages of the file are: processors copy three times slower if the
  * destination's offset within a page is a few bytes above the source's. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
-    enum { LINE = 64 };
-    const size_t size = capacity + TM_JSON_PADDING;
-    char *buffer = capacity == TM_WINDOW_BYTES ? atomic_exchange(&spare, NULL) : NULL;
-    buffer = buffer ? buffer : aligned_alloc(LINE, (size + LINE - 1) / LINE * LINE);
+    char *buffer = tm_pages_apart(capacity + TM_JSON_PADDING);
     if (!buffer)
         return tm_fail_memory(err);
     if (window->buffer)
         memcpy(buffer, window->buffer, window->capacity);
-    free(window->buffer);
+    tm_window_close(window);
     window->buffer = buffer;
     window->capacity = capacity;
     return TM_OK;
@@ -70,8 +64,7 @@ tm_status tm_window_open(tm_source *source, tm_window *out, tm_error *err) {
 }
 
 void tm_window_close(tm_window *window) {
-    const bool usual = window->buffer && window->capacity == TM_WINDOW_BYTES;
-    free(usual ? atomic_exchange(&spare, window->buffer) : window->buffer);
+    tm_pages_apart_free(window->buffer, window->capacity + TM_JSON_PADDING);
     window->buffer = NULL;
 }
 
