@@ -18,8 +18,8 @@ typedef enum tm_ncu_figure {
     TM_NCU_DRAM_BYTES,    /* bytes read from and written to DRAM [B] */
     TM_NCU_FLOP_ROOF,     /* peak of single precision outside the tensor cores [FLOP/s] */
     TM_NCU_DRAM_ROOF,     /* DRAM peak [B/s] */
-    TM_NCU_TENSOR_ROOF,   /* peak of the tensor cores for the type used most, otherwise for the
-                             fastest type [FLOP/s] */
+    TM_NCU_TENSOR_ROOF,   /* peak of the tensor cores for the number type that the kernel uses
+                             most on them; if it uses none, for the fastest type [FLOP/s] */
     TM_NCU_N_FIGURES
 } tm_ncu_figure;
 

@@ -211,9 +211,8 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
-    size_t *next =
-        /* by list: where its next domain goes; after the loop, end of the list */
-        state->list_first + 1;
+    /* by list: in the last loop, where its next domain goes; after it, the end of the list */
+    size_t *next = state->list_first + 1;
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)
             state->list_of[h] = n_lists++;

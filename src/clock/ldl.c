@@ -151,8 +151,9 @@ void tm_ldl_solve(const tm_ldl *ldl, double *x) {
     }
 }
 
-/* For the inverse Z, Z L = 1 / (L' D). So each column of Z follows from later columns, and its
- * values at the factor's nonzeros need other values of Z only at nonzeros. */
+/* The inverse Z satisfies Z L = (D L')^-1, which is upper triangular with the diagonal 1 / D. So
+ * each column of Z follows from later columns, and its values at the factor's nonzeros need other
+ * values of Z only at nonzeros. */
 void tm_ldl_invert(tm_ldl *ldl) {
     double *factor = ldl->work, *sum = ldl->diagonal; /* no longer needed */
     clear_marks(ldl);

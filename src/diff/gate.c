@@ -299,11 +299,13 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                  : g->b.n > 0 ? "before"
                               : "in either");
     else if (g->of_steps && (!g->marked[0] || !g->marked[1]))
-        snprintf(why, size, "the traces %s mark no steps; each side needs %d",
-                 g->marked[1]   ? "before"
-                 : g->marked[0] ? "after"
-                                : "of both",
-                 TM_GATE_STEPS_MIN);
+        snprintf(
+            why, size,
+            "no steps are marked in the traces of %s; each side needs at least %d marked steps",
+            g->marked[1]   ? "before"
+            : g->marked[0] ? "after"
+                           : "both sides",
+            TM_GATE_STEPS_MIN);
     else if (g->of_steps && (g->a.n < TM_GATE_STEPS_MIN || g->b.n < TM_GATE_STEPS_MIN))
         snprintf(why, size,
                  "there are %zu whole steps before and %zu after: each side needs at least %d",

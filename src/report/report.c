@@ -123,7 +123,8 @@ static void put_left_out(writer *w, size_t left_out, const tm_out *all) {
     tm_out_bytes(&w->json, all->bytes.data, all->bytes.n);
 }
 
-/* Writes a table's rows: inline if small, else as a block after the program. */
+/* Writes a table's rows inline if they are small. Otherwise writes the name of their block, and
+ * packs the rows, which follow after the page's program. */
 static tm_status put_rows(writer *w, size_t t, tm_error *err) {
     const tm_table *table = &w->tables->tables[t];
     table_part *part = &w->parts[t];

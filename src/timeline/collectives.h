@@ -253,9 +253,9 @@ static inline int64_t tm_members_last(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/** Returns how long [ns] before the last start of an operation's members the first of them ends, by
- * their clocks; @p n > 0. If this is above 0, the clocks or the match are wrong, because no rank
- * leaves before all have arrived. */
+/** Returns the latest start minus the earliest end [ns] of an operation's members, on their clocks;
+ * @p n > 0. If this is above 0, the clocks or the match are wrong, because no rank leaves before
+ * all have arrived. */
 static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {
     int64_t first_end = INT64_MAX;
     for (size_t i = 0; i < n; i++) {

@@ -328,7 +328,8 @@ def test_a_report_is_shown_by_the_name_that_nsys_stats_has_for_it():
     equal(sorted(done.out.split()), ['ioctl', 'name', 'write'])
     contains(tmerge('show', 'x.h5', 'gpumemsizesum').expect(0).out, '[CUDA memcpy Host-to-Device]')
     tmerge('show', 'x.h5', 'osrt_sum', '--where', 'count = 1 or count = 2').fails(
-        2, '--where with "or" needs the name of a table: use stats.time where report is "osrt_sum"')
+        2, '--where with "or" works only with a table: name stats.time instead of the report, and add '
+           "'report = osrt_sum' to each alternative")
     tmerge('show', 'x.h5', 'job', 'nvtx_sum').fails(
         2, 'nvtx_sum is a report of nsys stats: name only one report, or the '
            'table stats.time, which has all of them')

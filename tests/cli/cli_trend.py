@@ -69,7 +69,7 @@ def test_a_job_without_steps_is_said_to_have_none():
     merged('rank0.json')
     contains(tmerge('trend', 'tmerge.h5', 'tmerge.h5').expect(0).err, 'tmerge.h5 marks no steps')
     contains(' '.join(tmerge('gate', 'tmerge.h5', 'tmerge.h5', '--max=step=+2%').expect(7).out.split()),
-             'the traces of both mark no steps; each side needs 5')
+             'no steps are marked in the traces of both sides; each side needs at least 5')
 
 
 def test_a_gate_may_have_a_limit_on_throughput():

@@ -241,10 +241,10 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
                    "XLA_PYTHON_CLIENT_PREALLOCATE; TensorFlow: no memory growth)."
                  : "Keep device memory between steps: allocate it once, or from a pool.");
     snprintf(out->evidence, sizeof out->evidence,
-             "%" PRId64 " calls in %" PRId64
-             " steps of ranks allocate or free device or pinned memory (cudaMalloc, cudaFree, "
-             "...), which takes %s; such calls may wait for the GPU.",
-             calls, steps, time);
+             "In %" PRId64 " steps (summed over ranks), %" PRId64
+             " calls allocate or free device or pinned memory (cudaMalloc, cudaFree, ...). They "
+             "take %s, and may wait for the GPU.",
+             steps, calls, time);
 }
 
 /* Causes of idle time (columns of idle.rank), each with a description and advice. */

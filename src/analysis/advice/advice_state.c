@@ -188,7 +188,9 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
     int64_t rank = tm_facts_int(f, "memory.device", row, "rank"), retries = given_back(f, rank);
     char back[96] = "";
     if (retries > 0)
-        snprintf(back, sizeof back, "; it returns memory to the device %" PRId64 " times in steps",
+        snprintf(back, sizeof back,
+                 "; in its steps the rank returns memory to the device %" PRId64
+                 " times (cudaFree, ...)",
                  retries);
     if (is_limited(f, row)) {
         snprintf(

@@ -29,13 +29,15 @@ static const tm_column columns[N_COLUMNS] = {
                  "Number of other operations, whose bytes are unknown: the split sizes or the type "
                  "are not recorded, or do not fit the size and the group."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "Bytes that from_rank sends to to_rank, summed over operations: input of the sender "
-               "x its split size for to_rank / the sum of its split sizes. Null if count is 0."},
+               "Bytes that from_rank sends to to_rank, summed over operations: the sender's input "
+               "bytes, times its split size for to_rank, divided by the sum of its split sizes. "
+               "Null if count is 0."},
     [EXPECTED] = {"expected_bytes", TM_INT, "B",
                   "Bytes that to_rank receives from from_rank, computed from outputs and split "
                   "sizes in the trace of to_rank; null if that trace does not have them."},
-    [SHARE] = {"share_pct", TM_REAL, "%",
-               "Share of bytes in what from_rank sends to all ranks: 100 bytes / that sum."},
+    [SHARE] =
+        {"share_pct", TM_REAL, "%",
+         "Share of bytes in what from_rank sends to all ranks: bytes / that sum, in percent."},
     [TIMES_EVEN] = {"times_even", TM_REAL, "",
                     "bytes / what to_rank would get if from_rank divided its data evenly in each "
                     "operation. Null if that is 0."},

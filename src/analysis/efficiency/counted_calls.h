@@ -16,12 +16,13 @@
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
-    uint8_t number;        /* tm_number; kernel names may show a more exact one than the inputs */
-    bool forward;      /* only the forward pass runs this operator (such as linear), or the operator
-                          around it; false for other matmuls, which either pass may run */
-    bool recomputed;   /* a forward operator that the backward pass runs again */
-    uint32_t first;    /* event row of its first kernel; TM_NO_EVENT: no kernel */
-    int64_t kernel_ns; /* duration of all its kernels */
+    uint8_t number; /* tm_number: of the inputs, or the more exact type that kernel names show (tf32
+                       or fp32) */
+    bool forward;   /* only the forward pass runs this operator (such as linear), or the operator
+                       around it; false for other matmuls, which either pass may run */
+    bool recomputed;    /* a forward operator that the backward pass runs again */
+    uint32_t first;     /* event row of its first kernel; TM_NO_EVENT: no kernel */
+    int64_t kernel_ns;  /* duration of all its kernels */
     int64_t product_ns; /* duration of its kernels that multiply; for XLA, of all its kernels */
 } tm_counted_call;
 

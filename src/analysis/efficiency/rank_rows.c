@@ -137,7 +137,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"type", TM_TEXT, "", "Number type in which the rank computes the most FLOP."},
     {"peak_tflops", TM_REAL, "TFLOP/s",
      "Peak rate of a device for this number type, without sparsity: from --peak, or else by device "
-     "name (for mixed, the 16-bit peak in the trace). Null if unknown."},
+     "name (for mixed, which is XLA's without types, the 16-bit peak that the trace reports). Null "
+     "if unknown."},
     FIGURE_COLUMNS,
     {"reason", TM_TEXT, "", "Why mfu_pct is null. Null if mfu_pct has a value."},
 };

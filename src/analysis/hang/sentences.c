@@ -35,8 +35,8 @@ static const tm_column job_columns[N_J] = {
         {"ranks", TM_INT, "",
          "Number of ranks of the job, from dumps, NCCL's RAS or --world-size; null if unknown."},
     [J_KNOWN] = {"ranks_known", TM_BOOL, "",
-                 "Whether the number of ranks is known from an input. If not, there may be more "
-                 "ranks than the dumps show."},
+                 "Whether a dump, NCCL's RAS or --world-size states the number of ranks. If not, "
+                 "there may be more ranks than the dumps show."},
     [J_DUMPS] = {"dumps", TM_INT, "", "Number of ranks with a readable dump."},
     [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks that left no dump; null if all ranks left one."},
     [J_CUT] = {"cut_short", TM_INT, "",

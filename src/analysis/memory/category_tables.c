@@ -22,9 +22,10 @@ enum {
 static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [C_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category of memory: a column of memory.category_curve. Exported traces do not "
-                    "record to which tensor a block belongs."},
+    [C_CATEGORY] =
+        {"category", TM_TEXT, "",
+         "Category of memory: a column of memory.category_curve. Inferred from "
+         "the calls that are open, because exported traces do not record a block's tensor."},
     [C_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the device's peak. The rows of a device add up to "
                 "memory.device.peak_bytes."},

@@ -112,14 +112,13 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level
     return TM_OK;
 }
 
-/* the number of rows is the number of ranks, because a rank has one row for a key */
 static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
                            tm_cell *row, tm_error *err) {
     const tm_cell *key = tm_rank_rows_key(rows);
     char type[32];
     tm_over_ranks peak;
     TM_TRY(tm_over_ranks_column(rows, P_PEAK, &peak, err));
-    tm_cell_set_int(&row[O_RANKS], (int64_t)(rows->end - rows->first));
+    tm_cell_set_int(&row[O_RANKS], (int64_t)(rows->end - rows->first)); /* a rank has one row */
     for (int sum = 0; sum < N_SUMS; sum++)
         tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(rows, P_SUMS + sum));
     if (peak.ranks > 0) {

@@ -78,8 +78,8 @@ static const tm_column site_columns[N_SITE] = {
     [S_REQUESTED] = {"requested_bytes", TM_INT, "B",
                      "Bytes that the program requested at this place."},
     [S_PCT] = {"share_pct", TM_REAL, "%",
-               "Share of the place in the device's allocated memory: 100 bytes / "
-               "memory.snapshot.allocated_bytes."},
+               "Share of the place in the device's allocated memory: bytes / "
+               "memory.snapshot.allocated_bytes, in percent."},
 };
 
 const tm_table_def tm_memory_site_def = {

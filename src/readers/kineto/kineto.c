@@ -200,7 +200,8 @@ static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* Sets the base time, counts and metadata of a rank's part to those of the file. */
+/* Gives a rank's part what belongs to the whole file: sets the base time and truncation, adds the
+ * counts, and appends the metadata. */
 static tm_status take_file(tm_part *part, const tm_part *file, tm_error *err) {
     part->base_ns = file->base_ns;
     part->trace->truncated = file->trace->truncated;

@@ -6,8 +6,8 @@
 #include "readers/rocprof/rocprof_document.h"
 #include "readers/sqlite/profiler_database.h"
 
-/** The strings of a database. The tables of rocprofv3's JSON have them as operations of kind 0:
- * string number i is operation i. */
+/** The strings of a database. They are kept in the structure for rocprofv3's JSON, as operations of
+ * kind 0: string number i is operation i. */
 typedef struct tm_rocpd_strings {
     tm_vec ids; /* of int64_t, ascending */
     tm_rocprof_tables *tables;

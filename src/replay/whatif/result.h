@@ -95,8 +95,8 @@ typedef struct tm_replay_result {
     tm_vec extras;      /* of tm_extra_row: work of ranks that their peers do not run */
     tm_vec stages;      /* of tm_split_stage; empty if no stage has more work than others */
     tm_links network;   /* hosts with slow transfers; empty without */
-    int64_t total_ns;   /* T */
-    int64_t job_ns;     /* T of all steps, also of those that were not requested */
+    int64_t total_ns;   /* T: time of the requested steps (tm_replay_total) */
+    int64_t job_ns;     /* the same for all steps, also those that were not requested */
     int64_t window_ns;  /* total length of the steps that the traces mark, mean over ranks; 0
                            without marked steps */
     int64_t base_ns;    /* time to which slowdowns and shares refer: T; for traces of operations:

@@ -51,9 +51,11 @@ static tm_status set_where(int report, tm_report_arguments *out, tm_error *err) 
     const tm_command *command = out->arguments.command;
     const char *given = tm_argument(&out->arguments, "where");
     if (given && strstr(given, " or "))
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--where with \"or\" needs the name of a table: use %s where %s is \"%s\"",
-                       out->operands[1], column, value);
+        return tm_fail(
+            err, TM_ERR_USAGE, NULL, -1,
+            "--where with \"or\" works only with a table: name %s instead of the report, and "
+            "add '%s = %s' to each alternative",
+            out->operands[1], column, value);
     const int n = snprintf(out->where, sizeof out->where, "%s = %s%s%s", column, value,
                            given ? " and " : "", given ? given : "");
     if (n < 0 || (size_t)n >= sizeof out->where)

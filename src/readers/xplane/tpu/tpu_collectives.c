@@ -1,4 +1,4 @@
-/* Records in which collectives a core takes part: program, operation and group. */
+/* Notes the collectives that a core takes part in: program, operation and group of each. */
 #include <string.h>
 
 #include "base/hash.h"
