@@ -11,6 +11,7 @@
 typedef struct decided {
     uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
+    uint32_t **kept; /* owned; [ranks] `edges` of ranks with graphs of their own */
 } decided;
 
 static void decided_free(decided *d) {
@@ -36,6 +37,8 @@ static tm_status collect_boundaries(const tm_replay_ranks *r, decided *d, tm_vec
     for (size_t i = 0; i < r->n; i++) {
         TM_TRY(decide(&r->graphs[i], d, err));
         TM_TRY(tm_path_boundaries(&r->graphs[i], d->boundaries, arrivals, ends, err));
+        d->kept[i] = d->edges;
+        d->edges = NULL;
     }
     size_t n;
     const tm_batch *batches = tm_replay_batches(r, &n);
@@ -51,11 +54,10 @@ typedef struct own_hops {
     size_t n;
 } own_hops;
 
-static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline, decided *d,
-                           own_hops own, tm_vec *pieces, tm_error *err) {
-    TM_TRY(decide(graph, d, err));
+static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline,
+                           const uint32_t *edges, own_hops own, tm_vec *pieces, tm_error *err) {
     for (size_t k = 0; k < own.n; k++)
-        TM_TRY(tm_path_fill(graph, timeline, d->edges, &own.hops[k], pieces, err));
+        TM_TRY(tm_path_fill(graph, timeline, edges, &own.hops[k], pieces, err));
     return TM_OK;
 }
 
@@ -92,7 +94,10 @@ static tm_status fill_batch(const tm_replay_ranks *r, const tm_batch *batch, dec
             return tm_fail_memory(err);
         tm_status status = tm_batch_pick(batch, lane, r->workspace, false, &graph, err);
         if (status == TM_OK)
-            status = fill_rank(&graph, &r->timelines[batch->index[lane]], d, own, pieces, err);
+            status = decide(&graph, d, err);
+        if (status == TM_OK)
+            status =
+                fill_rank(&graph, &r->timelines[batch->index[lane]], d->edges, own, pieces, err);
         tm_graph_free(&graph);
         TM_TRY(status);
     }
@@ -109,7 +114,7 @@ static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec
     for (size_t i = 0; i < r->n; i++) {
         const own_hops own = hops_of(hops, r->timelines[i].rank);
         if (own.n > 0 && !r->graphs[i].in_batch)
-            TM_TRY(fill_rank(&r->graphs[i], &r->timelines[i], d, own, pieces, err));
+            TM_TRY(fill_rank(&r->graphs[i], &r->timelines[i], d->kept[i], own, pieces, err));
     }
     for (size_t c = 0; c < n_batches; c++)
         TM_TRY(fill_batch(r, &batches[c], d, hops, pieces, err));
@@ -125,11 +130,12 @@ static int by_time(const void *a, const void *b) {
 
 static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4], tm_vec *steps,
                       tm_vec *hops, tm_error *err) {
-    TM_TRY(
-        tm_mpi_agree(r->comm, collect_boundaries(r, d, &boundaries[0], &boundaries[1], err), err));
+    tm_status status = d->kept ? collect_boundaries(r, d, &boundaries[0], &boundaries[1], err)
+                               : tm_fail_memory(err);
+    TM_TRY(tm_mpi_agree(r->comm, status, err));
     TM_TRY(tm_mpi_everywhere(r->comm, &boundaries[0], &boundaries[2], err));
     TM_TRY(tm_mpi_everywhere(r->comm, &boundaries[1], &boundaries[3], err));
-    tm_status status = tm_path_walk(&boundaries[2], &boundaries[3], r->n_ranks, steps, hops, err);
+    status = tm_path_walk(&boundaries[2], &boundaries[3], r->n_ranks, steps, hops, err);
     return tm_mpi_agree(r->comm, status, err);
 }
 
@@ -144,12 +150,13 @@ static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
     if (n > 0)
         memmove(v, v + n, (pieces->n - n) * sizeof *v);
     pieces->n -= n;
+    tm_vec_trim(pieces);
     return TM_OK;
 }
 
 tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,
                              tm_vec *whole, tm_error *err) {
-    decided d = {0};
+    decided d = {.kept = calloc(ranks->n + 1, sizeof *d.kept)};
     tm_vec boundaries[4] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_end), TM_VEC(tm_path_arrival),
                             TM_VEC(tm_path_end)};
     tm_vec hops = TM_VEC(tm_path_hop), own = TM_VEC(tm_path_piece);
@@ -163,6 +170,9 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);
     decided_free(&d);
+    for (size_t i = 0; i < ranks->n && d.kept; i++)
+        free(d.kept[i]);
+    free(d.kept);
     for (size_t i = 0; i < 4; i++)
         tm_vec_free(&boundaries[i]);
     tm_vec_free(&hops);

@@ -13,6 +13,7 @@
 #include "replay/graph/wait_pairs.h"
 #include "replay_ops.h"
 #include "timeline/host_comm.h"
+#include "timeline/rest.h"
 #include "waits/stages.h"
 #include "works.h"
 
@@ -219,6 +220,24 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     return status;
 }
 
+/* Sums the rank's durations that are needed later. */
+static void sum_durations(tm_replay_ranks *r, size_t i) {
+    const tm_timeline *t = &r->timelines[i];
+    const uint32_t end = tm_timeline_work_end(t);
+    for (size_t row = 0; row < t->n_events; row++) {
+        if (t->role[row] == TM_ROLE_COMMUNICATION)
+            r->comm_ns += row < end ? t->duration_ns[row] : 0;
+        else if (t->role[row] != TM_ROLE_NONE && t->step[row] != TM_NO_STEP && tm_replay_has(r, i))
+            r->work_ns += t->duration_ns[row];
+    }
+}
+
+/* Packs the events of a rank, which only scenarios and the comparison of stages still read. */
+static tm_status rest(tm_replay_ranks *r, size_t i, tm_error *err) {
+    sum_durations(r, i);
+    return r->rests ? tm_timeline_rest(&r->timelines[i], err) : TM_OK;
+}
+
 static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
     size_t next = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -226,9 +245,15 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
         size_t n = visits_of(r, i, &next);
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
         tm_drafts_done(&r->drafts, i);
+        if (!r->drafts.ranks[i].leads) /* else its events may be read again */
+            TM_TRY(rest(r, i, err));
         next += n;
     }
+    for (size_t i = 0; i < r->n; i++)
+        if (r->drafts.ranks[i].leads)
+            TM_TRY(rest(r, i, err));
     tm_models_close(&r->models);
+    tm_drafts_free(&r->drafts);
     return TM_OK;
 }
 
@@ -477,6 +502,8 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->is_ops = tm_mpi_ops_is(ranks);
     if (ranks->is_ops) {
         TM_TRY(tm_mpi_ops_graphs(ranks, err));
+        for (size_t i = 0; i < ranks->n; i++)
+            sum_durations(ranks, i);
         return gather_facts(ranks, err);
     }
     tm_status status = send_visits(ranks, err);
@@ -501,8 +528,13 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
-    if (ranks->models.batches.n == 0) /* from here on, only batches use places */
+    if (ranks->models.batches.n == 0) { /* from here on, only batches use places and parts */
         tm_peer_places_free(&ranks->places);
+        for (size_t i = 0; i < ranks->n; i++) {
+            free(ranks->graphs[i].parts);
+            ranks->graphs[i].parts = NULL;
+        }
+    }
     tm_vec_free(&ranks->visits);
     tm_pages_give_back();
     return status;

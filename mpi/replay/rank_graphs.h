@@ -17,13 +17,15 @@
 
 typedef struct tm_replay_ranks {
     MPI_Comm comm;
-    const tm_timeline *timelines; /* [n] ranks of this process, ascending in rank */
+    tm_timeline *timelines; /* [n] ranks of this process, ascending in rank; see `rests` */
     size_t n;
     const tm_collectives *collectives;
     const tm_names *names;
     const tm_list *steps; /* steps that the results cover; NULL: all */
     tm_timebase base;     /* origin of times */
     int64_t n_ranks;      /* number of ranks in the job that have GPU events */
+    int64_t comm_ns;      /* duration of this process's kernels of communication */
+    int64_t work_ns;      /* of its other GPU events in steps, on ranks with a graph */
     bool is_ops;          /* the traces contain operations instead of kernels */
     bool warm_up;         /* graphs start with TM_STEP_LEAD_IN, the warm-up */
     tm_vec visits;        /* of tm_replay_visit: participations of this process's ranks, sorted by
@@ -31,6 +33,7 @@ typedef struct tm_replay_ranks {
     tm_drafts drafts;     /* owned; recorded events, only while graphs are built */
     tm_peer_items *items; /* owned; [n] compared weights, only while graphs are built */
     tm_graph *graphs;     /* owned; [n] graphs; empty for ranks in batches */
+    bool rests;           /* the timelines rest once graphs are made (timeline/rest.h) */
     bool alone;           /* no rank is in a batch */
     tm_models models;
     tm_peer_places places;

@@ -13,27 +13,17 @@ static bool is_asked_for(const tm_list *steps, int64_t number) {
     return number != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, number));
 }
 
-static int64_t comm_ns_of(const tm_timeline *t, const tm_track *track) {
-    int64_t ns = 0;
-    for (uint32_t row = track->first; row < track->first + track->count; row++)
-        ns += t->role[row] == TM_ROLE_COMMUNICATION ? t->duration_ns[row] : 0;
-    return ns;
-}
-
 /* Sets the figures of the result that are sums over the job's ranks (time of communication,
  * inferred waits, steps), and the largest clock uncertainty. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     enum { COMM, UNMATCHED, INFERRED, BLOCKED, WINDOWS, MARKED, N_SUMS };
-    int64_t sums[N_SUMS] = {0}, uncertainty = 0;
+    int64_t sums[N_SUMS] = {[COMM] = r->comm_ns}, uncertainty = 0;
     for (size_t i = 0; i < r->n; i++) {
         const tm_graph *g = &r->graphs[i];
         const tm_timeline *t = &r->timelines[i];
         for (size_t e = 0; e < (g->n_nodes > 0 ? g->first[g->n_nodes] : 0); e++)
             sums[UNMATCHED] +=
                 g->edges[e].kind == TM_EDGE_COMM ? tm_graph_weight(g, &g->edges[e]).ns : 0;
-        const uint32_t end = tm_timeline_work_end(t);
-        for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
-            sums[COMM] += comm_ns_of(t, &t->tracks[k]);
         sums[INFERRED] += g->in_batch ? 0 : g->n_inferred;
         sums[BLOCKED] += g->blocked_ns;
         int64_t before_ns = sums[WINDOWS];
@@ -130,6 +120,7 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                              .collectives = collectives,
                              .names = plan->names,
                              .steps = plan->steps,
+                             .rests = plan->scenario == NULL,
                              .alone = plan->scenario != NULL};
     result->names = plan->names;
     result->world_size = plan->world_size;

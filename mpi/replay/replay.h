@@ -9,8 +9,8 @@
 #include "timeline/collectives.h"
 
 typedef struct tm_replay_plan {
-    const tm_timeline
-        *timelines; /* [n_timelines] ranks of this process, ascending in rank, with clocks */
+    tm_timeline *timelines; /* [n_timelines] ranks of this process, ascending in rank, with clocks;
+                               they may rest afterwards (timeline/rest.h) */
     size_t n_timelines;
     const tm_names *names;
     int64_t world_size;    /* -1 unknown */
@@ -21,7 +21,7 @@ typedef struct tm_replay_plan {
 /**
  * Replays the job. Does nothing if the clocks of its ranks are not aligned.
  *
- * Collective: over comm. Memory: 60 bytes (15 in batches) for each edge of this process's ranks,
+ * Collective: over comm. Memory: 40 bytes (15 in batches) for each edge of this process's ranks,
  * which have 1.3 edges for each event and call; and on every process 70 bytes for each link of the
  * job, which leads from one operation of a rank to the next.
  * @param collectives  matched, aligned and with waits

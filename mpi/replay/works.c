@@ -68,19 +68,12 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
  * run different programs, although no stages are known.
  * @param apart_ns  work at places that not all ranks have [ns] */
 static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, int64_t apart_ns) {
-    int64_t ns[2] = {-apart_ns}; /* summed; total */
+    int64_t ns[2] = {-apart_ns, r->work_ns}; /* summed; total */
     for (size_t i = 0; i < own->n; i++) {
         const int64_t *sums = (const void *)((const char *)own->data + i * own->size);
         for (size_t row = 0; row < n_rows; row++)
             ns[0] += sums[TM_WORKS_RANK_WORDS + TM_WORKS_DEVICE * n_rows + row];
     }
-    for (size_t i = 0; i < r->n; i++)
-        for (size_t row = 0; tm_replay_has(r, i) && row < r->timelines[i].n_events; row++) {
-            const uint8_t role = r->timelines[i].role[row];
-            if ((role == TM_ROLE_COMPUTE || role == TM_ROLE_MEMORY) &&
-                r->timelines[i].step[row] != TM_NO_STEP)
-                ns[1] += r->timelines[i].duration_ns[row];
-        }
     MPI_Allreduce(MPI_IN_PLACE, ns, 2, MPI_INT64_T, MPI_SUM, r->comm);
     return ns[0] > ns[1] / 2;
 }

@@ -178,28 +178,29 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Compresses the tables that a job part decompressed, because in a large job their rows need more
- * memory than everything else. */
-static tm_status rest(tm_tables *tables, tm_error *err) {
-    enum { AWAKE_BYTES = 32 << 20 };
+/* Compresses the tables that a job part decompressed if they take more than this, because in a
+ * large job their rows need more memory than everything else. */
+static tm_status rest(tm_tables *tables, size_t most_bytes, tm_error *err) {
     size_t bytes = 0;
     for (size_t t = 0; t < tables->n_tables; t++)
         bytes +=
             tables->tables[t].capacity * (size_t)tables->tables[t].def->n_columns * sizeof(tm_cell);
-    for (size_t t = 0; t < tables->n_tables && bytes > AWAKE_BYTES; t++)
+    for (size_t t = 0; t < tables->n_tables && bytes > most_bytes; t++)
         TM_TRY(tm_table_rest(&tables->tables[t], err));
     return TM_OK;
 }
 
 /* Job parts need sorted tables, and keep their order. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    const size_t awake_bytes = 32 << 20, last_bytes = 8 << 20;
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);
     for (size_t a = 0; a < N_ANALYSES; a++)
         if (analyses[a]->job) {
             TM_TRY(analyses[a]->job(job, out, err));
-            TM_TRY(rest(out, err));
+            TM_TRY(rest(out, awake_bytes, err));
         }
     TM_TRY(tm_words_say_all(out, err));
-    return tm_tables_whole(out, err);
+    TM_TRY(tm_tables_whole(out, err));
+    return rest(out, last_bytes, err);
 }

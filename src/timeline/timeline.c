@@ -1,10 +1,13 @@
 #include "tmerge/timeline.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/keys.h"
 #include "base/sorted.h"
+#include "base/vec.h"
+#include "rest.h"
 
 void tm_timeline_destroy(tm_timeline *timeline) {
     if (!timeline)
@@ -25,6 +28,7 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     free(timeline->metadata_lists);
     free(timeline->communicators);
     free(timeline->answers);
+    free(timeline->rest);
     free(timeline->levels);
     free(timeline->shapes);
     for (int i = 0; i < TM_N_ATTRS; i++)
@@ -204,4 +208,151 @@ const char *tm_wait_text(tm_wait_kind kind) {
 
 const tm_count_def *tm_count_info(tm_count count) {
     return &counts[count];
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low bytes of a number come first");
+
+/* A column is packed in blocks of BLOCK elements. An element is several lanes: numbers of 32 bits,
+ * of which each block stores the least, and for each element the bytes of the difference to it. */
+enum { BLOCK = 128, LANE = 4, HEAD = LANE + 1, LANES_MOST = 11 };
+
+typedef struct column {
+    size_t at;   /* offset of its pointer in tm_timeline */
+    size_t size; /* of an element [B] */
+    size_t lanes;
+    int attr; /* tm_attr; -1: a column of all events */
+} column;
+
+#define COLUMN(name, bytes)                                                                        \
+    { offsetof(tm_timeline, name), bytes, (bytes) / LANE, -1 }
+/* Padding after the last member is not packed. */
+#define ATTR(attr, type, last)                                                                     \
+    {                                                                                              \
+        offsetof(tm_timeline, attrs) + (attr) * sizeof(void *), sizeof(type),                      \
+            (offsetof(type, last) + LANE) / LANE, attr                                             \
+    }
+
+static const column columns[] = {COLUMN(begin_ns, sizeof(int64_t)),
+                                 COLUMN(duration_ns, sizeof(int64_t)),
+                                 COLUMN(step, sizeof(int32_t)),
+                                 COLUMN(launch, sizeof(uint32_t)),
+                                 ATTR(TM_ATTR_LAUNCH, tm_launch_attr, event),
+                                 ATTR(TM_ATTR_KERNEL, tm_kernel_attr, shape),
+                                 ATTR(TM_ATTR_COPY, tm_copy_attr, event),
+                                 ATTR(TM_ATTR_MEMORY, tm_memory_attr, device),
+                                 ATTR(TM_ATTR_COUNTER, tm_counter_attr, series),
+                                 ATTR(TM_ATTR_SHAPES, tm_shapes_attr, shapes),
+                                 ATTR(TM_ATTR_INPUTS, tm_inputs_attr, concrete),
+                                 ATTR(TM_ATTR_OPERATOR, tm_operator_attr, thread),
+                                 ATTR(TM_ATTR_XLA, tm_xla_attr, shape)};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+static size_t rows_of(const tm_timeline *t, const column *c) {
+    return c->attr < 0 ? t->n_events : t->n_attrs[c->attr];
+}
+
+static char *data_of(const tm_timeline *t, const column *c) {
+    char *data;
+    memcpy(&data, (const char *)t + c->at, sizeof data);
+    return data;
+}
+
+static void set_data(tm_timeline *t, const column *c, char *data) {
+    memcpy((char *)t + c->at, &data, sizeof data);
+}
+
+/* Packs a lane of [n] elements; returns the end of what it wrote. May write LANE bytes more. */
+static uint8_t *pack_lane(const char *lane, size_t size, size_t n, uint8_t *out) {
+    const char *const end = lane + n * size;
+    uint32_t least = UINT32_MAX, most = 0, value;
+    for (const char *at = lane; at < end; at += size) {
+        memcpy(&value, at, LANE);
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+    }
+    const uint32_t range = most - least;
+    const uint8_t bytes = range >> 24 ? 4 : range >> 16 ? 3 : range >> 8 ? 2 : range > 0;
+    memcpy(out, &least, LANE);
+    out[LANE] = bytes;
+    out += HEAD;
+    for (const char *at = lane; at < end && bytes > 0; at += size, out += bytes) {
+        memcpy(&value, at, LANE);
+        value -= least;
+        memcpy(out, &value, LANE);
+    }
+    return out;
+}
+
+/* May read LANE bytes more than pack_lane wrote. */
+static const uint8_t *unpack_lane(const uint8_t *in, char *lane, size_t size, size_t n) {
+    uint32_t least, value;
+    memcpy(&least, in, LANE);
+    const uint8_t bytes = in[LANE];
+    const uint32_t mask = (uint32_t)((UINT64_C(1) << 8 * bytes) - 1);
+    in += HEAD;
+    for (const char *const end = lane + n * size; lane < end; lane += size, in += bytes) {
+        memcpy(&value, in, LANE);
+        value = (value & mask) + least;
+        memcpy(lane, &value, LANE);
+    }
+    return in;
+}
+
+static bool pack_column(const tm_timeline *t, const column *c, tm_vec *out) {
+    const char *data = data_of(t, c);
+    for (size_t left = rows_of(t, c), n; left > 0; left -= n, data += n * c->size) {
+        n = left < BLOCK ? left : BLOCK;
+        if (!tm_vec_reserve(out, out->n + LANES_MOST * (HEAD + LANE * BLOCK) + LANE))
+            return false;
+        uint8_t *end = (uint8_t *)out->data + out->n;
+        for (size_t k = 0; k < c->lanes; k++)
+            end = pack_lane(data + k * LANE, c->size, n, end);
+        out->n = (size_t)(end - (uint8_t *)out->data);
+    }
+    return true;
+}
+
+static const uint8_t *unpack_column(const uint8_t *in, const tm_timeline *t, const column *c) {
+    char *data = data_of(t, c);
+    for (size_t left = rows_of(t, c), n; left > 0; left -= n, data += n * c->size) {
+        n = left < BLOCK ? left : BLOCK;
+        for (size_t k = 0; k < c->lanes; k++)
+            in = unpack_lane(in, data + k * LANE, c->size, n);
+    }
+    return in;
+}
+
+tm_status tm_timeline_rest(tm_timeline *timeline, tm_error *err) {
+    enum { USUAL = 12 }; /* bytes of an event */
+    tm_vec out = TM_VEC(uint8_t);
+    bool ok = tm_vec_reserve(&out, USUAL * timeline->n_events);
+    for (size_t c = 0; c < N_COLUMNS && ok; c++)
+        ok = pack_column(timeline, &columns[c], &out);
+    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* which unpack_lane may read */
+        tm_vec_free(&out);
+        return tm_fail_memory(err);
+    }
+    tm_vec_trim(&out);
+    timeline->rest = out.data;
+    for (size_t c = 0; c < N_COLUMNS; c++) {
+        free(data_of(timeline, &columns[c]));
+        set_data(timeline, &columns[c], NULL);
+    }
+    return TM_OK;
+}
+
+tm_status tm_timeline_wake(tm_timeline *timeline, tm_error *err) {
+    const uint8_t *in = timeline->rest;
+    for (size_t c = 0; c < N_COLUMNS && in; c++) {
+        const size_t n = rows_of(timeline, &columns[c]) + 1, size = columns[c].size;
+        set_data(timeline, &columns[c],
+                 columns[c].lanes * LANE < size ? calloc(n, size) : malloc(n * size));
+        if (!data_of(timeline, &columns[c]))
+            return tm_fail_memory(err);
+        in = unpack_column(in, timeline, &columns[c]);
+    }
+    free(timeline->rest);
+    timeline->rest = NULL;
+    return TM_OK;
 }

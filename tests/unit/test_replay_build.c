@@ -497,6 +497,26 @@ static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visi
     return n;
 }
 
+/* At the limits of an edge and of a short weight, each after each other one. */
+TEST(an_edge_returns_the_weight_that_was_set) {
+    enum { NS = 1 << 27, MORE = 1 << 24 };
+    static const tm_weight weights[] = {
+        {0, 0, 0},         {NS - 1, NS - MORE - 1, 0}, {1 - NS, MORE - NS, 0}, {NS, NS, 0},
+        {-NS, -NS, 0},     {5, 5 + MORE, 0},           {5, 4 - MORE, 0},       {5, 9, 7},
+        {INT32_MIN, 0, 0}, {0, INT64_C(1) << 31, 0},   {0, 0, INT64_MAX},      {-1, -2, 0}};
+    for (size_t i = 0; i < COUNT(weights) * COUNT(weights); i++) {
+        tm_edge edge = {.kind = TM_EDGE_BEFORE, .flags = TM_EDGE_UNSEEN};
+        tm_graph graph = {.shorts = TM_VEC(tm_short_weight), .longs = TM_VEC(tm_weight)};
+        const size_t last = i % COUNT(weights);
+        assert_true(tm_graph_weigh(&graph, &edge, &weights[i / COUNT(weights)]));
+        assert_true(tm_graph_weigh(&graph, &edge, &weights[last]));
+        const tm_weight is = tm_graph_weight(&graph, &edge);
+        assert_memory_equal(&is, &weights[last], sizeof is);
+        assert_true(edge.kind == TM_EDGE_BEFORE && edge.flags == TM_EDGE_UNSEEN);
+        tm_graph_free(&graph);
+    }
+}
+
 TEST(any_events_get_their_recorded_times) {
     enum { SEEDS = 400, N = 60 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {

@@ -226,10 +226,9 @@ static void make_graph(tm_graph *g, uint32_t *event, uint32_t *first, tm_edge *m
     for (uint32_t e = 0, v = 0; v <= N_NODES; v++) {
         first[v] = e;
         for (; e < N_EDGES && edges[e].to == v; e++)
-            made[e] = (tm_edge){.weight = {10, 4, 0},
-                                .from = edges[e].from,
-                                .kind = edges[e].kind,
-                                .flags = edges[e].flags};
+            made[e] = (tm_edge){.from = edges[e].from,
+                                .kind = edges[e].kind & TM_EDGE_KIND_BITS,
+                                .flags = edges[e].flags & TM_EDGE_FLAG_BITS};
     }
     static tm_graph_visit visit = {.event = NCCL};
     *g = (tm_graph){.rank = 3, .n_nodes = N_NODES, .event = event, .first = first, .edges = made};
@@ -259,9 +258,11 @@ TEST(a_part_means_the_edges_of_which_all_holds) {
         assert_ok(tm_scenario_bind(&s, names, 2, &err));
         assert_ok(tm_scenario_mark(&s, &timeline, 1, &graph, found, &err));
         for (size_t e = 0; e < N_EDGES; e++) {
-            parts[e] = (char)(made[e].part ? '0' + made[e].part : '.');
-            n += made[e].part == 1;
+            const uint8_t part = tm_graph_fix(&graph, &made[e]);
+            parts[e] = (char)(part ? '0' + part : '.');
+            n += part == 1;
         }
+        free(graph.fixes);
         assert_string_equal(parts, meant[i].parts);
         while (!((const tm_scenario_part *)s.parts.data)->texts[last])
             last--;
@@ -284,17 +285,17 @@ TEST(an_edge_gets_what_its_part_says) {
         int64_t plain, explained;
     } cases[] = {{0, 10, 3}, {1, 4, 3}, {2, 15, 5}}; /* 4.5 rounds away from 0 */
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_edge edge = {.weight = {10, 4, 7},
-                        .kind = TM_EDGE_HOST,
-                        .flags = TM_EDGE_OVER,
-                        .part = cases[i].part};
-        const tm_graph graph = {.edges = &edge};
+        tm_edge edge = {.kind = TM_EDGE_HOST, .flags = TM_EDGE_OVER};
+        uint8_t fix = cases[i].part;
+        tm_graph graph = {.edges = &edge, .shorts = TM_VEC(tm_short_weight), .fixes = &fix};
         int64_t ns[TM_LANES], of_ranks[TM_N_RANK_SETS];
+        assert_true(tm_graph_weigh(&graph, &edge, &(tm_weight){10, 4, 7}));
         tm_sets_weigh(NULL, &graph, 0, of_ranks);
         tm_sets_weigh_changes(&sets, &graph, 0, ns);
         assert_int_equal(ns[0], cases[i].plain);
         assert_int_equal(ns[1], cases[i].explained);
         assert_int_equal(of_ranks[TM_SET_RECORDED], 10);
+        tm_vec_free(&graph.shorts);
     }
 }
 

@@ -12,21 +12,44 @@ void tm_graph_free(tm_graph *graph) {
     free(graph->parts);
     free(graph->first);
     free(graph->edges);
+    free(graph->fixes);
+    tm_vec_free(&graph->shorts);
     tm_vec_free(&graph->longs);
     tm_vec_free(&graph->visits);
     tm_vec_free(&graph->steps);
     graph->ns = NULL;
     graph->event = graph->parts = graph->first = NULL;
     graph->edges = NULL;
+    graph->fixes = NULL;
 }
 
-bool tm_graph_weigh_long(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
-    if (edge->weight.ns != TM_LONG)
-        edge->weight = (tm_short_weight){TM_LONG, (int32_t)graph->longs.n++, 0};
+/* Sets a short weight, or a long one in its place. */
+static bool set_short(tm_graph *graph, tm_short_weight *at, const tm_weight *weight) {
+    const tm_short_weight w = {(int32_t)weight->ns, (int32_t)weight->peer_ns,
+                               (int32_t)weight->over_ns};
+    if (at->ns != TM_LONG && w.ns != TM_LONG && w.ns == weight->ns &&
+        w.peer_ns == weight->peer_ns && w.over_ns == weight->over_ns) {
+        *at = w;
+        return true;
+    }
+    if (at->ns != TM_LONG)
+        *at = (tm_short_weight){TM_LONG, (int32_t)graph->longs.n++, 0};
     if (!tm_vec_reserve(&graph->longs, graph->longs.n))
         return false;
-    ((tm_weight *)graph->longs.data)[edge->weight.peer_ns] = *weight;
+    ((tm_weight *)graph->longs.data)[at->peer_ns] = *weight;
     return true;
+}
+
+bool tm_graph_weigh_apart(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
+    if (edge->ns != TM_EDGE_NS) {
+        const tm_short_weight none = {0};
+        if (graph->shorts.n == 2 * TM_EDGE_MORE || !tm_vec_append(&graph->shorts, &none, 1))
+            return false;
+        edge->ns = TM_EDGE_NS;
+        edge->more = (uint32_t)(graph->shorts.n - 1) & TM_EDGE_MORE_BITS;
+    }
+    tm_short_weight *shorts = graph->shorts.data;
+    return set_short(graph, &shorts[edge->more], weight);
 }
 
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns) {
@@ -204,6 +227,7 @@ bool tm_maker_loose(tm_maker *m) {
     *m->graph = (tm_graph){.rank = draft->timeline->rank,
                            .visits = TM_VEC(tm_graph_visit),
                            .steps = TM_VEC(tm_graph_step),
+                           .shorts = TM_VEC(tm_short_weight),
                            .longs = TM_VEC(tm_weight),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};

@@ -153,23 +153,27 @@ static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_
     int64_t reached = INT64_MIN;
     for (uint32_t i = first; i < behind; i++) {
         tm_edge *edge = &g->edges[*n];
-        *edge = (tm_edge){.from = edges[i].from, .kind = edges[i].kind, .flags = edges[i].flags};
+        *edge = (tm_edge){.from = edges[i].from, .kind = edges[i].kind & TM_EDGE_KIND_BITS};
+        tm_edge_flag(edge, edges[i].flags);
         if (is_node(edge->from)) {
             edge->from = place[edge->from];
             if (edge->from >= node)
                 continue;
         }
-        edge->flags |= weights[i].over_ns != 0 ? TM_EDGE_OVER : 0;
+        tm_edge_flag(edge, weights[i].over_ns != 0 ? TM_EDGE_OVER : 0);
         if (!tm_graph_weigh(g, edge, &weights[i]))
             return false;
         int64_t ns = tm_graph_source_ns(g, edge) + weights[i].ns;
         reached = ns > reached ? ns : reached;
-        m->origin[(*n)++] = i;
+        if (m->origin)
+            m->origin[*n] = i;
+        ++*n;
     }
     if (reached >= g->ns[node])
         return true;
     const tm_weight whole = {g->ns[node], g->ns[node], 0};
-    m->origin[*n] = TM_NO_ORIGIN;
+    if (m->origin)
+        m->origin[*n] = TM_NO_ORIGIN;
     g->edges[*n] = (tm_edge){.from = TM_FROM_ROOT, .kind = TM_EDGE_BEFORE};
     return tm_graph_weigh(g, &g->edges[(*n)++], &whole);
 }
@@ -180,8 +184,9 @@ static bool place_edges(tm_maker *m, const uint32_t *place) {
     size_t n = 0;
     g->first = malloc((g->n_nodes + 1) * sizeof *g->first);
     g->edges = malloc((m->edges.n + g->n_nodes + 1) * sizeof *g->edges);
-    m->origin = malloc((m->edges.n + g->n_nodes + 1) * sizeof *m->origin);
-    bool ok = first && g->first && g->edges && m->origin;
+    if (m->models)
+        m->origin = malloc((m->edges.n + g->n_nodes + 1) * sizeof *m->origin);
+    bool ok = first && g->first && g->edges && (m->origin || !m->models);
     for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
         g->first[v] = (uint32_t)n;
         ok = place_into(m, v, first[g->parts[v]], first[g->parts[v] + 1], place, &n);

@@ -90,14 +90,21 @@ typedef struct tm_short_weight {
 
 #define TM_LONG INT32_MIN
 
+/** What an edge can hold: |ns|, |more| below these limits, and masks of its fields. */
+enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
+#define TM_EDGE_NS_BITS 0xfffffffU
+#define TM_EDGE_KIND_BITS 0xfU
+#define TM_EDGE_MORE_BITS 0x1ffffffU
+#define TM_EDGE_FLAG_BITS 0x7fU
+
 typedef struct tm_edge {
-    tm_short_weight weight; /* see tm_graph_weight */
-    uint32_t from;          /* source: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index of a
-                               participation */
-    uint8_t kind;           /* tm_edge_kind */
-    uint8_t flags;
-    /* part of the user's scenario that applies to the edge, counted from 1; 0: none */
-    uint8_t part;
+    uint32_t from;      /* source: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index of a
+                           participation */
+    uint32_t ns : 28;   /* low bits of the recorded weight; TM_EDGE_NS: `more` is the index of the
+                           weight in tm_graph.shorts; see tm_graph_weight */
+    uint32_t kind : 4;  /* tm_edge_kind */
+    uint32_t more : 25; /* low bits of peer_ns - ns; over_ns is 0 */
+    uint32_t flags : 7;
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */
@@ -122,12 +129,16 @@ typedef struct tm_graph {
     int64_t *ns;     /* [n_nodes] recorded time since the root, on the job's clock */
     uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
     /* [n_nodes] 2 x index of the item, + 1 for the item's end. Items are the events of tm_draft,
-     * then its calls, then its steps. NULL after ranks have been compared */
+     * then its calls, then its steps. NULL after ranks have been compared, unless there are batches
+     */
     uint32_t *parts;
     uint32_t *first;    /* [n_nodes + 1] the edges into node v are edges[first[v]] to edges[first[v
                            + 1] - 1] */
     tm_edge *edges;     /* each leads from an earlier node to a later one */
-    tm_vec longs;       /* of tm_weight: weights that are too long to be stored in their edges */
+    tm_vec shorts;      /* of tm_short_weight: weights that do not fit into their edges */
+    tm_vec longs;       /* of tm_weight: weights that are too long for short ones */
+    uint8_t *fixes;     /* [edges] part of the user's scenario that applies to the edge, counted
+                           from 1; 0: none. NULL without a scenario */
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;       /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* number of waits of streams that were inferred, not recorded */
@@ -139,23 +150,37 @@ typedef struct tm_graph {
 void tm_graph_free(tm_graph *graph);
 
 static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *edge) {
-    const tm_short_weight *w = &edge->weight;
+    if (edge->ns != TM_EDGE_NS) {
+        const int32_t ns = (int32_t)(edge->ns ^ TM_EDGE_NS) - TM_EDGE_NS;
+        return (tm_weight){ns, ns + (int32_t)(edge->more ^ TM_EDGE_MORE) - TM_EDGE_MORE, 0};
+    }
+    const tm_short_weight *w = (const tm_short_weight *)graph->shorts.data + edge->more;
     return w->ns == TM_LONG ? ((const tm_weight *)graph->longs.data)[w->peer_ns]
                             : (tm_weight){w->ns, w->peer_ns, w->over_ns};
 }
 
-/** Sets a weight that may be too long to be stored in the edge. False when out of memory. */
-bool tm_graph_weigh_long(tm_graph *graph, tm_edge *edge, const tm_weight *weight) TM_MUST_CHECK;
+/** Sets a weight that may not fit into the edge. False when out of memory. */
+bool tm_graph_weigh_apart(tm_graph *graph, tm_edge *edge, const tm_weight *weight) TM_MUST_CHECK;
 
-/** Sets the weight of an edge. False when out of memory. */
+/** Sets the weight of an edge, which is 0 before the first call. False when out of memory, or if
+ * over 2 x TM_EDGE_MORE weights do not fit into their edges. */
 static inline bool tm_graph_weigh(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
-    const tm_short_weight w = {(int32_t)weight->ns, (int32_t)weight->peer_ns,
-                               (int32_t)weight->over_ns};
-    if (w.ns != weight->ns || w.peer_ns != weight->peer_ns || w.over_ns != weight->over_ns ||
-        w.ns == TM_LONG)
-        return tm_graph_weigh_long(graph, edge, weight);
-    edge->weight = w;
+    const int64_t more = weight->peer_ns - weight->ns;
+    if (edge->ns == TM_EDGE_NS || weight->over_ns != 0 || weight->ns <= -TM_EDGE_NS ||
+        weight->ns >= TM_EDGE_NS || more < -TM_EDGE_MORE || more >= TM_EDGE_MORE)
+        return tm_graph_weigh_apart(graph, edge, weight);
+    edge->ns = (uint32_t)weight->ns & TM_EDGE_NS_BITS;
+    edge->more = (uint32_t)more & TM_EDGE_MORE_BITS;
     return true;
+}
+
+static inline void tm_edge_flag(tm_edge *edge, uint8_t flags) {
+    edge->flags = (edge->flags | flags) & TM_EDGE_FLAG_BITS;
+}
+
+/** Returns the part of the user's scenario that applies to an edge, counted from 1; 0: none. */
+static inline uint8_t tm_graph_fix(const tm_graph *graph, const tm_edge *edge) {
+    return graph->fixes ? graph->fixes[edge - graph->edges] : 0;
 }
 
 /** Returns the usual weight at the edge's place. If only two ranks have this place, it is the

@@ -44,8 +44,9 @@ typedef struct tm_maker {
     size_t room;    /* capacity of both */
     tm_vec causes;  /* of tm_cause: possible causes of the current node */
     int64_t launch_ns, gap_ns; /* usual lags */
-    uint32_t *origin;          /* owned; [edges of the graph] index of the edge in `edges`, or
-                                  TM_NO_ORIGIN */
+    bool models;               /* `origin` is needed */
+    uint32_t *origin;          /* owned; NULL unless `models`; [edges of the graph] index of the
+                                  edge in `edges`, or TM_NO_ORIGIN */
 } tm_maker;
 
 /* Value in tm_maker.origin for an added edge from the root to a node without a recorded cause. */

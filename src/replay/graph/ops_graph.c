@@ -161,7 +161,8 @@ static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
 
 /* Adds an edge to the node that was added last. */
 static void add_edge(maker *m, uint32_t from, uint8_t kind, tm_weight weight) {
-    tm_edge edge = {.from = from, .kind = kind, .flags = weight.over_ns > 0 ? TM_EDGE_OVER : 0};
+    tm_edge edge = {.from = from, .kind = kind & TM_EDGE_KIND_BITS};
+    tm_edge_flag(&edge, weight.over_ns > 0 ? TM_EDGE_OVER : 0);
     m->ok = m->ok && tm_graph_weigh(m->graph, &edge, &weight) && tm_vec_append(&m->edges, &edge, 1);
 }
 
@@ -305,6 +306,7 @@ tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_
     *out = (tm_graph){.rank = draft->timeline->rank,
                       .visits = TM_VEC(tm_graph_visit),
                       .steps = TM_VEC(tm_graph_step),
+                      .shorts = TM_VEC(tm_short_weight),
                       .longs = TM_VEC(tm_weight)};
     size_t n = draft->parts.n;
     maker m = {.draft = draft,

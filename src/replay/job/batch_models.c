@@ -447,7 +447,7 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
     bool taken = false;
     m.edges.n = m.causes.n = 0;
     bool ok = tm_maker_loose(&m);
-    const bool small = m.edges.n <= MOST_EDGES;
+    const bool small = m.models = m.edges.n <= MOST_EDGES;
     ok = ok && (!small || find_model(models, &m, rank, places, &taken));
     tm_status status = ok ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && !taken) {

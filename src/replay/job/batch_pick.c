@@ -60,11 +60,11 @@ static bool copy_edge(const pick *p, uint32_t e, tm_graph *out, tm_edge *edge) {
         ns, p->workspace->known[e] & TM_WORKSPACE_PEER ? p->workspace->peer[e].ns[p->lane] : ns,
         over ? p->batch->over[p->batch->items->slots[e]].ns[p->lane] : 0};
     *edge = p->batch->like->edges[e];
-    edge->weight = (tm_short_weight){0}; /* of this rank */
+    edge->ns = 0; /* the weight is of this rank */
     edge->flags &= TM_EDGE_INPUT | TM_EDGE_GC;
-    edge->flags |= p->workspace->known[e] & TM_EDGE_PAIR;
-    edge->flags |= p->workspace->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0;
-    edge->flags |= over ? TM_EDGE_OVER : 0;
+    tm_edge_flag(edge, p->workspace->known[e] & TM_EDGE_PAIR);
+    tm_edge_flag(edge, p->workspace->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0);
+    tm_edge_flag(edge, over ? TM_EDGE_OVER : 0);
     if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
         edge->from = p->place[edge->from];
     return tm_graph_weigh(out, edge, &weight);
@@ -116,6 +116,7 @@ tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *
     *out = (tm_graph){.rank = batch->rank[lane],
                       .visits = TM_VEC(tm_graph_visit),
                       .steps = TM_VEC(tm_graph_step),
+                      .shorts = TM_VEC(tm_short_weight),
                       .longs = TM_VEC(tm_weight),
                       .n_inferred = batch->like->n_inferred};
     bool ok = tm_batch_workspace_fit(workspace, batch);

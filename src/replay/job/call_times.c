@@ -105,7 +105,8 @@ bool tm_call_time(const tm_peer_items *items, int64_t *out) {
     for (size_t i = 0; i < n && rows && ns; i++) {
         const size_t item = items->n_events + i;
         rows[i] = items->places[item] == TM_NO_PLACE ? SIZE_MAX : 0;
-        ns[i] = tm_sum(items->weights[item].first_ns, items->weights[item].second_ns);
+        const tm_peer_weights w = tm_peer_item(items, item);
+        ns[i] = tm_sum(w.first_ns, w.second_ns);
     }
     const bool ok = rows && ns && tm_call_medians(rows, ns, n, 1, out);
     free(rows);

@@ -73,8 +73,8 @@ static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places
 static void weigh(const tm_extra_ranks *ranks, size_t item, size_t n_lanes, work *out) {
     tm_batch_row first, second;
     if (ranks->items) {
-        const tm_peer_weights *w = &ranks->items->weights[item];
-        out->ns[0] = out->call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
+        const tm_peer_weights w = tm_peer_item(ranks->items, item);
+        out->ns[0] = out->call ? tm_sum(w.first_ns, w.second_ns) : w.first_ns;
         return;
     }
     tm_batch_loops_of(NULL)->weigh_item(ranks->batch, item, &first, &second);

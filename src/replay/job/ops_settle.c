@@ -56,7 +56,7 @@ static bool set_nodes(settler *s) {
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
             tm_edge *edge = &g->edges[e];
             if (end || edge->kind == TM_EDGE_GAP) {
-                edge->flags |= lag > 0 ? TM_EDGE_OVER : 0;
+                tm_edge_flag(edge, lag > 0 ? TM_EDGE_OVER : 0);
                 if (!tm_graph_weigh(g, edge, &weight))
                     return false;
             }

@@ -185,9 +185,9 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
             .rank = graph->rank,
             .name = event == TM_NO_EVENT ? TM_NO_NAME : timeline->name[event],
             .event = event,
-            .kind = edge->kind,
-            .flags = edge->flags,
-            .part = edge->part,
+            .kind = (uint8_t)edge->kind,
+            .flags = (uint8_t)edge->flags,
+            .part = tm_graph_fix(graph, edge),
         };
         if (piece.ns > 0 && !tm_vec_append(pieces, &piece, 1))
             return tm_fail_memory(err);

@@ -59,7 +59,7 @@ typedef struct tm_path_piece {
     uint32_t event; /* row of this event or call in the rank's timeline */
     uint8_t kind;   /* tm_edge_kind */
     uint8_t flags;
-    uint8_t part; /* as in tm_edge */
+    uint8_t part; /* of tm_graph_fix */
 } tm_path_piece;
 
 /** A step of the job. */

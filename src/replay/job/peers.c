@@ -41,8 +41,10 @@ void tm_peer_places_free(tm_peer_places *places) {
 void tm_peer_items_free(tm_peer_items *items) {
     free(items->places);
     free(items->weights);
+    free(items->longs);
     items->places = NULL;
     items->weights = NULL;
+    items->longs = NULL;
 }
 
 static const uint32_t NO_ITEM = UINT32_MAX;
@@ -80,11 +82,12 @@ static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights
 }
 
 /* Computes the weights of all items. Items without an edge get no place; all others get any place,
- * until number_items sets it. */
-static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out) {
+ * until number_items sets it.
+ * @param weights  [items] all 0 */
+static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out,
+                        tm_peer_weights *weights) {
     const tm_part_event *events = draft->events.data;
     memset(out->places, 0xff, out->n * sizeof *out->places);
-    memset(out->weights, 0, out->n * sizeof *out->weights);
     for (uint32_t v = 0; v < graph->n_nodes; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             const tm_edge *edge = &graph->edges[e];
@@ -93,10 +96,25 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
                 continue;
             const tm_weight is = tm_graph_weight(graph, edge);
             out->places[item] = 0;
-            weigh_item(edge, &is, &out->weights[item]);
+            weigh_item(edge, &is, &weights[item]);
         }
     for (size_t i = 0; i < draft->events.n; i++)
-        out->weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
+        weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
+}
+
+/* Keeps the weights of all items, in half the memory. */
+static bool keep_weights(const tm_peer_weights *weights, tm_peer_items *out) {
+    tm_vec longs = TM_VEC(tm_peer_weights);
+    bool ok = true;
+    for (size_t i = 0; i < out->n && ok; i++) {
+        const int32_t first = (int32_t)weights[i].first_ns, second = (int32_t)weights[i].second_ns;
+        const bool fits = first == weights[i].first_ns && second == weights[i].second_ns;
+        out->weights[i][0] = fits ? first : TM_LONG;
+        out->weights[i][1] = fits && first != TM_LONG ? second : (int32_t)longs.n;
+        ok = out->weights[i][0] != TM_LONG || tm_vec_append(&longs, &weights[i], 1);
+    }
+    out->longs = longs.data;
+    return ok;
 }
 
 /* An event or call, and its position among those of its name in its step. */
@@ -222,16 +240,18 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) {
     const size_t n = draft->events.n + draft->calls.n;
     step_hash *steps = hash_steps(draft, names);
+    tm_peer_weights *weights = calloc(n + 1, sizeof *weights);
     *out = (tm_peer_items){.places = malloc((n + 1) * sizeof *out->places),
                            .weights = malloc((n + 1) * sizeof *out->weights),
                            .n = n,
                            .n_events = draft->events.n};
-    bool ok = steps && out->places && out->weights;
+    bool ok = steps && weights && out->places && out->weights;
     if (ok) {
-        weigh_items(draft, graph, out);
-        ok = number_items(draft, steps, places, out->places);
+        weigh_items(draft, graph, out, weights);
+        ok = keep_weights(weights, out) && number_items(draft, steps, places, out->places);
     }
     free(steps);
+    free(weights);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
@@ -262,7 +282,8 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
         for (size_t i = 0; i < ranks[r].n; i++) {
             uint32_t p = ranks[r].places[i];
             if (p != TM_NO_PLACE && tm_peer_slice_has(slice, hashes[p]))
-                out[first[p + 1]++] = (tm_peer){hashes[p], ranks[r].weights[i], slice->origin};
+                out[first[p + 1]++] =
+                    (tm_peer){hashes[p], tm_peer_item(&ranks[r], i), slice->origin};
         }
     free(first);
     return out ? TM_OK : tm_fail_memory(err);
@@ -540,7 +561,7 @@ static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
                                uint8_t *flags) {
     const uint32_t place = items->places[item], known = places->known[place];
     const tm_peer_others *others = places->others.data;
-    const tm_peer_weights *own = &items->weights[item];
+    const tm_peer_weights of_item = tm_peer_item(items, item), *own = &of_item;
     const bool call = item >= items->n_events;
     const uint64_t hash = ((const uint64_t *)places->keys.keys.data)[place];
     const double factor =
@@ -564,9 +585,12 @@ tm_status tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_pee
             if (edge->flags & TM_EDGE_UNSEEN)
                 weight.peer_ns = weight.ns;
             if (item != NO_ITEM) {
-                const tm_peer_weights is = peer_of(items, item, places, factors, &edge->flags);
+                uint8_t flags = 0;
+                const tm_peer_weights own = tm_peer_item(items, item),
+                                      is = peer_of(items, item, places, factors, &flags);
+                tm_edge_flag(edge, flags);
                 if (!(edge->flags & TM_EDGE_MISSING))
-                    weight.peer_ns = peer_ns_of(edge, &weight, &is, &items->weights[item]);
+                    weight.peer_ns = peer_ns_of(edge, &weight, &is, &own);
             }
             if (!tm_graph_weigh(graph, edge, &weight))
                 return tm_fail_memory(err);

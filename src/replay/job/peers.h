@@ -97,10 +97,16 @@ typedef struct tm_peer_places {
 
 /** The weights of a rank that are compared, by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
-    uint32_t *places;         /* owned; [n] place numbers, or TM_NO_PLACE */
-    tm_peer_weights *weights; /* owned; [n] */
+    uint32_t *places;       /* owned; [n] place numbers, or TM_NO_PLACE */
+    int32_t (*weights)[2];  /* owned; [n] see tm_peer_item; TM_LONG and an index: of long ones */
+    tm_peer_weights *longs; /* owned */
     size_t n, n_events;
 } tm_peer_items;
+
+static inline tm_peer_weights tm_peer_item(const tm_peer_items *items, size_t item) {
+    const int32_t *w = items->weights[item];
+    return w[0] == TM_LONG ? items->longs[w[1]] : (tm_peer_weights){w[0], w[1]};
+}
 
 /** Initialises without places. */
 void tm_peer_places_init(tm_peer_places *places);

@@ -15,9 +15,7 @@ static int64_t explained(const tm_edge *edge, const tm_weight *w, int64_t ns) {
 }
 
 /* Computes an edge's weight with a change, with and without unexplained time. */
-static void change_edge(const tm_change *change, double factor, const tm_edge *edge,
-                        const tm_weight *weight, int64_t *ns) {
-    factor = change->factors ? change->factors[edge->part - 1] : factor;
+static void change_edge(double factor, const tm_edge *edge, const tm_weight *weight, int64_t *ns) {
     if (factor == 0.0) {
         ns[0] = ns[1] = 0;
     } else if (isnan(factor) || isinf(factor)) {
@@ -58,7 +56,7 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
     const bool kernel = sets->marks && edge->kind == TM_EDGE_COMPUTE;
     const uint8_t mark = kernel ? sets->marks[sets->names[graph->event[edge->from]]] : 0;
     return (sets->of_kind[edge->kind] & (sets->of_mark[0] | (mark ? sets->of_mark[mark] : 0))) |
-           (edge->part > 0 ? sets->of_part : 0);
+           (tm_graph_fix(graph, edge) > 0 ? sets->of_part : 0);
 }
 
 /* Returns whether an edge is the transfer of a kernel that sends or receives. */
@@ -89,6 +87,8 @@ static inline double factor_of(const tm_sets *sets, size_t i, const tm_graph *gr
                    ? tm_scaled_factor(change->of_operation,
                                       visits[edge->from & ~TM_FROM_VISIT].operation)
                    : 1.0;
+    if (change->factors)
+        return change->factors[tm_graph_fix(graph, edge) - 1];
     if (!change->of_rank)
         return change->factor;
     const double factor = change->of_rank[2 * sets->rank + (edge->kind != TM_EDGE_COMPUTE)];
@@ -114,6 +114,6 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     for (; meant; meant &= meant - 1) {
         const size_t i = (size_t)__builtin_ctzll(meant);
         if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))
-            change_edge(&sets->changes[i], factor_of(sets, i, graph, e), e, &w, ns + 2 * i);
+            change_edge(factor_of(sets, i, graph, e), e, &w, ns + 2 * i);
     }
 }

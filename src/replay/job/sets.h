@@ -39,7 +39,7 @@ typedef struct tm_change {
     uint8_t mark;   /* only kernels with this mark change; 0: all */
     double factor;  /* the recorded weight times `factor`; NaN: peer_ns instead; INFINITY: the usual
                        weight instead */
-    /* if not NULL, replaces `factor`: factors of a user's scenario, by tm_edge.part - 1 */
+    /* if not NULL, replaces `factor`: factors of a user's scenario, by tm_graph_fix - 1 */
     const double *factors;
     /* if not NULL, replaces `factor`: two factors for each rank of the process, [0] for compute
      * kernels, [1] for all other work except sends and receives */

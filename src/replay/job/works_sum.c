@@ -78,8 +78,9 @@ static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weight
 void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out) {
     for (size_t i = 0; i < items->n; i++) {
         const size_t at = sum_at(of, items->places[i]);
+        const tm_peer_weights w = tm_peer_item(items, i);
         if (at != SIZE_MAX)
-            add_work(of, items->places[i], &items->weights[i], i >= items->n_events, &out[at]);
+            add_work(of, items->places[i], &w, i >= items->n_events, &out[at]);
     }
 }
 
@@ -113,8 +114,10 @@ bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *
     const size_t n_rows = tm_works_rows(of->shape), n = items->n - items->n_events;
     size_t *rows = rows_of(of, items->places + items->n_events, n);
     int64_t *ns = malloc((n + 1) * sizeof *ns);
-    for (size_t i = 0; i < n && ns; i++)
-        ns[i] = work_of(&items->weights[items->n_events + i], true);
+    for (size_t i = 0; i < n && ns; i++) {
+        const tm_peer_weights w = tm_peer_item(items, items->n_events + i);
+        ns[i] = work_of(&w, true);
+    }
     const bool ok =
         rows && ns && tm_call_medians(rows, ns, n, n_rows, out + TM_WORKS_CALL * n_rows);
     free(rows);

@@ -338,10 +338,10 @@ static void mark_part(const place *p, uint8_t part, tm_graph *graph, tm_scenario
     }
     for (uint32_t v = 0; v < graph->n_nodes; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            tm_edge *edge = &graph->edges[e];
+            const tm_edge *edge = &graph->edges[e];
             if (!test_edge(p, edge, tm_graph_event_of(graph, v, edge), found) || !here)
                 continue;
-            edge->part = part;
+            graph->fixes[e] = part;
             found->edges++;
         }
 }
@@ -349,7 +349,10 @@ static void mark_part(const place *p, uint8_t part, tm_graph *graph, tm_scenario
 tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, int64_t stage,
                            tm_graph *graph, tm_scenario_found *found, tm_error *err) {
     uint8_t *inside = calloc(timeline->n_events + 1, 1);
-    for (size_t i = 0; i < scenario->parts.n && inside; i++) {
+    if (!graph->fixes)
+        graph->fixes = calloc((size_t)graph->first[graph->n_nodes] + 1, 1);
+    const bool ok = inside && graph->fixes;
+    for (size_t i = 0; i < scenario->parts.n && ok; i++) {
         place p = {.scenario = scenario,
                    .part = (tm_scenario_part *)scenario->parts.data + i,
                    .timeline = timeline,
@@ -361,7 +364,7 @@ tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, i
         mark_part(&p, (uint8_t)(i + 1), graph, &found[i]);
     }
     free(inside);
-    return inside ? TM_OK : tm_fail_memory(err);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 uint32_t tm_scenario_kinds(const tm_graph *graph) {

@@ -69,7 +69,7 @@ typedef struct tm_scenario {
 
 #define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
 
-/** Maximum number of parts, because tm_edge.part is one byte. */
+/** Maximum number of parts, because a part number is one byte. */
 enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
@@ -97,7 +97,7 @@ typedef struct tm_scenario_found {
 } tm_scenario_found;
 
 /**
- * Marks the selected edges of a rank: sets tm_edge.part.
+ * Marks the selected edges of a rank: sets tm_graph.fixes.
  * @param stage  stage of the rank, -1 for none
  * @param found  [parts] added to
  * @return       TM_OK; TM_ERR_FAULT
