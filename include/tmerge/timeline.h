@@ -643,7 +643,7 @@ typedef struct tm_timeline {
     tm_level *levels; /* ordered by level, finest first, then by sub-track; NULL until requested */
     size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
-    uint8_t *rest;           /* not NULL: events are packed (timeline/rest.h) */
+    uint8_t *packed;         /* not NULL: events are packed (timeline/packed_events.h) */
 } tm_timeline;
 
 /** Columns of events to read, or'ed. */

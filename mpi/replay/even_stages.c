@@ -6,7 +6,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/bytes.h"
 #include "mpi/exchange/shuffle.h"
-#include "timeline/rest.h"
+#include "timeline/packed_events.h"
 #include "waits/stages.h"
 
 void tm_mpi_split_free(tm_split *split) {
@@ -35,13 +35,13 @@ static tm_status collect(const tm_replay_ranks *r, const tm_replay_result *resul
         if (stage < 0 || !tm_replay_has(r, i))
             continue;
         bool *counts = pick_steps(&r->timelines[i], result);
-        tm_status status = counts ? tm_timeline_wake(&r->timelines[i], err) : tm_fail_memory(err);
+        tm_status status = counts ? tm_timeline_unpack(&r->timelines[i], err) : tm_fail_memory(err);
         if (status == TM_OK)
             status = tm_split_collect(&r->timelines[i], stage, counts, out, err);
         free(counts);
         TM_TRY(status);
-        if (r->rests)
-            TM_TRY(tm_timeline_rest(&r->timelines[i], err));
+        if (r->packs)
+            TM_TRY(tm_timeline_pack(&r->timelines[i], err));
     }
     return TM_OK;
 }

@@ -13,7 +13,7 @@
 #include "replay/graph/wait_pairs.h"
 #include "replay_ops.h"
 #include "timeline/host_comm.h"
-#include "timeline/rest.h"
+#include "timeline/packed_events.h"
 #include "waits/stages.h"
 #include "works.h"
 
@@ -233,9 +233,9 @@ static void sum_durations(tm_replay_ranks *r, size_t i) {
 }
 
 /* Packs the events of a rank, which only scenarios and the comparison of stages still read. */
-static tm_status rest(tm_replay_ranks *r, size_t i, tm_error *err) {
+static tm_status pack_events(tm_replay_ranks *r, size_t i, tm_error *err) {
     sum_durations(r, i);
-    return r->rests ? tm_timeline_rest(&r->timelines[i], err) : TM_OK;
+    return r->packs ? tm_timeline_pack(&r->timelines[i], err) : TM_OK;
 }
 
 static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
@@ -246,12 +246,12 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
         tm_drafts_done(&r->drafts, i);
         if (!r->drafts.ranks[i].leads) /* else its events may be read again */
-            TM_TRY(rest(r, i, err));
+            TM_TRY(pack_events(r, i, err));
         next += n;
     }
     for (size_t i = 0; i < r->n; i++)
         if (r->drafts.ranks[i].leads)
-            TM_TRY(rest(r, i, err));
+            TM_TRY(pack_events(r, i, err));
     tm_models_close(&r->models);
     tm_drafts_free(&r->drafts);
     return TM_OK;

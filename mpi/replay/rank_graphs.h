@@ -17,7 +17,7 @@
 
 typedef struct tm_replay_ranks {
     MPI_Comm comm;
-    tm_timeline *timelines; /* [n] ranks of this process, ascending in rank; see `rests` */
+    tm_timeline *timelines; /* [n] ranks of this process, ascending in rank; see `packs` */
     size_t n;
     const tm_collectives *collectives;
     const tm_names *names;
@@ -33,8 +33,8 @@ typedef struct tm_replay_ranks {
     tm_drafts drafts;     /* owned; recorded events, only while graphs are built */
     tm_peer_items *items; /* owned; [n] compared weights, only while graphs are built */
     tm_graph *graphs;     /* owned; [n] graphs; empty for ranks in batches */
-    bool rests;           /* the timelines rest once graphs are made (timeline/rest.h) */
-    bool alone;           /* no rank is in a batch */
+    bool packs; /* the events are packed once graphs are made (timeline/packed_events.h) */
+    bool alone; /* no rank is in a batch */
     tm_models models;
     tm_peer_places places;
     tm_batch_workspace *workspace; /* owned */

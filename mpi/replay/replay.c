@@ -120,7 +120,7 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                              .collectives = collectives,
                              .names = plan->names,
                              .steps = plan->steps,
-                             .rests = plan->scenario == NULL,
+                             .packs = plan->scenario == NULL,
                              .alone = plan->scenario != NULL};
     result->names = plan->names;
     result->world_size = plan->world_size;

@@ -10,7 +10,7 @@
 
 typedef struct tm_replay_plan {
     tm_timeline *timelines; /* [n_timelines] ranks of this process, ascending in rank, with clocks;
-                               they may rest afterwards (timeline/rest.h) */
+                               their events may be packed afterwards (timeline/packed_events.h) */
     size_t n_timelines;
     const tm_names *names;
     int64_t world_size;    /* -1 unknown */

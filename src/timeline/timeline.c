@@ -7,7 +7,7 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 #include "base/vec.h"
-#include "rest.h"
+#include "packed_events.h"
 
 void tm_timeline_destroy(tm_timeline *timeline) {
     if (!timeline)
@@ -28,7 +28,7 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     free(timeline->metadata_lists);
     free(timeline->communicators);
     free(timeline->answers);
-    free(timeline->rest);
+    free(timeline->packed);
     free(timeline->levels);
     free(timeline->shapes);
     for (int i = 0; i < TM_N_ATTRS; i++)
@@ -323,7 +323,7 @@ static const uint8_t *unpack_column(const uint8_t *in, const tm_timeline *t, con
     return in;
 }
 
-tm_status tm_timeline_rest(tm_timeline *timeline, tm_error *err) {
+tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) {
     enum { USUAL = 12 }; /* bytes of an event */
     tm_vec out = TM_VEC(uint8_t);
     bool ok = tm_vec_reserve(&out, USUAL * timeline->n_events);
@@ -334,7 +334,7 @@ tm_status tm_timeline_rest(tm_timeline *timeline, tm_error *err) {
         return tm_fail_memory(err);
     }
     tm_vec_trim(&out);
-    timeline->rest = out.data;
+    timeline->packed = out.data;
     for (size_t c = 0; c < N_COLUMNS; c++) {
         free(data_of(timeline, &columns[c]));
         set_data(timeline, &columns[c], NULL);
@@ -342,8 +342,8 @@ tm_status tm_timeline_rest(tm_timeline *timeline, tm_error *err) {
     return TM_OK;
 }
 
-tm_status tm_timeline_wake(tm_timeline *timeline, tm_error *err) {
-    const uint8_t *in = timeline->rest;
+tm_status tm_timeline_unpack(tm_timeline *timeline, tm_error *err) {
+    const uint8_t *in = timeline->packed;
     for (size_t c = 0; c < N_COLUMNS && in; c++) {
         const size_t n = rows_of(timeline, &columns[c]) + 1, size = columns[c].size;
         set_data(timeline, &columns[c],
@@ -352,7 +352,7 @@ tm_status tm_timeline_wake(tm_timeline *timeline, tm_error *err) {
             return tm_fail_memory(err);
         in = unpack_column(in, timeline, &columns[c]);
     }
-    free(timeline->rest);
-    timeline->rest = NULL;
+    free(timeline->packed);
+    timeline->packed = NULL;
     return TM_OK;
 }

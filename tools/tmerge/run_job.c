@@ -30,7 +30,7 @@
 #include "spill.h"
 #include "summary/summary.h"
 #include "timeline/levels.h"
-#include "timeline/rest.h"
+#include "timeline/packed_events.h"
 #include "tmerge/analysis.h"
 #include "tmerge/report.h"
 #include "tmerge/store.h"
@@ -200,7 +200,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
         status = tm_analyse_collectives(&p->collectives, &p->tables, err);
     free_matched(p);
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++) {
-        status = tm_timeline_wake(&p->loaded.timelines[i], err);
+        status = tm_timeline_unpack(&p->loaded.timelines[i], err);
         if (status == TM_OK)
             status = tm_analyse_rank(&p->loaded.timelines[i], &call_kinds, &p->tables, err);
         if (status == TM_OK)

@@ -1,5 +1,5 @@
 /* Timelines whose events are packed. */
-#include "timeline/rest.h"
+#include "timeline/packed_events.h"
 
 #include "run_fixture.h"
 #include "timeline/trace.h"
@@ -29,7 +29,7 @@ static void *filled(uint64_t *seed, char *like, size_t n, size_t size, size_t us
     return memcpy(copy, like, n * size);
 }
 
-TEST(a_timeline_wakes_as_it_rested) {
+TEST(unpacked_events_are_those_that_were_packed) {
     static char begin[EVENTS * 8], duration[EVENTS * 8], step[EVENTS * 4], launch[EVENTS * 4];
     static char attrs[TM_N_ATTRS][ATTRS * SIZE_MOST];
     tm_error err;
@@ -46,10 +46,10 @@ TEST(a_timeline_wakes_as_it_rested) {
             if (bytes_of[a] > 0)
                 t.attrs[a] = filled(&draws, attrs[a], ATTRS, size, bytes_of[a]);
         }
-        assert_ok(tm_timeline_wake(&t, &err)); /* it does not rest */
-        assert_ok(tm_timeline_rest(&t, &err));
+        assert_ok(tm_timeline_unpack(&t, &err)); /* it is not packed */
+        assert_ok(tm_timeline_pack(&t, &err));
         assert_true(!t.begin_ns && !t.launch && !t.attrs[TM_ATTR_XLA]);
-        assert_ok(tm_timeline_wake(&t, &err));
+        assert_ok(tm_timeline_unpack(&t, &err));
         assert_memory_equal(t.begin_ns, begin, sizeof begin);
         assert_memory_equal(t.duration_ns, duration, sizeof duration);
         assert_memory_equal(t.step, step, sizeof step);
