@@ -50,7 +50,7 @@ import { Scale } from "./scale";
 import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
-import { colorOf, readTheme, type Theme, clipped } from "./theme";
+import { colorOf, fillBox, readTheme, setFont, type Theme, clipped } from "./theme";
 import type { Reported } from "./event_details";
 
 const STRIP_TOP = 4;
@@ -355,8 +355,7 @@ export class Chart {
       ratio = this.element.width / Math.max(1, this.width),
       { theme } = this;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.fillStyle = theme.page;
-    ctx.fillRect(0, 0, this.width, this.height);
+    fillBox(ctx, theme.page, 0, 0, this.width, this.height);
     const canvas: Canvas = { ctx, theme, scale: this.scale, ratio, strength: this.state.found ? 0.25 : 1 };
     this.#head(canvas);
     this.#lanes({ ...canvas, theme: this.palette?.theme ?? theme });
@@ -382,10 +381,7 @@ export class Chart {
   #head(canvas: Canvas): void {
     const { ctx, theme } = canvas,
       duration = this.data.job.duration;
-    ctx.font = `12px ${theme.font}`;
-    ctx.fillStyle = theme.ink2;
-    ctx.textAlign = "right";
-    ctx.textBaseline = "middle";
+    setFont(ctx, theme, [12, theme.ink2, "right"]);
     ctx.fillText("all ranks", this.gutter - 8, STRIP_TOP + STRIP_HEIGHT / 2);
     paintStrip(canvas, this.#strip, duration, STRIP_TOP);
     paintSteps(canvas, this.steps, duration, STRIP_TOP + STRIP_HEIGHT);

@@ -1,6 +1,6 @@
 /** Paints a counter below a rank's lanes. */
 import { fitting } from "../dom";
-import { strokeLine } from "./theme";
+import { fillBox, setFont, strokeLine } from "./theme";
 import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
 import { COMPUTE, type Span } from "./model";
@@ -18,8 +18,7 @@ export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): vo
   const { ctx, theme, scale } = canvas,
     fills = theme.fills.map(() => theme.link),
     alphas = theme.alphas.map(() => STRENGTH);
-  ctx.fillStyle = theme.panel;
-  ctx.fillRect(scale.left, box.y, scale.width, box.height);
+  fillBox(ctx, theme.panel, scale.left, box.y, scale.width, box.height);
   const columns: Float32Array[] = [];
   columns[COMPUTE] = shares;
   paintShares({ ...canvas, theme: { ...theme, fills, alphas } }, columns, box);
@@ -30,26 +29,21 @@ export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, e
     x1 = Math.min(scale.left + scale.width, scale.x(end)),
     y = Math.round(box.y + box.height) - 0.5;
   if (x1 <= x0) return;
-  ctx.fillStyle = theme.page;
-  ctx.fillRect(x0, box.y, x1 - x0, box.height);
-  strokeLine(ctx, theme.ink3, 1, [x0, y], [x1, y], [1, 3]);
+  fillBox(ctx, theme.page, x0, box.y, x1 - x0, box.height);
+  strokeLine(ctx, theme.ink3, [x0, y], [x1, y], [1, 3]);
 }
 
 export function paintCounterLabel(canvas: Canvas, box: Box, label: string, top: string, nothing: string | null): void {
   const { ctx, theme, scale } = canvas,
     room = scale.left - 16;
-  ctx.textBaseline = "middle";
-  ctx.textAlign = "right";
   for (const [i, text, color] of [
     [0, label, theme.ink2],
     [1, top, theme.ink3],
   ] as const) {
-    ctx.font = `10.5px ${theme.font}`;
-    ctx.fillStyle = color;
+    setFont(ctx, theme, [10.5, color, "right"]);
     ctx.fillText(fitting(ctx, text, room), scale.left - 8, box.y + 6 + 12 * i);
   }
   if (nothing === null) return;
   ctx.textAlign = "left";
-  ctx.fillStyle = theme.ink3;
   ctx.fillText(nothing, scale.left + 6, box.y + box.height / 2);
 }

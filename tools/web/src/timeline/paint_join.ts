@@ -6,6 +6,7 @@ import type { RankRow } from "./layout";
 import { TIED, type Member, type Operation } from "./model";
 import { doubt } from "./operations";
 import type { Canvas } from "./paint_lane";
+import { stroke } from "./theme";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
@@ -48,39 +49,32 @@ export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput
     const lane = rowOf(member, input).communication;
     return [lane.y + input.offset, lane.y + lane.height + input.offset];
   };
-  ctx.strokeStyle = strong ? theme.ink : theme.ink3;
-  ctx.lineWidth = strong ? 1.8 : 1;
+  const color = strong ? theme.ink : theme.ink3,
+    width = strong ? 1.8 : 1;
   ctx.globalAlpha = strong ? 1 : few ? 0.8 : 0.5;
-  ctx.beginPath();
-  members.forEach((member, i) => {
-    const x = Math.round(scale.x(member.begin)) + 0.5,
-      [top, bottom] = y(member);
-    if (i === 0) ctx.moveTo(x, top);
-    else ctx.lineTo(x, top);
-    ctx.lineTo(x, bottom);
-  });
-  ctx.stroke();
+  stroke(ctx, color, width, () =>
+    members.forEach((member, i) => {
+      const x = Math.round(scale.x(member.begin)) + 0.5,
+        [top, bottom] = y(member);
+      if (i === 0) ctx.moveTo(x, top);
+      else ctx.lineTo(x, top);
+      ctx.lineTo(x, bottom);
+    }),
+  );
   if (operation.waits) {
     const x = Math.round(scale.x(operation.last)) + 0.5;
-    ctx.setLineDash([3, 3]);
-    ctx.beginPath();
-    ctx.moveTo(x, y(members[0]!)[0]);
-    ctx.lineTo(x, y(members[members.length - 1]!)[1]);
-    ctx.stroke();
-    ctx.setLineDash([]);
+    stroke(ctx, color, width, () => (ctx.moveTo(x, y(members[0]!)[0]), ctx.lineTo(x, y(members[members.length - 1]!)[1])), [3, 3]);
   }
   ctx.globalAlpha = 1;
   if (strong) outline(canvas, members, y);
 }
 
 function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (m: Member) => readonly [number, number]): void {
-  ctx.strokeStyle = theme.ink;
-  ctx.lineWidth = 1.2;
   for (const member of members) {
     const [top, bottom] = y(member),
-      x0 = Math.max(scale.left - 4, scale.x(member.begin));
-    const x1 = Math.min(scale.left + scale.width + 4, scale.x(member.end));
-    if (x1 > x0) ctx.strokeRect(x0, top + 0.5, x1 - x0, bottom - top - 1);
+      x0 = Math.max(scale.left - 4, scale.x(member.begin)),
+      x1 = Math.min(scale.left + scale.width + 4, scale.x(member.end));
+    if (x1 > x0) stroke(ctx, theme.ink, 1.2, () => ctx.rect(x0, top + 0.5, x1 - x0, bottom - top - 1));
   }
 }
 
@@ -100,14 +94,12 @@ export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinI
 }
 
 function triangle(ctx: CanvasRenderingContext2D, ink: string, page: string, x: number, y: number): void {
-  ctx.beginPath();
-  ctx.moveTo(x - 1.5, y);
-  ctx.lineTo(x - 9.5, y - 5.5);
-  ctx.lineTo(x - 9.5, y + 5.5);
-  ctx.closePath();
-  ctx.lineWidth = 2;
-  ctx.strokeStyle = page;
-  ctx.stroke();
+  stroke(ctx, page, 2, () => {
+    ctx.moveTo(x - 1.5, y);
+    ctx.lineTo(x - 9.5, y - 5.5);
+    ctx.lineTo(x - 9.5, y + 5.5);
+    ctx.closePath();
+  });
   ctx.fillStyle = ink;
   ctx.fill();
 }
@@ -124,16 +116,14 @@ function ring(ctx: CanvasRenderingContext2D, ink: string, page: string, x: numbe
 
 function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): void {
   if (half < 2) return;
-  ctx.strokeStyle = theme.ink;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  ctx.moveTo(x - half, y);
-  ctx.lineTo(x + half, y);
-  for (const end of [x - half, x + half]) {
-    ctx.moveTo(end, y - 3);
-    ctx.lineTo(end, y + 3);
-  }
-  ctx.stroke();
+  stroke(ctx, theme.ink, 1, () => {
+    ctx.moveTo(x - half, y);
+    ctx.lineTo(x + half, y);
+    for (const end of [x - half, x + half]) {
+      ctx.moveTo(end, y - 3);
+      ctx.lineTo(end, y + 3);
+    }
+  });
 }
 
 export function membersOutside(operation: Operation, input: JoinInput): { above: number; below: number } {

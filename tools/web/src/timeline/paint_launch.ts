@@ -1,6 +1,7 @@
 /** Paints arrows from calls to what they launched. */
 import type { Box } from "./layout";
 import type { Canvas } from "./paint_lane";
+import { stroke } from "./theme";
 
 /** An arrow from a call to a launched event: the begins [px] and the boxes of both. */
 export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
@@ -30,24 +31,19 @@ function apart(all: readonly Arrow[]): Arrow[] {
 export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void {
   const many = all.length > FEW,
     arrows = many ? apart(all) : all;
-  const path = (): void => {
-    ctx.beginPath();
-    for (const arrow of arrows) {
-      const [y0, y1] = ends(arrow),
-        bend = Math.max(8, Math.min(BEND, Math.abs(arrow.x1 - arrow.x0) / 2 + 8));
-      ctx.moveTo(arrow.x0, y0);
-      ctx.bezierCurveTo(arrow.x0, y0 + (y1 > y0 ? bend : -bend), arrow.x1 - bend, y1, arrow.x1 - HEAD_LENGTH + 1, y1);
-    }
-    ctx.stroke();
-  };
   for (const [color, width] of [
-    [theme.page, many ? 0 : 4],
+    [theme.page, 4],
     [theme.ink, many ? 0.7 : 1.4],
   ] as const) {
-    if (width === 0) continue;
-    ctx.strokeStyle = color;
-    ctx.lineWidth = width;
-    path();
+    if (many && color === theme.page) continue;
+    stroke(ctx, color, width, () => {
+      for (const arrow of arrows) {
+        const [y0, y1] = ends(arrow),
+          bend = Math.max(8, Math.min(BEND, Math.abs(arrow.x1 - arrow.x0) / 2 + 8));
+        ctx.moveTo(arrow.x0, y0);
+        ctx.bezierCurveTo(arrow.x0, y0 + (y1 > y0 ? bend : -bend), arrow.x1 - bend, y1, arrow.x1 - HEAD_LENGTH + 1, y1);
+      }
+    });
   }
   ctx.fillStyle = theme.ink;
   for (const arrow of arrows) {

@@ -1,6 +1,7 @@
 /** Paints the critical path over the lanes. */
 import type { Canvas } from "./paint_lane";
 import type { Path, Placed } from "./path";
+import { stroke } from "./theme";
 
 const WIDTH = 2.5,
   CASING = 1.5,
@@ -16,15 +17,13 @@ export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed)
     [theme.page, WIDTH + 2 * CASING],
     [theme.path, WIDTH],
   ] as const) {
-    ctx.strokeStyle = color;
-    ctx.lineWidth = width;
-    ctx.beginPath();
-    runs.forEach(({ x0, x1, y, broken }, i) => {
-      if (i === 0 || broken) ctx.moveTo(x0, y);
-      else ctx.lineTo(x0, y);
-      ctx.lineTo(x1, y);
-    });
-    ctx.stroke();
+    stroke(ctx, color, width, () =>
+      runs.forEach(({ x0, x1, y, broken }, i) => {
+        if (i === 0 || broken) ctx.moveTo(x0, y);
+        else ctx.lineTo(x0, y);
+        ctx.lineTo(x1, y);
+      }),
+    );
   }
   ctx.lineJoin = "miter";
 }
@@ -39,8 +38,6 @@ export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y
     [theme.page, 4],
     [theme.ink, 1.8],
   ] as const) {
-    ctx.strokeStyle = color;
-    ctx.lineWidth = line;
-    ctx.strokeRect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from);
+    stroke(ctx, color, line, () => ctx.rect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from));
   }
 }

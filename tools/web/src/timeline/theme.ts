@@ -69,22 +69,46 @@ export function readTheme(element: Element) {
   };
 }
 
-export function strokeLine(
+/** Strokes a path. */
+export function stroke(
   ctx: CanvasRenderingContext2D,
   color: string,
   width: number,
-  from: readonly [number, number],
-  to: readonly [number, number],
+  path: (ctx: CanvasRenderingContext2D) => void,
   dash: readonly number[] = [],
 ): void {
   ctx.strokeStyle = color;
   ctx.lineWidth = width;
   ctx.setLineDash([...dash]);
   ctx.beginPath();
-  ctx.moveTo(...from);
-  ctx.lineTo(...to);
+  path(ctx);
   ctx.stroke();
   ctx.setLineDash([]);
+}
+
+type Point = readonly [number, number];
+
+export function strokeLine(ctx: CanvasRenderingContext2D, color: string, from: Point, to: Point, dash: readonly number[] = []): void {
+  stroke(ctx, color, 1, () => (ctx.moveTo(...from), ctx.lineTo(...to)), dash);
+}
+
+export function fillBox(
+  ctx: CanvasRenderingContext2D,
+  color: string,
+  ...box: readonly [x: number, y: number, width: number, height: number]
+): void {
+  ctx.fillStyle = color;
+  ctx.fillRect(...box);
+}
+
+export type Font = readonly [size: number, color: string, align?: "left" | "center" | "right", weight?: number];
+
+/** Sets how text is written. */
+export function setFont(ctx: CanvasRenderingContext2D, theme: Theme, [size, color, align = "left", weight = 400]: Font): void {
+  ctx.font = `${weight} ${size}px ${theme.font}`;
+  ctx.fillStyle = color;
+  ctx.textAlign = align;
+  ctx.textBaseline = "middle";
 }
 
 export function clipped(
