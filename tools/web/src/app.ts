@@ -1,5 +1,5 @@
 /** The page's frame: header, list of views, address handling. */
-import { hideTip, heading, empty, tipAt } from "./ui";
+import { blocks, hideTip, heading, empty, tipAt } from "./ui";
 import { count, time } from "./format";
 import { leftOutNote } from "./left_out";
 import { GRAVEST } from "./job";
@@ -7,7 +7,7 @@ import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import { describeDumps } from "./views/hang";
 import type { Job, TableName } from "./data";
-import { h, fill, keepFocus, visible, type Child } from "./dom";
+import { append, h, fill, keepFocus, visible, type Child } from "./dom";
 import { href, parseHash, type Context, type State, type Tab, type View } from "./view";
 
 const WORDS: Readonly<Record<State, string>> = { bad: "problem", warn: "worth a look", good: "fine", note: "note" };
@@ -79,7 +79,7 @@ export class App {
   }
 
   #header(): HTMLElement {
-    const button = (text: string, click: () => void) => h("button", { on: { click } }, text);
+    const button = (text: string, click: () => void) => h("button", { click }, text);
     return h(
       "header.top",
       h("span.brand", "t", h("b", "merge")),
@@ -218,7 +218,8 @@ export class App {
       },
     };
     try {
-      this.#leave = view.render(this.#main, context);
+      append(this.#main, blocks([view.lacks?.(context) || view.parts?.map((part) => part(context))]));
+      this.#leave = view.render?.(this.#main, context);
     } catch (error) {
       this.#fail(view, error as Error);
     }

@@ -30,7 +30,8 @@ export abstract class Boxes {
   /** The box from which arrow keys move; -1 for none. */
   protected at = -1;
   readonly #readout: HTMLElement;
-  readonly #resizing = new ResizeObserver(() => this.draw());
+  /** When the element leaves the page, its size changes, too. */
+  readonly #resizing = new ResizeObserver(() => (this.element.isConnected ? this.draw() : this.#dispose()));
 
   /** @param kind  kind of picture, a CSS class @param hint  text that is shown until the reader points at a box */
   constructor(
@@ -56,7 +57,7 @@ export abstract class Boxes {
     document.addEventListener("themechange", this.draw);
   }
 
-  dispose(): void {
+  #dispose(): void {
     this.#resizing.disconnect();
     document.removeEventListener("themechange", this.draw);
   }

@@ -34,18 +34,9 @@ export interface ChartOptions {
   readonly read?: (x: number, y: number) => Child;
 }
 
-const alive = new Set<Chart>();
-
-/** Makes a chart. It is drawn as soon as it has a width. After it has left the page, it is released when the next chart is made. */
+/** Makes a chart. It is drawn as soon as it has a width, and released when it leaves the page. */
 export function drawChart(options: ChartOptions): HTMLElement {
-  for (const each of alive)
-    if (each.gone) {
-      each.dispose();
-      alive.delete(each);
-    }
-  const chart = new Chart(options);
-  alive.add(chart);
-  return chart.element;
+  return new Chart(options).element;
 }
 
 class Chart {
@@ -69,7 +60,10 @@ class Chart {
       },
       this.#canvas,
     );
-    this.#resizing = new ResizeObserver(() => this.element.clientWidth !== this.#scales?.width && this.#redraw());
+    this.#resizing = new ResizeObserver(() => {
+      if (!this.element.isConnected) this.#dispose();
+      else if (this.element.clientWidth !== this.#scales?.width) this.#redraw();
+    });
     this.#resizing.observe(this.element);
     this.#canvas.addEventListener("mousemove", (event) => this.#point(event));
     this.#canvas.addEventListener("mouseleave", hideTip);
@@ -79,11 +73,7 @@ class Chart {
     window.addEventListener("afterprint", this.#redraw);
   }
 
-  get gone(): boolean {
-    return this.#scales !== undefined && !this.element.isConnected;
-  }
-
-  dispose(): void {
+  #dispose(): void {
     this.#resizing.disconnect();
     document.removeEventListener("themechange", this.#redraw);
     window.removeEventListener("beforeprint", this.#print);

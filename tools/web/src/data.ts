@@ -163,6 +163,13 @@ export class Table<N extends TableName = TableName> {
     return [...this.rows.keys()];
   }
 
+  /** Rows by one column; "-name" is largest first. A null counts as 0. */
+  sorted(sort: Exclude<Sort<N>, "">, rows: readonly number[] = this.all): number[] {
+    const down = sort.startsWith("-"),
+      column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
+    return [...rows].sort((a, b) => (this.amount(a, column) - this.amount(b, column)) * (down ? -1 : 1));
+  }
+
   docOf(column: ColumnOf<N>): string {
     return this.columns[this.place(column)]?.doc ?? "";
   }

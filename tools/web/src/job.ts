@@ -171,6 +171,8 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
 export const TO_MARK_STEPS =
   "To mark them, use prof.step() in PyTorch, StepTraceAnnotation in JAX, or an NVTX or roctx range around each whose name --step-pattern matches.";
 
+export const TO_RECORD_DEVICES = "Record with ProfilerActivity.CUDA among the profiler’s activities";
+
 export const TO_RECORD_THE_HOST = "Record the host as well: ProfilerActivity.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3.";
 
 export function stepWord(job: Job, step: number | null): string {

@@ -97,8 +97,13 @@ export function link(text: Child, view: string, params: Readonly<Record<string, 
   return h("a.go", { href: href(view, params) }, text, " →");
 }
 
+/** Content of a section or view, in which a text is a note. */
+export function blocks(children: readonly Child[]): Child[] {
+  return children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
+}
+
 export function section(title: string, ...children: Child[]): HTMLElement {
-  return h("section", h("h2", title), ...children);
+  return h("section", h("h2", title), blocks(children));
 }
 
 /** A table of texts, which the reader cannot sort. All columns except the first may be numbers, whose exact values are shown on hover. */
@@ -116,6 +121,11 @@ export function plainTable(
       [...rows].map(([first, ...rest]) => h("tr", h("td", first), rest.map(cell))),
     ),
   );
+}
+
+/** What is shown only if the reader asks for it. */
+export function folded(summary: Child, ...children: Child[]): HTMLElement {
+  return h("details.definitions", h("summary", summary), ...children);
 }
 
 export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
@@ -158,10 +168,28 @@ export function segmented<T extends string>(
     h(
       "div.options",
       options.map(([value, text]) =>
-        h("button", { "aria-pressed": String(value === chosen), "data-value": value, on: { click: () => choose(value) } }, text),
+        h("button", { "aria-pressed": String(value === chosen), "data-value": value, click: () => choose(value) }, text),
       ),
     ),
   );
+}
+
+/** A box for a text that the address keeps as @p key. */
+export function searchBox(context: Context, key: string, placeholder: string, label: string | undefined, changed: () => void) {
+  const box = h("input", {
+    type: "search",
+    value: context.params.get(key) ?? "",
+    placeholder,
+    "aria-label": label,
+    spellcheck: false,
+    on: {
+      input: () => {
+        context.set({ [key]: box.value || null });
+        changed();
+      },
+    },
+  });
+  return box;
 }
 
 /** Options: their texts by value, or pairs of value and text, which keep the order if values are numbers. */
@@ -223,7 +251,7 @@ export function showAll(context: Context, text: string): HTMLElement {
 
 /** A button below a list that shows more of it. */
 export function moreButton(text: string, click: () => void): HTMLElement {
-  return h("p.more", h("button", { on: { click } }, text));
+  return h("p.more", h("button", { click }, text));
 }
 
 export function select(
@@ -246,11 +274,12 @@ export function controls(...children: Child[]): HTMLElement {
 
 // Legend -------------------------------------------------------------------------------------------
 
-/** Legend of colours; a key is the name of a colour in the style sheet. */
-export function legend(keys: readonly (readonly [string, string])[]): HTMLElement {
+/** Legend of colours; a key is the name of a colour in the style sheet. As text: "compute: Computes; comm: Communicates". */
+export function legend(keys: string | readonly (readonly [string, string])[]): HTMLElement {
+  const pairs = typeof keys === "string" ? keys.split("; ").map((each) => each.split(/: (.*)/)) : keys;
   return h(
     "ul.legend",
-    keys.map(([key, label]) => h("li", h("span", { class: `swatch fill-${key}` }), label)),
+    pairs.map(([key, label]) => h("li", h("span", { class: `swatch fill-${key}` }), label)),
   );
 }
 

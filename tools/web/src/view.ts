@@ -1,5 +1,6 @@
 /** Interface of a view, and what the page passes to it. */
 import type { Job, TableName } from "./data";
+import type { Child } from "./dom";
 
 export type State = "bad" | "warn" | "good" | "note";
 
@@ -29,9 +30,14 @@ export interface View {
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;
-  /** Draws the view; returns a function to call when the view is left. */
-  render(root: HTMLElement, context: Context): void | (() => void);
+  /** The content from top to bottom, or what `lacks` returns in its place. */
+  readonly parts?: readonly Part[];
+  lacks?(context: Context): Child;
+  /** Draws a view without parts; returns a function to call when the view is left. */
+  render?(root: HTMLElement, context: Context): void | (() => void);
 }
+
+export type Part = (context: Context) => Child;
 
 /* Type: the words of a text that are not names of tables. */
 type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`

@@ -161,10 +161,7 @@ export function areaPart(controller: Controller, places: readonly number[]): Chi
       ? (!far || far.area) && h("p", `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`)
       : [
           table(rows, WHAT[tab], ranks),
-          h(
-            "p",
-            h("button", { on: { click: () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, WHAT[tab], ranks)) } }, "Save as CSV"),
-          ),
+          h("p", h("button", { click: () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, WHAT[tab], ranks)) }, "Save as CSV")),
         ],
   ];
 }

@@ -68,7 +68,7 @@ function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) 
             { class: member === operation.lastMember ? "tl-last" : "" },
             h(
               "button",
-              { title: `${f.exact(member.begin - first.begin, "ns")} after the first`, on: { click: () => choose(member) } },
+              { title: `${f.exact(member.begin - first.begin, "ns")} after the first`, click: () => choose(member) },
               `rank ${rankNumber(job, member)} `,
               h("span", member === first ? "first" : `+${f.time(member.begin - first.begin)}`, member.arrival === TIED ? " (tied)" : ""),
             ),
@@ -177,7 +177,7 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
     where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
   const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`,
     turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
-      h("button", { on: { click: () => controller.nextPiece(forward, hop) } }, text);
+      h("button", { click: () => controller.nextPiece(forward, hop) }, text);
   return {
     element: h(
       "div.tl-two",
@@ -261,8 +261,17 @@ function markWords(mark: Span, controller: Controller): Words {
   };
 }
 
-function key(text: string): HTMLElement {
-  return h("kbd", text);
+/* Two columns: a heading with paragraphs, and keys such as "a d: move; f: fit". */
+function withKeys(title: Child, text: Child, keys: string): HTMLElement {
+  const lines = keys.split("; ").map((each) => each.split(": "));
+  return h(
+    "div.tl-two",
+    h("div", h("h2", title), h("p", text)),
+    h(
+      "p.tl-keys",
+      lines.map(([names, does]) => [names!.split(" ").map((name) => h("kbd", name)), ` ${does} `]),
+    ),
+  );
 }
 
 export function help(): HTMLElement {
@@ -277,44 +286,10 @@ export function help(): HTMLElement {
 }
 
 function nothing({ data }: Controller): Words {
-  const joins = data.job.ranks.length > 1;
-  return {
-    element: h(
-      "div.tl-two",
-      h(
-        "div",
-        h("h2", joins ? "Select an event or a collective" : "Select an event"),
-        h(
-          "p",
-          "Click a bar.",
-          joins && " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all ranks.",
-        ),
-      ),
-      h(
-        "p.tl-keys",
-        key("w"),
-        key("s"),
-        " zoom ",
-        key("a"),
-        key("d"),
-        " move ",
-        key("["),
-        key("]"),
-        " collectives ",
-        key("f"),
-        " fit ",
-        key("0"),
-        " whole job ",
-        key("/"),
-        " find ",
-        key("m"),
-        " sums ",
-        key("?"),
-        " all keys",
-      ),
-    ),
-    spoken: NOTHING,
-  };
+  const joins = data.job.ranks.length > 1,
+    text = `Click a bar.${joins ? " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all ranks." : ""}`,
+    keys = "w s: zoom; a d: move; [ ]: collectives; f: fit; 0: whole job; /: find; m: sums; ?: all keys";
+  return { element: withKeys(joins ? "Select an event or a collective" : "Select an event", text, keys), spoken: NOTHING };
 }
 
 /* Describes a folded host, or a rank without a selected event. */
@@ -328,41 +303,14 @@ function rowWords({ at, host }: Controller["state"]["selected"], { chart, data }
     : [ranks[at]!.host && `On host ${visible(ranks[at]!.host)}.`, ranks[at]!.truncated && "Its trace was cut short."]
         .filter(Boolean)
         .join(" ");
-  const keys = own
-    ? [["h", "unfold"]]
-    : [["o", "open"], ["t", "pin"], ["x", "hide"], ...(chart.hosts.length > 1 ? [["h", "fold its host"]] : [])];
-  return {
-    element: h(
-      "div.tl-two",
-      h("div", h("h2", visible(title)), h("p", visible(text))),
-      h(
-        "p.tl-keys",
-        keys.map(([name, does]) => [key(name!), ` ${does} `]),
-      ),
-    ),
-    spoken: `${visible(title)}. ${visible(text)}`,
-  };
+  const keys = own ? "h: unfold" : `o: open; t: pin; x: hide${chart.hosts.length > 1 ? "; h: fold its host" : ""}`;
+  return { element: withKeys(visible(title), visible(text), keys), spoken: `${visible(title)}. ${visible(text)}` };
 }
 
 function aboutMap(): Words {
-  const text = "A row for each rank or folded host; a colour for each stretch of time. Click a rank to zoom in, a host to unfold it.";
-  return {
-    element: h(
-      "div.tl-two",
-      h("div", h("h2", "A map of ranks and time"), h("p", text)),
-      h(
-        "p.tl-keys",
-        [
-          ["Shift+↑ ↓", "select a row"],
-          ["Enter", "zoom in or unfold"],
-          ["h", "fold its host"],
-          ["v", "lanes"],
-          ["?", "all keys"],
-        ].map(([name, does]) => [key(name!), ` ${does} `]),
-      ),
-    ),
-    spoken: text,
-  };
+  const text = "A row for each rank or folded host; a colour for each stretch of time. Click a rank to zoom in, a host to unfold it.",
+    keys = "Shift+↑\u00a0↓: select a row; Enter: zoom in or unfold; h: fold its host; v: lanes; ?: all keys";
+  return { element: withKeys("A map of ranks and time", text, keys), spoken: text };
 }
 
 /** Writes the details of the selection or mark; returns the text for screen readers. */

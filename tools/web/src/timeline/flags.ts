@@ -92,9 +92,9 @@ export function flagList(controller: Controller): Child {
     note.maxLength = LONGEST;
     return h(
       "li",
-      h("button", { title: "Show it", on: { click: () => controller.showFlag(at) } }, when),
+      h("button", { title: "Show it", click: () => controller.showFlag(at) }, when),
       note,
-      h("button", { "aria-label": `Remove the flag at ${when}`, on: { click: () => controller.removeFlag(at) } }, "×"),
+      h("button", { "aria-label": `Remove the flag at ${when}`, click: () => controller.removeFlag(at) }, "×"),
     );
   };
   return h(
@@ -105,7 +105,7 @@ export function flagList(controller: Controller): Child {
       ? h("p.tl-exact", "The address keeps them.")
       : h(
           "p",
-          h("button", { on: { click: () => saveCopy(flags, job.name || "tmerge") } }, "Save a copy of this page with its flags"),
+          h("button", { click: () => saveCopy(flags, job.name || "tmerge") }, "Save a copy of this page with its flags"),
           h("span.tl-exact", " The address keeps them, too."),
         ),
   );

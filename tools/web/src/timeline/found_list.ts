@@ -150,7 +150,7 @@ export function foundList(controller: Controller): Child {
           { class: current ? "tl-last" : "" },
           h(
             "button",
-            { "aria-current": current ? "true" : undefined, on: { click: choose } },
+            { "aria-current": current ? "true" : undefined, click: choose },
             `rank ${rank}, ${f.time(duration)} at ${f.time(begin)} `,
             h("span", name(title, 90)),
           ),

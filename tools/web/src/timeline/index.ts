@@ -59,7 +59,7 @@ export class Page {
     {
       "aria-label": "Critical path (c)",
       title: "What decides when each step ends (c; its pieces: k, j)",
-      on: { click: () => this.controller.setPath(!this.controller.state.path) },
+      click: () => this.controller.setPath(!this.controller.state.path),
     },
     "Critical path",
   );
@@ -75,7 +75,7 @@ export class Page {
     {
       "aria-pressed": "false",
       title: "List what was found, or what is in view, with sums by kind (e)",
-      on: { click: () => this.controller.setListed(!this.controller.state.listed) },
+      click: () => this.controller.setListed(!this.controller.state.listed),
     },
     "List",
   );
@@ -99,7 +99,7 @@ export class Page {
     "button",
     {
       title: "Opens ui.perfetto.dev in a tab with the ranks and the time in view, or with what is marked; nothing leaves this browser",
-      on: { click: () => void this.#openInPerfetto() },
+      click: () => void this.#openInPerfetto(),
     },
     "Open in Perfetto",
   );
@@ -176,7 +176,7 @@ export class Page {
 
   #head(): HTMLElement {
     const button = (text: string, label: string, click: () => void): HTMLElement =>
-      h("button", { "aria-label": label, title: label, on: { click } }, text);
+      h("button", { "aria-label": label, title: label, click }, text);
     const { controller } = this;
     this.find.addEventListener("input", () => controller.search(this.find.value));
     this.find.addEventListener("keydown", (e) => this.#findKey(e));
@@ -527,7 +527,7 @@ export class Page {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;
     this.#leftOutText = text;
-    const again = h("button", { on: { click: () => finer.again(this.sight) } }, "Try again");
+    const again = h("button", { click: () => finer.again(this.sight) }, "Try again");
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 

@@ -16,7 +16,7 @@ const SHORT = 44;
 const MODULE = /^nn\.Module: /;
 
 function go(controller: Controller, row: number, text: string): HTMLElement {
-  return h("button.tl-go", { title: cut(visible(text), 400), on: { click: () => controller.selectEvent(row) } }, cut(visible(text), SHORT));
+  return h("button.tl-go", { title: cut(visible(text), 400), click: () => controller.selectEvent(row) }, cut(visible(text), SHORT));
 }
 
 /* "Operators: aten::mm in aten::linear" */
@@ -184,7 +184,7 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
             "button",
             {
               title: `${cut(visible(each.name), 400)}, ${f.exact(each.later, "ns")} after its call began`,
-              on: { click: () => controller.goTo(each) },
+              click: () => controller.goTo(each),
             },
             cut(visible(shortName(each.name)), 40),
             " ",

@@ -13,7 +13,7 @@ type Go = (() => void) | null;
 
 /* Makes a button that goes to another run; it is disabled if there is none. */
 function button(text: string, go: Go, label: string): HTMLElement {
-  return h("button", { "aria-label": label, disabled: !go, on: { click: () => go?.() } }, text);
+  return h("button", { "aria-label": label, disabled: !go, click: () => go?.() }, text);
 }
 
 function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }: Elsewhere): Child {
@@ -43,7 +43,7 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
     against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "",
     are = whole ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`;
   const item = ({ rank, duration: own, go }: (typeof known)[number]): HTMLElement =>
-    h("li", h("button", { title: f.exact(own, "ns"), on: { click: () => go?.() } }, `rank ${rank} `, h("span", f.time(own))));
+    h("li", h("button", { title: f.exact(own, "ns"), click: () => go?.() }, `rank ${rank} `, h("span", f.time(own))));
   return [
     h("h2", "The same place on the other ranks"),
     h(

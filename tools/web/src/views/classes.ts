@@ -92,7 +92,7 @@ export function classesOf(job: Job): HTMLElement | null {
   if (table.n === 0) return null;
   return section(
     "Classes of work",
-    note("By words in the kernels’ names, which also give the number format of matrix multiplications, convolutions and attention."),
+    "By words in the kernels’ names, which also give the number format of matrix multiplications, convolutions and attention.",
     grid(
       table,
       {},

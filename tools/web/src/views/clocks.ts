@@ -1,6 +1,6 @@
 /** Clocks: can the order of arrivals be trusted? */
 import { drawChart } from "../chart";
-import { band } from "../cells";
+import { band, type BandFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -8,7 +8,7 @@ import { grid } from "../grid";
 import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
 import { roundTicks } from "../stack";
 import { empty, figure, heading, note, section, tip, lines } from "../ui";
-import { tablesNamed, type Context, type View } from "../view";
+import { tablesNamed, type View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
@@ -84,13 +84,12 @@ type Check = ColumnOf<"clock.check">;
 
 function checks(job: Job): HTMLElement {
   const table = job.table("clock.check");
-  const doc = (column: Check) => `clock.check ${column}: ${table.docOf(column)}`;
-  const of = (label: string, column: Check, below: Child) => ({
+  const of = (label: string, column: Check, below: Child): BandFigure => [
     label,
-    doc: doc(column),
-    value: figure(job, f.grouped(table.amount(0, column)), { table: "clock.check", row: 0, column }),
-    below: table.num(0, column) === 0 ? "" : below,
-  });
+    `clock.check ${column}: ${table.docOf(column)}`,
+    figure(job, f.grouped(table.amount(0, column)), { table: "clock.check", row: 0, column }),
+    table.num(0, column) === 0 ? "" : below,
+  ];
   const worst = (column: Check) =>
     table.num(0, column) === null
       ? ""
@@ -98,9 +97,7 @@ function checks(job: Job): HTMLElement {
   const matched = table.amount(0, "matched");
   return section(
     "Does an end come before a begin?",
-    note(
-      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.amount(0, "collectives"), "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
-    ),
+    `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.amount(0, "collectives"), "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
     band([
       of("Violations as recorded", "violations_before", worst("worst_before_ns")),
       of("Violations on aligned clocks", "violations_after", worst("worst_after_ns")),
@@ -250,9 +247,7 @@ function residuals(job: Job): HTMLElement {
     far = points.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a));
   return section(
     title,
-    note(
-      `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
-    ),
+    `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
     drawChart({
       label: `Residual by rank, ${unit.name}`,
       height: RESIDUAL_HEIGHT,
@@ -334,9 +329,11 @@ export const clocks: View = {
   needs: tablesNamed("job.rank clock.rank clock.check collectives.kind groups.group"),
   judges: tablesNamed("job.rank clock.rank collectives.kind"),
   state: (job) => (job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks")),
-  render(root: HTMLElement, { job }: Context) {
-    root.append(heading(...answer(job)));
-    if (!severalRanks(job)) return void root.append(empty("Merge the traces of all ranks to compare their clocks."), how(job));
-    root.append(checks(job), offsets(job), residuals(job), how(job));
-  },
+  parts: [
+    ({ job }) => [
+      heading(...answer(job)),
+      severalRanks(job) ? [checks(job), offsets(job), residuals(job)] : empty("Merge the traces of all ranks to compare their clocks."),
+      how(job),
+    ],
+  ],
 };

@@ -1,5 +1,5 @@
 /** Communication: how much is hidden behind computation, and how fast is the network? */
-import { inlineBar, sumFigure } from "../cells";
+import { barList, sumFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -7,7 +7,7 @@ import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
 import { bandwidthChart, spotSize, type Spot } from "../scatter";
 import { shapeLegend } from "../shapes";
-import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
+import { controls, empty, folded, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
@@ -78,22 +78,16 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const table = job.table("overlap.kind");
   return section(
     "What hides behind computation, by kind",
-    note(
-      "GPU time of all ranks. Hidden: a compute kernel ran at the same time. Exposed: none did, so the rank’s GPU only communicated or waited.",
-    ),
-    legend([
-      ["overlap", "Hidden behind computation"],
-      ["comm", "Exposed: transfer and waiting"],
-    ]),
+    "GPU time of all ranks. Hidden: a compute kernel ran at the same time. Exposed: none did, so the rank’s GPU only communicated or waited.",
+    legend("overlap: Hidden behind computation; comm: Exposed: transfer and waiting"),
     h(
       "div.overlaps",
       { role: "list" },
       none,
       [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale)),
     ),
-    h(
-      "details.definitions",
-      h("summary", "The same by rank, as a table"),
+    folded(
+      "The same by rank, as a table",
       grid(
         table,
         { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST },
@@ -140,20 +134,14 @@ function pointDetails(context: Context, row: number): HTMLElement {
       (size === null ? bytes === null : bytes !== null && bytes >= size && bytes < 2 * size)
     );
   });
-  const count = table.amount(row, "count");
+  const few = `${f.grouped(rows.length)} of ${f.count(table.amount(row, "count"), "operation")} ${rows.length === 1 ? "is" : "are"} kept individually, those with the most waiting:`;
   return h(
     "aside.point",
     { "aria-live": "polite" },
     h("p", describePoint(table, row)),
-    rows.length === 0
-      ? note("None of its operations is among the 100 with the most waiting; only those are kept individually.")
-      : [
-          note(
-            `${f.grouped(rows.length)} of ${f.count(count, "operation")} ${rows.length === 1 ? "is" : "are"} kept individually, those with the most waiting:`,
-          ),
-          instances(job, rows, 8),
-        ],
-    h("button", { on: { click: () => context.redraw({ point: null }) } }, "Close"),
+    note(rows.length > 0 ? few : "None of its operations is among the 100 with the most waiting; only those are kept individually."),
+    rows.length > 0 && instances(job, rows, 8),
+    h("button", { click: () => context.redraw({ point: null }) }, "Close"),
   );
 }
 
@@ -212,9 +200,7 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
     "The most exposed operations",
     rows.length > 0
       ? [
-          note(
-            "GPU time in which an operation ran and its rank computed nothing, including waiting for the last rank. Click a heading to sort.",
-          ),
+          "GPU time in which an operation ran and its rank computed nothing, including waiting for the last rank. Click a heading to sort.",
           exposedInstances(job, rows),
         ]
       : empty(none),
@@ -304,11 +290,11 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
 
 function slowLinks(job: Job): Child {
   const links = job.table("groups.link");
-  if (links.n === 0) return note("No link has two similar ones to compare it with.");
+  if (links.n === 0) return "No link has two similar ones to compare it with.";
   const slow = links.all
     .filter((row) => links.cell(row, "slow") === true)
     .sort((a, b) => links.amount(b, "times_slower") - links.amount(a, "times_slower"));
-  if (slow.length === 0) return note(`None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`);
+  if (slow.length === 0) return `None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`;
   const named = slow.slice(0, SLOW_NAMED).map((row) => {
     const from = links.num(row, "from_rank"),
       to = links.num(row, "to_rank");
@@ -324,7 +310,7 @@ function slowLinks(job: Job): Child {
   return [
     h("p", h("b.bad", `${f.count(slow.length, "link is", "links are")} slow`), ` of ${f.grouped(links.n)} that can be compared.`),
     h("ul.plain", named),
-    slow.length > SLOW_NAMED && note(`${f.grouped(slow.length - SLOW_NAMED)} more in the table.`),
+    slow.length > SLOW_NAMED && `${f.grouped(slow.length - SLOW_NAMED)} more in the table.`,
   ];
 }
 
@@ -395,7 +381,7 @@ function unmatched(job: Job): HTMLElement {
   const table = job.table("collectives.unmatched"),
     all = job.table("overlap.kind").sum("count");
   const title = "What could not be matched between ranks";
-  if (table.n === 0) return section(title, note("Every communication kernel belongs to an operation."));
+  if (table.n === 0) return section(title, "Every communication kernel belongs to an operation.");
   const reasons = table
     .groups(["reason"])
     .map(({ texts: [reason], sum }) => ({ reason: String(reason), count: sum("count") }))
@@ -403,27 +389,16 @@ function unmatched(job: Job): HTMLElement {
   const none = f.sum(reasons.map((each) => each.count));
   return section(
     title,
-    note(
-      `${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “not split”.`,
-    ),
-    legend([["unmatched", "Kernels not matched"]]),
-    h(
-      "div.reasons",
-      { role: "list" },
-      reasons.map(({ reason, count }) =>
-        h(
-          "div.reason",
-          { role: "listitem" },
-          h("span.row-label", reason),
-          inlineBar(
-            count,
-            reasons[0]!.count,
-            sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }),
-            "unmatched",
-          ),
-          h("span.note", prose(REASONS[reason] ?? "")),
-        ),
-      ),
+    `${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “not split”.`,
+    legend("unmatched: Kernels not matched"),
+    barList(
+      reasons.map(({ reason, count }) => ({
+        label: reason,
+        value: count,
+        text: sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }),
+        words: prose(REASONS[reason] ?? ""),
+      })),
+      "unmatched",
     ),
     grid(table, { sort: "-count", first: 10 }),
   );
@@ -431,9 +406,9 @@ function unmatched(job: Job): HTMLElement {
 
 // The view ------------------------------------------------------------------------------------------
 
-function nothing(root: HTMLElement, job: Job): void {
+function nothing(job: Job): Child {
   const own = job.facts["comm_pattern"];
-  root.append(
+  return [
     heading("No communication recorded", "No kernel of this job communicates, by its metadata or by its name."),
     empty(
       "A kernel communicates if it carries a “Collective name”, or if its name contains one of nccl, rccl, hccl, oneccl, cross_device_reduce, multimem_all_reduce, ",
@@ -444,7 +419,7 @@ function nothing(root: HTMLElement, job: Job): void {
         : "If this job’s kernels have other names, merge it again with --comm-pattern REGEX, a POSIX extended regular expression.",
     ),
     link("The names of all kernels", "kernels"),
-  );
+  ];
 }
 
 function choices(context: Context, choice: Choice): HTMLElement | null {
@@ -474,39 +449,38 @@ export const communication: View = {
   ),
   judges: ["overlap.rank", "overlap.kind"],
   state: (job) => (job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication")),
-  render(root, context) {
-    const { job, params } = context;
-    if (!communicates(job)) return nothing(root, job);
-    const finding = overlapFinding(job);
-    const choice = {
-      kind: kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null,
-      group: params.get("group") ?? null,
-    };
-    root.append(
-      heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
-      choices(context, choice) ?? "",
-      overlapByKind(job, choice),
-      bandwidth(context, choice),
-      matrix(context) ?? "",
-      groups(job, choice),
-    );
-    const worst = job.table("collectives.worst"),
-      rows = fits(worst, choice);
-    root.append(
-      mostExposed(job, choice),
-      section(
-        "The operations with the most waiting",
-        rows.length > 0
-          ? instances(job, rows, 10)
-          : empty(
-              worst.n === 0
-                ? job.table("clock.check").amount(0, "matched") === 0
-                  ? "No wait is known: no operation is complete, with a kernel of each of its ranks."
-                  : "No wait is known: the complete operations are of one rank each, or of kinds that do not make every rank wait for all others."
-                : "None of the selected operations is among the 100 with the most waiting.",
-            ),
-      ),
-      unmatched(job),
-    );
-  },
+  lacks: ({ job }) => !communicates(job) && nothing(job),
+  parts: [
+    (context) => {
+      const { job, params } = context,
+        finding = overlapFinding(job),
+        choice = {
+          kind: kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null,
+          group: params.get("group") ?? null,
+        };
+      return [
+        heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
+        choices(context, choice),
+        overlapByKind(job, choice),
+        bandwidth(context, choice),
+        matrix(context),
+        groups(job, choice),
+        mostExposed(job, choice),
+        mostWaiting(job, choice),
+        unmatched(job),
+      ];
+    },
+  ],
 };
+
+function mostWaiting(job: Job, choice: Choice): HTMLElement {
+  const worst = job.table("collectives.worst"),
+    rows = fits(worst, choice),
+    none =
+      worst.n > 0
+        ? "None of the selected operations is among the 100 with the most waiting."
+        : job.table("clock.check").amount(0, "matched") === 0
+          ? "No wait is known: no operation is complete, with a kernel of each of its ranks."
+          : "No wait is known: the complete operations are of one rank each, or of kinds that do not make every rank wait for all others.";
+  return section("The operations with the most waiting", rows.length > 0 ? instances(job, rows, 10) : empty(none));
+}

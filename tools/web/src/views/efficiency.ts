@@ -3,13 +3,14 @@ import { band, tile } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { type GridColumn, columns, tableSection } from "../grid";
+import { type GridColumn, columns } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
 import { rooflineChart } from "../scatter";
 import { shapeLegend } from "../shapes";
-import { empty, heading, note, section, chooser } from "../ui";
+import { empty, heading, section, chooser } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 import { filtered } from "./filtered";
+import { part } from "./part";
 
 const LEVELS = [
   ["operator", "operators and shapes"],
@@ -81,22 +82,29 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
-function ranks(job: Job): HTMLElement {
-  const table = job.table("efficiency.rank");
-  const reasons = new Set(table.rows.map((_, row) => table.text(row, "reason")));
-  return tableSection(
-    "Ranks",
-    "The peak is the device’s maximum for the number type, without sparsity.",
-    table,
-    { first: 16, ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}) },
-    "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
+const ranks = part(
+  "efficiency.rank",
+  "Ranks",
+  {
+    none: null,
+    note: "The peak is the device’s maximum for the number type, without sparsity.",
+    first: 16,
+    sort: ({ several }) => (several ? "mfu_pct" : ""),
+  },
+  "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
+  ({ table }) => [
     runsAhead(table) && "mfu_window_pct: of the device’s window",
     table.sum("at_most_flop") > 0 && "mfu_at_most_pct: at most",
     table.sum("recomputed_flop") > 0 && "hfu_pct: with what is recomputed",
-    "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
-    reasons.size > 1 && { column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" },
-  );
-}
+  ],
+  "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
+  ({ table }) =>
+    new Set(table.all.map((row) => table.text(row, "reason"))).size > 1 && {
+      column: "reason",
+      label: "why it is not known",
+      draw: (row) => table.text(row, "reason") ?? "",
+    },
+);
 
 // Roofline --------------------------------------------------------------------------------------------
 
@@ -120,9 +128,7 @@ function roofline(job: Job): HTMLElement | null {
     typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
   return section(
     "How near operators are to the peak",
-    note(
-      `A point is an operator with its shapes; a larger one takes more time. Far right: many operations per byte, so only computing can limit it. Lines: the ${deviceWord(job)}s’ peak for each number type.`,
-    ),
+    `A point is an operator with its shapes; a larger one takes more time. Far right: many operations per byte, so only computing can limit it. Lines: the ${deviceWord(job)}s’ peak for each number type.`,
     shapeLegend(
       types.map((type, shape) => ({ shape, label: type })),
       "compute",
@@ -153,9 +159,8 @@ function roofline(job: Job): HTMLElement | null {
           return { labelled: i % 2 === 0 ? "end" : "begin", points, label: `${names.join(", ")}: ${rate} TFLOP/s` };
         }),
     }),
-    rows.length < known.length &&
-      note(`Only in the table: ${f.count(known.length - rows.length, "operator")} with the lowest rate or time.`),
-    table.known("at_most") > 0 && note("Hollow: at most this much, because the lengths of packed sequences are not recorded."),
+    rows.length < known.length && `Only in the table: ${f.count(known.length - rows.length, "operator")} with the lowest rate or time.`,
+    table.known("at_most") > 0 && "Hollow: at most this much, because the lengths of packed sequences are not recorded.",
   );
 }
 
@@ -194,13 +199,10 @@ export const efficiency: View = {
   title: "Efficiency",
   needs: tablesNamed("efficiency.rank efficiency.work"),
   shown: (job) => job.rowsOf("efficiency.work") > 0,
-  render(root, context) {
-    const { job } = context;
-    if (job.rowsOf("efficiency.work") === 0)
-      return void root.append(
-        heading("Efficiency"),
-        empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),
-      );
-    root.append(heading(...finding(job)), figures(job), roofline(job) ?? "", work(context), ranks(job));
-  },
+  lacks: ({ job }) =>
+    job.rowsOf("efficiency.work") === 0 && [
+      heading("Efficiency"),
+      empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),
+    ],
+  parts: [({ job }) => [heading(...finding(job)), figures(job), roofline(job)], work, ranks],
 };

@@ -2,7 +2,7 @@
 import type { Sort, Table, TableName } from "../data";
 import { h, fill, type Child } from "../dom";
 import { grid, type ColumnItem, type GridOptions } from "../grid";
-import { controls } from "../ui";
+import { controls, searchBox } from "../ui";
 import type { Context } from "../view";
 
 /** @p tools  further controls; @p items  columns, as of grid() */
@@ -13,35 +13,12 @@ export function filtered<N extends TableName>(
   tools: Child,
   ...items: readonly ColumnItem<N>[]
 ): HTMLElement {
-  const { params } = context,
-    box = h("div");
-  const search = h("input", {
-    type: "search",
-    value: params.get("filter") ?? "",
-    placeholder: "nvjet calls > 100",
-    spellcheck: false,
-    on: {
-      input: () => {
-        context.set({ filter: search.value || null });
-        draw();
-      },
-    },
-  });
+  const box = h("div"),
+    search = searchBox(context, "filter", "nvjet calls > 100", undefined, draw),
+    sort = () => (context.params.get("sort") as Sort<N> | undefined) ?? options.sort;
   function draw(): void {
-    fill(
-      box,
-      grid(
-        table,
-        {
-          first: 30,
-          ...options,
-          filter: search.value,
-          sort: (params.get("sort") as Sort<N> | undefined) ?? options.sort,
-          onSort: (sort) => context.set({ sort: sort || null }),
-        },
-        ...items,
-      ),
-    );
+    const onSort = (by: Sort<N>) => context.set({ sort: by || null });
+    fill(box, grid(table, { first: 30, ...options, filter: search.value, sort: sort(), onSort }, ...items));
   }
   draw();
   return h("div", controls(tools, h("label.select", h("span.label", "Filter"), search)), box);

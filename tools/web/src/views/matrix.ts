@@ -205,7 +205,7 @@ export function matrix(context: Context): HTMLElement | null {
     return section(
       "Who communicates with whom",
       choice,
-      note(`All hosts with all others: every ${one} has ranks on all ${f.grouped(places.names.length)} of them, so none stands out.`),
+      `All hosts with all others: every ${one} has ranks on all ${f.grouped(places.names.length)} of them, so none stands out.`,
     );
   return section(
     "Who communicates with whom",

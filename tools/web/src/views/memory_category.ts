@@ -4,7 +4,7 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { onTimeline, severalRanks } from "../job";
-import { empty, note, section, swatches } from "../ui";
+import { empty, section, swatches } from "../ui";
 
 const HEIGHT = 260;
 const COLOURS = 8;
@@ -165,17 +165,13 @@ export function byCategory(job: Job, of: Of): Child[] {
   return [
     section(
       "What fills it",
-      note(
-        `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
-      ),
+      `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
       stacked(job, of),
       categories(job, of),
     ),
     section(
       "What is alive at the peak",
-      note(
-        `Of ${who}: the blocks held when most is allocated, by what allocated them. That is not known of those from before the recording.`,
-      ),
+      `Of ${who}: the blocks held when most is allocated, by what allocated them. That is not known of those from before the recording.`,
       rows.length === 0
         ? empty("No block is known.")
         : grid(

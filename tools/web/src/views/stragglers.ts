@@ -223,7 +223,7 @@ function matrix(job: Job): HTMLElement {
     return nRanks > PAIRS_MAX
       ? section(
           "Hosts that wait, and that make others wait",
-          note(`Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`),
+          `Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`,
           hostButterfly(job),
         )
       : section(title, empty("No rank waited for another."));
@@ -241,9 +241,7 @@ function matrix(job: Job): HTMLElement {
     all = byHost ? hostCount : nRanks;
   return section(
     title,
-    note(
-      `Row: the ${what} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${what} that many wait for.`,
-    ),
+    `Row: the ${what} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${what} that many wait for.`,
     heatMap({
       label: `${title}, ${unit.name}`,
       rows: names,
@@ -265,7 +263,7 @@ function matrix(job: Job): HTMLElement {
         `Of ${f.grouped(pairs.n + pairs.leftOut)} pairs of ranks this page holds the ${f.grouped(pairs.n)} that waited most, ${f.percent(f.share(f.sum(pairs.nums("wait_ns")), everything), 1)} of all waiting: cells show only these. `,
         link("All of them", "tables", { name: pairs.name }),
       ),
-    all > names.length && note(`The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`),
+    all > names.length && `The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`,
   );
 }
 
@@ -426,13 +424,8 @@ function worstInstances(context: Context): HTMLElement {
     some = rows.some((row) => size(row) > ARRIVALS_MAX);
   return section(
     title,
-    note(
-      `${some ? `A rank’s part in one collective (with more than ${ARRIVALS_MAX} ranks: the ${EARLIEST} earliest, the ${LATEST} latest and the last to end)` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
-    ),
-    legend([
-      ["transfer", "Transfer"],
-      ["wait", "Wait"],
-    ]),
+    `${some ? `A rank’s part in one collective (with more than ${ARRIVALS_MAX} ranks: the ${EARLIEST} earliest, the ${LATEST} latest and the last to end)` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
+    legend("transfer: Transfer; wait: Wait"),
     rows.map((row) =>
       instance(
         job,
@@ -516,25 +509,23 @@ export const stragglers: View = {
   ),
   shown: severalRanks,
   state: (job) => straggling(job).state,
-  render(root, context) {
-    const { job, params } = context,
-      order: Order = params.get("order") === "rank" ? "rank" : "cost";
-    const table = job.table("stragglers.rank");
-    const waits = table.sum("wait_ns");
-    if (table.known("wait_ns") === 0) return void root.append(heading(title(job)), empty(nothingKnown(job)));
-    root.append(
-      heading(
-        title(job),
-        `Of ${f.time(waits)} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had delayed them.`,
-      ),
-    );
-    const findings = job.table("stragglers.finding");
-    root.append(note(prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&.")));
-    if (findings.n > 0) root.append(section("What stands out", findingTable(findings)));
-    root.append(
-      section("Who waits, and who makes others wait", butterfly(context, order)),
-      h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job, order)),
-      worstInstances(context),
-    );
-  },
+  lacks: ({ job }) => job.table("stragglers.rank").known("wait_ns") === 0 && [heading(title(job)), empty(nothingKnown(job))],
+  parts: [
+    (context) => {
+      const { job, params } = context,
+        order: Order = params.get("order") === "rank" ? "rank" : "cost",
+        findings = job.table("stragglers.finding");
+      return [
+        heading(
+          title(job),
+          `Of ${f.time(job.table("stragglers.rank").sum("wait_ns"))} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had delayed them.`,
+        ),
+        prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&."),
+        findings.n > 0 && section("What stands out", findingTable(findings)),
+        section("Who waits, and who makes others wait", butterfly(context, order)),
+        h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job, order)),
+      ];
+    },
+    worstInstances,
+  ],
 };

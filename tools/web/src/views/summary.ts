@@ -23,8 +23,8 @@ import {
   worstUncertainty,
 } from "../job";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { empty, figure, link, note, prose, section, sign, term, type Origin } from "../ui";
-import { href, type Context, type State, type View, tablesNamed } from "../view";
+import { empty, figure, link, prose, section, sign, term, type Origin } from "../ui";
+import { href, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
 /* If there are more bars, only every LABEL_EVERY-th and those of named ranks are labelled. */
@@ -523,7 +523,7 @@ function stepBars(job: Job): HTMLElement | null {
   });
   return section(
     `Where each step’s time goes${severalRanks(job) ? ", mean of ranks" : ""}`,
-    some && note("Ranks that recorded only a part of a step are left out of its mean."),
+    some && "Ranks that recorded only a part of a step are left out of its mean.",
     stacks(rows),
   );
 }
@@ -684,9 +684,10 @@ export const summary: View = {
     "steps.kind imbalance.job imbalance.step clock.rank clock.check advice.item job.left_out job.differs",
     "whatif.job whatif.item collectives.kind",
   ),
-  render(root: HTMLElement, { job }: Context) {
-    for (const before of [integrity(job), differs(job)]) if (before instanceof Node) root.append(before);
-    root.append(
+  parts: [
+    ({ job }) => [
+      integrity(job),
+      differs(job),
       title(job),
       h("div.columns", rankBars(job), adviceList(job)),
       h(
@@ -696,6 +697,6 @@ export const summary: View = {
         figureBand(job),
         h("div.columns.even", stepBars(job), basis(job)),
       ),
-    );
-  },
+    ],
+  ],
 };

@@ -7,7 +7,7 @@ import { drawForm } from "../forms";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
 import { whereOf } from "../where";
-import { controls, empty, heading, note, pick, chooser } from "../ui";
+import { controls, empty, folded, heading, note, pick, chooser, searchBox } from "../ui";
 import { href, type Context, type View } from "../view";
 
 function chosenTable(context: Context): TableName | null {
@@ -41,21 +41,8 @@ function draw(root: HTMLElement, context: Context, name: TableName): void {
   const { job, params } = context;
   const table = job.table(name);
   const exact = params.get("show") === "exact";
-  const filter = params.get("filter") ?? "";
-  const box = h("div");
-  const search = h("input", {
-    type: "search",
-    value: filter,
-    placeholder: "rank > 3 or wait_ns > 2ms",
-    "aria-label": "Filter",
-    spellcheck: false,
-    on: {
-      input: () => {
-        context.set({ filter: search.value || null });
-        drawGrid();
-      },
-    },
-  });
+  const box = h("div"),
+    search = searchBox(context, "filter", "rank > 3 or wait_ns > 2ms", "Filter", drawGrid);
   function drawGrid(): void {
     const sort = params.get("sort") as Sort<TableName> | undefined;
     fill(box, grid(table, { label: name, exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
@@ -64,7 +51,7 @@ function draw(root: HTMLElement, context: Context, name: TableName): void {
     controls(
       h("label.select", h("span.label", "Filter"), search),
       chooser(context, "Numbers", "show", { shown: "as shown", exact: "exact" }, exact ? "exact" : "shown"),
-      h("button", { on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } }, "Save as CSV"),
+      h("button", { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) }, "Save as CSV"),
     ),
     drawForm(table) ?? "",
     box,
@@ -79,7 +66,7 @@ const BUSY = "aria-disabled"; // unlike disabled, it keeps the focus
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
     said = h("span", { role: "status" }),
-    button = h("button", { on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
+    button = h("button", { click: fetchAll }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
   function fetchAll(): void {
     if (button.hasAttribute(BUSY)) return;
     button.setAttribute(BUSY, "true");
@@ -100,9 +87,8 @@ function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
 }
 
 function definitions(table: Table): HTMLElement {
-  return h(
-    "details.definitions",
-    h("summary", "What the columns mean"),
+  return folded(
+    "What the columns mean",
     h(
       "dl",
       table.columns.map((column) => [

@@ -5,7 +5,7 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps } from "../job";
 import { roundUp } from "../lines";
-import { link, note, section } from "../ui";
+import { link, section } from "../ui";
 import { href } from "../view";
 
 const HEIGHT = 260,
@@ -113,6 +113,6 @@ export function trend(job: Job): HTMLElement | null {
         episodes.length > LISTED && h("li", `and ${f.grouped(episodes.length - LISTED)} more`),
       ),
     ],
-    table.leftOut > 0 && note(`${f.count(points.length, "step")} of ${f.grouped(table.n + table.leftOut)} are in this page.`),
+    table.leftOut > 0 && `${f.count(points.length, "step")} of ${f.grouped(table.n + table.leftOut)} are in this page.`,
   );
 }

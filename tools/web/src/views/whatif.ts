@@ -1,5 +1,5 @@
 /** What if: which fix would save most of a step, and where the critical path is. */
-import { band } from "../cells";
+import { band, type BandFigure } from "../cells";
 import type { Job } from "../data";
 import { breakable, cut, h, shortNames, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -261,9 +261,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
     ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
   return section(
     title,
-    note(
-      `How much shorter ${wholeWord(job)} would be, by replay, with one thing at ${paceWord(job)}${severalRanks(job) ? ": wall time, not waiting summed over ranks" : ""}. A name leads to where it is on the critical path.`,
-    ),
+    `How much shorter ${wholeWord(job)} would be, by replay, with one thing at ${paceWord(job)}${severalRanks(job) ? ": wall time, not waiting summed over ranks" : ""}. A name leads to where it is on the critical path.`,
     legend([
       ...(sure ? [["saved", "Saved"] as const] : []),
       ...(unsure ? [["unsure", "Saved, but uncertain"] as const] : []),
@@ -340,13 +338,8 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   };
   return section(
     "Step by step",
-    note(
-      `Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`,
-    ),
-    legend([
-      ["saved", `Saved with everything at ${paceWord(job)}`],
-      ["ideal", "What is left"],
-    ]),
+    `Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`,
+    legend(`saved: Saved with everything at ${paceWord(job)}; ideal: What is left`),
     h("div.step-strip", columns.map(column)),
   );
 }
@@ -409,9 +402,7 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
         link("all of them", "tables", { name: "criticalpath.rank" }),
       ),
     job.leftOut("criticalpath.piece") > 0 &&
-      note(
-        `This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`,
-      ),
+      `This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`,
   );
 }
 
@@ -453,28 +444,20 @@ function figures(job: Job): HTMLElement {
     column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share",
     write: (value: number | null) => string,
   ) => figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
-  const doc = (column: Parameters<typeof table.place>[0]) => table.docOf(column),
-    share = (value: number | null) => f.percent(value === null ? null : 100 * value),
-    worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100);
-  const alone = worst > 1 && table.num(0, "worker_share") !== null && oneRank(job);
+  const of = (label: string, column: Parameters<typeof show>[0], write: (value: number | null) => string, below?: Child): BandFigure => {
+    return [label, table.docOf(column), show(column, write), below];
+  };
+  const share = (value: number | null) => f.percent(value === null ? null : 100 * value),
+    worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100),
+    who = worst === 1 ? "The worst rank" : `The worst ${f.percent(WORST_PCT)} (${f.grouped(worst)} ranks)`,
+    alone = worst > 1 && table.num(0, "worker_share") !== null && oneRank(job);
   return band([
-    { label: hasSteps(job) ? "Mean step" : "Recording", doc: doc("step_ns"), value: show("step_ns", f.time) },
-    { label: `At ${paceWord(job)}`, doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
-    { label: "Slowdown S", doc: doc("slowdown"), value: show("slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))) },
-    { label: "Waste", doc: doc("waste_pct"), value: show("waste_pct", (v) => f.percent(v, 1)) },
-    ...(severalRanks(job)
-      ? [
-          {
-            label: worst === 1 ? "The worst rank" : `The worst ${f.percent(WORST_PCT)} (${f.grouped(worst)} ranks)`,
-            doc: doc("worker_share"),
-            value: show("worker_share", share),
-            below: ["of the waste", alone],
-          },
-        ]
-      : []),
-    ...(table.num(0, "stage_share") === null
-      ? []
-      : [{ label: "Last stage", doc: doc("stage_share"), value: show("stage_share", share), below: "of the waste" }]),
+    of(hasSteps(job) ? "Mean step" : "Recording", "step_ns", f.time),
+    of(`At ${paceWord(job)}`, "ideal_ns", f.time),
+    of("Slowdown S", "slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))),
+    of("Waste", "waste_pct", (v) => f.percent(v, 1)),
+    ...(severalRanks(job) ? [of(who, "worker_share", share, ["of the waste", alone])] : []),
+    ...(table.num(0, "stage_share") === null ? [] : [of("Last stage", "stage_share", share, "of the waste")]),
   ]);
 }
 
@@ -496,32 +479,34 @@ export const whatif: View = {
     const table = job.table("whatif.job");
     return table.cell(0, "sure") === true && table.amount(0, "waste_pct") >= WASTE_PCT ? "warn" : undefined;
   },
-  render(root, { job }) {
-    const table = job.table("whatif.job"),
-      path = pathOf(job),
-      sure = table.cell(0, "sure") === true;
-    const found = straggling(job).state,
-      named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null;
-    const said = [named, named === null ? table.text(0, "headline") : savedText(job)]
-      .filter((text): text is string => text !== null)
-      .map((text) => prose(text.replace(/[^.]$/, "$&.")))
-      .join(" ");
-    root.append(
-      said ? heading(title(job), said) : heading(title(job)),
-      figures(job),
-      h(
-        "div.whatif-sure",
-        sign(sure ? "good" : "warn"),
+  parts: [
+    ({ job }) => {
+      const table = job.table("whatif.job"),
+        path = pathOf(job),
+        sure = table.cell(0, "sure") === true,
+        found = straggling(job).state,
+        named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null,
+        said = [named, named === null ? table.text(0, "headline") : savedText(job)]
+          .filter((text): text is string => text !== null)
+          .map((text) => prose(text.replace(/[^.]$/, "$&.")))
+          .join(" ");
+      return [
+        said ? heading(title(job), said) : heading(title(job)),
+        figures(job),
         h(
-          "p",
-          h("b", sure ? "These figures can be relied on. " : "These figures are uncertain. "),
-          prose(table.text(0, "evidence")),
-          unrecorded(job),
+          "div.whatif-sure",
+          sign(sure ? "good" : "warn"),
+          h(
+            "p",
+            h("b", sure ? "These figures can be relied on. " : "These figures are uncertain. "),
+            prose(table.text(0, "evidence")),
+            unrecorded(job),
+          ),
         ),
-      ),
-      savings(job, path),
-      stepStrip(job, path) ?? "",
-      pathSection(job, path) ?? "",
-    );
-  },
+        savings(job, path),
+        stepStrip(job, path),
+        pathSection(job, path),
+      ];
+    },
+  ],
 };

@@ -155,9 +155,7 @@ function spent(context: Context): HTMLElement | null {
     legend(kinds.map(({ key, label }) => [key, label])),
     h("div.wide-ends", stacks(rankRows(table, rows, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
     rows.length + table.leftOut > RANKS_MAX &&
-      note(
-        `${f.grouped(Math.min(RANKS_MAX, rows.length))} of ${f.count(rows.length + table.leftOut, "rank")}, those whose steps take longest first.`,
-      ),
+      `${f.grouped(Math.min(RANKS_MAX, rows.length))} of ${f.count(rows.length + table.leftOut, "rank")}, those whose steps take longest first.`,
   );
 }
 
@@ -331,9 +329,7 @@ function pipeline(context: Context): HTMLElement | null {
     chosen = rows.find((row) => String(row) === params.get("host")) ?? rows[0]!;
   return section(
     "The input pipeline of hosts",
-    note(
-      "Own time leaves out the stages inside on the same thread. Threads may run at the same time, and while devices compute: whether steps wait for input is shown above.",
-    ),
+    "Own time leaves out the stages inside on the same thread. Threads may run at the same time, and while devices compute: whether steps wait for input is shown above.",
     legend(kinds.map(({ key, label }) => [key, label])),
     h(
       "div.wide-labels",
@@ -342,12 +338,10 @@ function pipeline(context: Context): HTMLElement | null {
         { parts: kinds, axis: true },
       ),
     ),
-    rows.length > RANKS_MAX && note(`The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`),
+    rows.length > RANKS_MAX && `The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`,
     h("h3", "Stages"),
     rows.length > 1 && controls(pick(context, "Host", "host", rows, name, chosen)),
-    note(
-      `${visible(table.text(chosen, "slowest_stage") ?? f.NONE)} has the most own time, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
-    ),
+    `${visible(table.text(chosen, "slowest_stage") ?? f.NONE)} has the most own time, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
     stagesOf(job, table.text(chosen, "host")),
   );
 }

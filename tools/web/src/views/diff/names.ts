@@ -1,8 +1,8 @@
 import type { Table } from "../../data";
-import { h, name } from "../../dom";
+import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
 import { type GridColumn, columns, tableSection } from "../../grid";
-import { controls, empty, heading, note, tip, lines, showAll, chooser } from "../../ui";
+import { controls, empty, heading, tip, lines, showAll, chooser } from "../../ui";
 import type { Context, View } from "../../view";
 import { isChange, isUnjudged, signed } from "./figures";
 import { sidesLegend } from "./pairs";
@@ -122,47 +122,39 @@ const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] =>
     "host_change_ns: change on the host",
   );
 
-function render(root: HTMLElement, context: Context, title: string, table: Names): void {
+function head(context: Context, title: string, table: Names): Child {
   const found = counts(table),
-    n = [...found.values()].reduce((sum, each) => sum + each, 0);
-  const least = isByCall(table) ? "of 2 % or more" : "beyond noise";
-  const words = [...found].map(([verdict, count]) => `${f.grouped(count)} ${verdict}`).join(", ");
-  root.append(
-    heading(
+    n = [...found.values()].reduce((sum, each) => sum + each, 0),
+    byCall = isByCall(table),
+    least = byCall ? "of 2 % or more" : "beyond noise",
+    words = [...found].map(([verdict, count]) => `${f.grouped(count)} ${verdict}`).join(", "),
+    lead = heading(
       title,
-      isByCall(table)
+      byCall
         ? "Mean times of a call, because A or B has too few steps; calls of a rank over the whole recording. A bar to the right means that B takes longer, to the left shorter; what may be chance is not known."
         : "Times of a rank in a step. A bar to the right means that B takes longer, to the left shorter; the whisker shows what may be chance.",
-    ),
-  );
-  if (table.n === 0) return void root.append(empty("Neither A nor B has any."));
-  const open = table.rows.filter((_, row) => isUnjudged(table.text(row, "verdict")) && table.num(row, "change_ns") !== 0).length;
-  const none =
-    open > 0
-      ? `${f.grouped(open)} changed, but so few steps cannot show whether by chance.`
-      : `None of ${f.grouped(table.n)} changed ${least}.`;
-  root.append(note(n === 0 ? none : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`));
-  const chosen = context.params.get("verdict") ?? "";
-  const verdict = found.has(chosen) ? chosen : "all";
-  const rows = table.all.filter((row) => {
-    const own = table.text(row, "verdict");
-    return verdict === "all" ? isChange(own) || (isUnjudged(own) && table.num(row, "change_ns") !== 0) : own === verdict;
-  });
-  if (found.size > 1)
-    root.append(
-      controls(
-        chooser(
-          context,
-          "Show",
-          "verdict",
-          [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)],
-          verdict,
-          "all",
-        ),
-      ),
     );
-  if (rows.length > 0) root.append(changes(context, table, rows));
-  root.append(tableSection("All, as a table", null, table, {}, columnsOf(table)));
+  if (table.n === 0) return [lead, empty("Neither A nor B has any.")];
+  const isOpen = (row: number) => isUnjudged(table.text(row, "verdict")) && table.num(row, "change_ns") !== 0,
+    open = table.all.filter(isOpen).length,
+    none =
+      open > 0
+        ? `${f.grouped(open)} changed, but so few steps cannot show whether by chance.`
+        : `None of ${f.grouped(table.n)} changed ${least}.`,
+    chosen = context.params.get("verdict") ?? "",
+    verdict = found.has(chosen) ? chosen : "all",
+    rows = table.all.filter((row) => {
+      const own = table.text(row, "verdict");
+      return verdict === "all" ? isChange(own) || isOpen(row) : own === verdict;
+    }),
+    all = [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)] as const;
+  return [
+    lead,
+    n === 0 ? none : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`,
+    found.size > 1 && controls(chooser<string>(context, "Show", "verdict", all, verdict, "all")),
+    rows.length > 0 && changes(context, table, rows),
+    tableSection("All, as a table", null, table, {}, columnsOf(table)),
+  ];
 }
 
 function view(id: string, title: string, name: Names["name"]): View {
@@ -170,7 +162,7 @@ function view(id: string, title: string, name: Names["name"]): View {
     id,
     title,
     needs: [name],
-    render: (root, context) => render(root, context, title, context.job.table(name)),
+    parts: [(context) => head(context, title, context.job.table(name))],
   };
 }
 

@@ -9,10 +9,7 @@ export const SIDES = ["a", "b"] as const;
 export type Side = (typeof SIDES)[number];
 
 export function sidesLegend(): HTMLElement {
-  return legend([
-    ["a", "A, before"],
-    ["b", "B, after"],
-  ]);
+  return legend("a: A, before; b: B, after");
 }
 
 /** Draws two bars, and the noise around the end of A's. If B's bar ends outside the noise, the change is real. */
@@ -48,6 +45,15 @@ export function pairBars(
   return tip(box, content);
 }
 
+export function pairHead(title: string, values: readonly string[]): HTMLElement {
+  return h(
+    "div.pair.head",
+    h("span.pair-name", title),
+    h("span.pair-bars"),
+    values.map((text) => h("span.pair-value", text)),
+  );
+}
+
 /* Groups figures: those with the same unit share a scale; the others have their own. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
@@ -77,12 +83,7 @@ export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRo
       const digits = unit ? f.columnDigits([largest(table, all)], unit) : 0;
       const inUnit = unit ? `, ${unit.name}` : group.unit === "%" ? ", %" : "";
       return [
-        h(
-          "div.pair.head",
-          h("span.pair-name", group.title),
-          h("span.pair-bars"),
-          [`A${inUnit}`, `B${inUnit}`, "change"].map((text) => h("span.pair-value", text)),
-        ),
+        pairHead(group.title, [`A${inUnit}`, `B${inUnit}`, "change"]),
         group.rows.map((row) =>
           pair(job, table, row, scale ?? largest(table, [row]), (value) =>
             value === null
@@ -104,12 +105,7 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
     unit = table.text(row, "unit"),
     verdict = table.text(row, "verdict"),
     label = labelOfRow(table, row);
-  const [a, b, change, noise] = (["a", "b", "change", "noise"] as const).map((column) => table.num(row, column)) as [
-    number | null,
-    number | null,
-    number | null,
-    number | null,
-  ];
+  const [a, b, change, noise] = [table.num(row, "a"), table.num(row, "b"), table.num(row, "change"), table.num(row, "noise")];
   const pct = table.num(row, "change_pct");
   const text = (value: number | null) => write(value, unit, id);
   const words = `${label}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;

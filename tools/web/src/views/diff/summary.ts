@@ -3,7 +3,7 @@ import type { Job, PlaceName, TableName } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
-import { empty, link, note, prose, section, sign } from "../../ui";
+import { empty, folded, link, note, prose, section, sign } from "../../ui";
 import { tablesNamed, type State, type View } from "../../view";
 import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
@@ -60,9 +60,7 @@ function changes(job: Job): HTMLElement {
     );
   return section(
     heading,
-    note(
-      "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside it is a change. The most important is first.",
-    ),
+    "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside it is a change. The most important is first.",
     sidesLegend(),
     pairs(job, table, rows),
   );
@@ -74,7 +72,7 @@ function unjudged(job: Job): HTMLElement | null {
   if (rows.length === 0) return null;
   return section(
     "Changed, cannot be judged",
-    note("With fewer than 3 whole steps in A or B no change in a time can be distinguished from chance. The largest is first."),
+    "With fewer than 3 whole steps in A or B no change in a time can be distinguished from chance. The largest is first.",
     sidesLegend(),
     pairs(job, table, rows),
   );
@@ -93,7 +91,7 @@ function rest(job: Job): HTMLElement | null {
       noise > 0 ? `${f.grouped(noise)} differ by no more than chance${noise < rows.length ? ", the others not at all" : ""}. ` : "",
       link("All figures", "tables", { name: "diff.job" satisfies TableName }),
     ),
-    h("details.definitions", h("summary", "Which"), grid(table, { rows }, figureColumns(table))),
+    folded("Which", grid(table, { rows }, figureColumns(table))),
   );
 }
 
@@ -102,8 +100,5 @@ export const summary: View = {
   title: "Summary",
   needs: tablesNamed("diff.remark diff.side diff.job"),
   state: verdictState,
-  render(root, { job }) {
-    root.append(title(job), sideCards(job), changes(job));
-    root.append(...[unjudged(job), rest(job)].filter((part) => part !== null));
-  },
+  parts: [({ job }) => [title(job), sideCards(job), changes(job), unjudged(job), rest(job)]],
 };
