@@ -48,7 +48,7 @@ for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(progra
 }
 
 /* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, an argument before; part() has its name. */
-const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narrow)?|(bar|percent)( [\w-]+)?|bytes|memory|significant|flop|spare)>(: |$)/;
+const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narrow)?|(bar|percent)( [\w-]+)?|bytes|memory|significant|flop|kind|spare)>(: |$)/;
 const { symbol: definitions } = program.getSourceFiles().find(({ fileName }) => fileName.endsWith("/definitions.d.ts"));
 const tables = checker.getDeclaredTypeOfSymbol(definitions.exports.get("Tables"));
 function checkColumns(node, file) {

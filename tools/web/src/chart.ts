@@ -1,4 +1,5 @@
 /** Charts with axes on a canvas: themes, printing, pointer and keyboard. */
+import { sized } from "./canvas";
 import { h, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
@@ -91,13 +92,9 @@ class Chart {
 
   #draw(width: number, ratio: number, print: boolean): void {
     const { height } = this.#options,
-      ctx = this.#canvas.getContext("2d"),
+      ctx = sized(this.#canvas, width, height, ratio),
       theme = themeOf(print);
     if (!ctx) return;
-    this.#canvas.width = Math.round(width * ratio);
-    this.#canvas.height = Math.round(height * ratio);
-    Object.assign(this.#canvas.style, { width: `${width}px`, height: `${height}px` });
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#scales = new Scales(this.#options.plot(theme), width, height);
     drawPlot(ctx, this.#scales, {
       text: theme["ink-2"],

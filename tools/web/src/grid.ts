@@ -3,6 +3,7 @@ import { inlineBar, longName } from "./cells";
 import type { Cell, Column, ColumnOf, Sort, Table, TableName } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
+import { kindWord } from "./job";
 import { tip, moreButton, note, section } from "./ui";
 import { whereOf } from "./where";
 
@@ -11,7 +12,7 @@ export type Write = (value: Cell) => Child;
 /** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": names, how they are drawn if not as the value alone, and
  * headings. `name` and `narrow`: at most two lines of a name from a trace; `kernel`: the name of a kernel, shortened; `bar COLOUR`: a
  * bar next to the value; `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`: each number with its own
- * unit; `spare`: left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false
+ * unit; `kind`: the word of a kind of collective; `spare`: left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false
  * is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
@@ -22,7 +23,7 @@ const WRITERS: Readonly<Record<string, (value: number) => string>> = {
   flop: f.flop,
 };
 
-function parsed<N extends TableName>(text: string): GridColumn<N> {
+function parsed<N extends TableName>(table: Table<N>, text: string): GridColumn<N> {
   const [, column, how = "", label] = /^(\w+)(?:<([^>]*)>)?(?:: (.*))?$/.exec(text)!,
     [word, fill] = how.split(" "),
     write = WRITERS[how];
@@ -34,13 +35,20 @@ function parsed<N extends TableName>(text: string): GridColumn<N> {
     ...(word === "bar" ? { bar: () => fill } : {}),
     ...(word === "percent" ? { percent: fill ?? "compute" } : {}),
     ...(write ? { write } : {}),
+    ...(how === "kind" ? { draw: (row: number) => kindWord(table.text(row, column as ColumnOf<N>)) } : {}),
     spare: how === "spare",
   };
 }
 
 export function columns<N extends TableName>(table: Table<N>, ...items: readonly ColumnItem<N>[]): GridColumn<N>[] {
   const flat = (item: ColumnItem<N>): readonly GridColumn<N>[] =>
-    typeof item === "string" ? item.split("; ").map(parsed<N>) : item === false ? [] : "column" in item ? [item] : item.flatMap(flat);
+    typeof item === "string"
+      ? item.split("; ").map((text) => parsed<N>(table, text))
+      : item === false
+        ? []
+        : "column" in item
+          ? [item]
+          : item.flatMap(flat);
   return items.flatMap(flat).filter(({ column }) => table.place(column) >= 0);
 }
 

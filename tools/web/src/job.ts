@@ -112,8 +112,8 @@ export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
 
-export function kindWord(kind: string): string {
-  return KIND_WORDS[kind] ?? kind;
+export function kindWord(kind: string | null): string {
+  return KIND_WORDS[kind ?? ""] ?? kind ?? "";
 }
 
 /** A sentence from tmerge's tables with the page's spelling of collective kinds. */

@@ -208,14 +208,15 @@ function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T
 /** A choice that the address keeps as @p key, unless it is the first option; null if there is nothing to choose.
  * @p also  keys that a choice removes */
 export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
-  const all = optionsOf(options);
-  return kept(context, key, all, also, (set) => segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v)));
+  const all = optionsOf(options),
+    set = keeper(context, key, also);
+  return all.length < 2 ? null : segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v));
 }
 
 /** Like chooser(), but the address keeps the first option, too, because the default depends on the job. */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
-  return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
+  return all.length < 2 ? null : segmented(label, all, chosen, keeper(context, key, also));
 }
 
 /** Like setting(), as a list for many items; @p textOf returns the text of an item. If the chosen item is empty, the address does not
@@ -229,19 +230,13 @@ export function pick<T extends string | number>(
   chosen: T,
   ...also: string[]
 ) {
-  const all = items.map((item) => [String(item), textOf(item)] as const);
-  return kept(context, key, all, also, (set) => select(label, all, String(chosen), (v) => set(v || null)));
+  const all = items.map((item) => [String(item), textOf(item)] as const),
+    set = keeper(context, key, also);
+  return all.length < 2 ? null : select(label, all, String(chosen), (v) => set(v || null));
 }
 
-function kept(
-  context: Context,
-  key: string,
-  options: readonly unknown[],
-  also: readonly string[],
-  draw: (set: (value: string | null) => void) => HTMLElement,
-): HTMLElement | null {
-  const others = Object.fromEntries(also.map((other) => [other, null]));
-  return options.length < 2 ? null : draw((value) => context.redraw({ ...others, [key]: value }));
+function keeper(context: Context, key: string, also: readonly string[]): (value: string | null) => void {
+  return (value) => context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 }
 
 /** A button that shows the whole of a list of which only a part is shown; the address keeps "all". */

@@ -5,9 +5,9 @@ import { download } from "../grid";
 import { segmented, plainTable } from "../ui";
 import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow } from "./area";
 import type { Controller } from "./controller";
-import { areaOfParts } from "./far_area";
+import { areaOfParts } from "./far";
 import { trackKey, type Lanes } from "./lanes";
-import { memoryPart } from "./memory_range";
+import { memoryPart } from "./memory";
 import { THREAD, type JobBlock, type Span } from "./model";
 
 type Classes = Parameters<typeof areaOf>[4];
@@ -86,16 +86,15 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
 
 function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
   const lacking = tab === "operators" ? area.lackingHost : area.lacking;
-  return [
+  return f.joined(
+    " ",
     "Events that overlap the range, and their time within it.",
     tab === "operators" ? "An operator’s sum includes the operators that it calls; shares exclude them." : "",
     rows.length > ROWS ? `The first ${ROWS} of ${f.grouped(rows.length)}; the CSV has all.` : "",
     lacking > 0
       ? `${f.count(lacking, "rank lacks", "ranks lack")} events in a part of the range: not all are in this page; missing ones are not counted.`
       : "",
-  ]
-    .filter(Boolean)
-    .join(" ");
+  );
 }
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;

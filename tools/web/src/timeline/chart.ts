@@ -1,4 +1,5 @@
 /** The canvas: paints the job and finds what is at a position. */
+import { fillBox, clipped } from "../canvas";
 import * as f from "../format";
 import { hostsOf, plain, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
@@ -9,7 +10,7 @@ import { paletteOf, type Coloring, type Palette } from "./coloring";
 import { fillCounter, isKnown, isLeast, topOf, unknownParts, type Counter, type Values } from "./counters";
 import type { Flag } from "./flags";
 import type { FarCounters } from "./far_counter";
-import type { Curves } from "./curves";
+import type { Curves } from "./memory";
 import { lowest, trackKey, type Lanes } from "./lanes";
 import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
@@ -26,11 +27,21 @@ import {
   paintSteps,
   paintStrip,
 } from "./paint_head";
-import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
-import { counterBox, paintCounter, paintCounterLabel, paintUnknown } from "./paint_counter";
-import { paintArrows, type Arrow } from "./paint_launch";
+import {
+  membersOutside,
+  paintArrivals,
+  paintJoin,
+  type JoinInput,
+  counterBox,
+  paintCounter,
+  paintCounterLabel,
+  paintUnknown,
+  paintArrows,
+  type Arrow,
+  outlinePiece,
+  paintPath,
+} from "./paint_over";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
-import { outlinePiece, paintPath } from "./paint_path";
 import {
   paintAbsent,
   paintFolded,
@@ -50,7 +61,7 @@ import { Scale } from "./scale";
 import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
-import { colorOf, fillBox, readTheme, setFont, type Theme, clipped } from "./theme";
+import { colorOf, readTheme, setFont, type Theme } from "./theme";
 import type { Reported } from "./event_details";
 
 const STRIP_TOP = 4;
@@ -686,14 +697,11 @@ export class Chart {
   /* Writes at the edges how many of an operation's members are above and below the view. */
   #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: JoinInput): void {
     const { above, below } = membersOutside(operation, input);
-    ctx.font = `600 11px ${theme.font}`;
-    ctx.textAlign = "center";
-    ctx.textBaseline = "middle";
+    setFont(ctx, theme, [11, theme.page, "center", 600]);
     const write = (text: string, y: number): void => {
       const half = ctx.measureText(text).width / 2 + 6;
       const x = Math.max(scale.left + half, Math.min(scale.left + scale.width - half, scale.x(operation.last)));
-      ctx.fillStyle = theme.ink;
-      ctx.fillRect(x - half, y - 8, 2 * half, 16);
+      fillBox(ctx, theme.ink, x - half, y - 8, 2 * half, 16);
       ctx.fillStyle = theme.page;
       ctx.fillText(text, x, y + 0.5);
     };

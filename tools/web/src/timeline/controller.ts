@@ -4,8 +4,7 @@ import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from ".
 import type { AreaTab } from "./area_panel";
 import type { Arrangement, Measure } from "./arrange";
 import { addFlag } from "./flags";
-import type { FarArea } from "./far_area";
-import type { askSame } from "./far_same";
+import type { FarArea, askSame } from "./far";
 import { launchesOf } from "./launches";
 import { addressOfFar, findEvent } from "./hash";
 import { find } from "./names";

@@ -3,7 +3,7 @@ import * as f from "../format";
 import type { Page } from ".";
 import type { ChartData } from "./chart";
 import { fillFrom } from "./far_counter";
-import { Curves, curveOf, type Change, type Curve } from "./curves";
+import { Curves, curveOf, type Change, type Curve } from "./memory";
 import { COMPUTE, COPIES, type Span } from "./model";
 import { missingParts } from "./sums";
 

@@ -84,14 +84,13 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
     place = worst.get(operation.number),
     { at, event } = controller.state.selected,
     title = event >= 0 ? (job.names[lanes!.events.name[event]!] ?? "") : "";
-  const facts = [
+  const facts = f.joined(
+    ", ",
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
     f.count(operation.size, "rank"),
     operation.waits ? `transfer ${f.time(operation.end - operation.last)}` : null,
     place === undefined ? null : placeWords(place),
-  ]
-    .filter((part) => part !== null)
-    .join(", ");
+  );
   const element = h(
     "div.tl-two",
     h(
@@ -130,15 +129,14 @@ function eventWords(row: number, controller: Controller): Words {
     duration = events.duration[row]!;
   const step = stepAt(job, track.at, begin),
     title = job.names[events.name[row]!] ?? "";
-  const where = [
+  const where = f.joined(
+    ", ",
     `rank ${rank.rank}`,
     rank.host && visible(rank.host),
     visible(trackName(track, job.names)),
     step === null ? null : `step ${step}`,
     rank.noClock ? "on a clock that cannot be compared" : null,
-  ]
-    .filter(Boolean)
-    .join(", ");
+  );
   const kind = KIND_WORDS[events.kind[row]!] ?? "";
   return {
     element: h("div.tl-parts", eventParts(row, controller, [h("h2", name(title, 400)), h("p", `${kind}, ${where}`)])),
@@ -174,7 +172,7 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
     there = f.sum(own.filter((each) => each.rank === piece.rank).map((each) => each.end - each.begin));
   const title = nameOf(piece),
     kind = kindOf(piece),
-    where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
+    where = f.joined(", ", `rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null);
   const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`,
     turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
       h("button", { click: () => controller.nextPiece(forward, hop) }, text);
@@ -300,9 +298,7 @@ function rowWords({ at, host }: Controller["state"]["selected"], { chart, data }
   const numbers = own ? f.ranges(own.members.map((member) => ranks[member]!.rank)) : "";
   const text = own
     ? `${f.count(own.members.length, "rank")}: ${numbers}. A row shows their mean.`
-    : [ranks[at]!.host && `On host ${visible(ranks[at]!.host)}.`, ranks[at]!.truncated && "Its trace was cut short."]
-        .filter(Boolean)
-        .join(" ");
+    : f.joined(" ", ranks[at]!.host && `On host ${visible(ranks[at]!.host)}.`, ranks[at]!.truncated && "Its trace was cut short.");
   const keys = own ? "h: unfold" : `o: open; t: pin; x: hide${chart.hosts.length > 1 ? "; h: fold its host" : ""}`;
   return { element: withKeys(visible(title), visible(text), keys), spoken: `${visible(title)}. ${visible(text)}` };
 }

@@ -1,5 +1,6 @@
 /** For a served page: asks the server a question whose answer comes in parts. */
 import { ask } from "../served";
+import { areaFrom, type Area, type AreaPart } from "./area";
 
 export interface FarState<T> {
   readonly value: T;
@@ -67,4 +68,72 @@ export class Far<A extends { readonly next: number | null }, T> {
       this.changed();
     }
   }
+}
+
+interface AreaAnswer {
+  readonly next: number | null;
+  /** Number of ranks that this part of the answer covers. */
+  readonly seen: number;
+  readonly names: readonly (readonly [id: number, text: string])[];
+  readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
+}
+
+export interface FarParts {
+  readonly seen: number;
+  readonly parts: readonly AreaPart[];
+}
+
+export type FarArea = Far<AreaAnswer, FarParts>;
+
+export function askArea(changed: () => void): FarArea {
+  return new Far(
+    "area",
+    (before, { seen, names, sums }) => {
+      const texts = new Map(names),
+        textOf = (name: number): string => texts.get(name) ?? "",
+        parts = sums.map(([rank, name, kind, count, total, self, most]) => ({ rank, name: textOf(name), kind, count, total, self, most }));
+      return { seen: (before?.seen ?? 0) + seen, parts: [...(before?.parts ?? []), ...parts] };
+    },
+    changed,
+  );
+}
+
+let last: { readonly of: FarParts; readonly area: Area } | null = null;
+
+/** Builds the area from the parts of an answer. The result is kept until other parts are given. */
+export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
+  if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
+  return last.area;
+}
+
+type Times = readonly [begin: number, duration: number];
+
+export interface SameAnswer {
+  readonly next: number | null;
+  readonly step: number | null;
+  /** `place`: the event's occurrence index in its step, from 0; `times`: number of occurrences there, 0 if the event was not found. */
+  readonly place: number;
+  readonly times: number;
+  /** `index`: the event's occurrence index on the whole rank; `all`: number of occurrences there. */
+  readonly index: number;
+  readonly all: number;
+  readonly median: number;
+  readonly before: Times | null;
+  readonly behind: Times | null;
+  /** Longest occurrence in the step over all ranks seen. */
+  readonly longest: readonly [rank: number, begin: number, duration: number];
+  /** The other ranks. Begin and duration are missing if the rank ran it a different number of times. */
+  readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
+}
+
+export function askSame(changed: () => void): Far<SameAnswer, SameAnswer> {
+  return new Far(
+    "same",
+    (before, answer) => ({
+      ...answer,
+      longest: before && before.longest[2] >= answer.longest[2] ? before.longest : answer.longest,
+      peers: [...(before?.peers ?? []), ...answer.peers],
+    }),
+    changed,
+  );
 }

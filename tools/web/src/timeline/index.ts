@@ -17,8 +17,7 @@ import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyAwaited, applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
 import { addKernels, finerOf, load, type Loaded } from "./load";
-import { askArea } from "./far_area";
-import { askSame } from "./far_same";
+import { askArea, askSame } from "./far";
 import { FarCounters } from "./far_counter";
 import { FarSlowness } from "./far_slow";
 import type { Finer } from "./finer";
@@ -27,8 +26,7 @@ import { COPIES, KIND_WORDS, type JobBlock } from "./model";
 import type { FoundGroup } from "./names";
 import { openInPerfetto } from "./perfetto";
 import { Search, type Everywhere } from "./search";
-import { inSlices } from "./slices";
-import { slownessBy } from "./slowness";
+import { inSlices, slownessBy } from "./slowness";
 import { readTheme } from "./theme";
 import { Tray } from "./tray";
 
@@ -648,12 +646,13 @@ function farWords(far: Everywhere | null, at: number): string {
 
 /* ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms" */
 function foundWords(groups: readonly FoundGroup[]): string {
-  const parts = groups
-    .filter((group) => group.count > 0)
-    .map(
-      ({ what, count, time }) => `${f.grouped(count)} ${count === 1 ? what[0] : what[1]}${Number.isNaN(time) ? "" : ` ${f.time(time)}`}`,
-    );
-  return parts.length > 0 ? `: ${parts.join(", ")}` : "";
+  const parts = f.joined(
+    ", ",
+    ...groups.map(({ what: [one, many], count, time }) => {
+      return count > 0 && `${f.grouped(count)} ${count === 1 ? one : many}${Number.isNaN(time) ? "" : ` ${f.time(time)}`}`;
+    }),
+  );
+  return parts && `: ${parts}`;
 }
 
 export const timeline: View = {

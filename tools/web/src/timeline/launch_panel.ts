@@ -73,14 +73,14 @@ function place(controller: Controller, row: number): Child {
 
 /** "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread" */
 export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
-  const parts = [
+  return f.joined(
+    ", ",
     `grid ${grid.join(" × ")}`,
-    block[0]! >= 0 ? `block ${block.join(" × ")}` : "",
-    registers >= 0 ? `${f.grouped(registers)} registers per thread` : "",
-    shared >= 0 ? `${f.bytes(shared, true)} of shared memory per block` : "",
-    occupancy >= 0 ? `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%` : "",
-  ].filter(Boolean);
-  return parts.join(", ");
+    block[0]! >= 0 && `block ${block.join(" × ")}`,
+    registers >= 0 && `${f.grouped(registers)} registers per thread`,
+    shared >= 0 && `${f.bytes(shared, true)} of shared memory per block`,
+    occupancy >= 0 && `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%`,
+  );
 }
 
 /* Launch parameters of a kernel, or the bytes of a copy. */

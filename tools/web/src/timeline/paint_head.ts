@@ -1,4 +1,5 @@
 /** Paints the part above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
+import { clipped, fillBox, strokeLine } from "../canvas";
 import { fitting, visible } from "../dom";
 import * as f from "../format";
 import type { Flag } from "./flags";
@@ -6,7 +7,7 @@ import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } 
 import type { Canvas } from "./paint_lane";
 import { Scale } from "./scale";
 import { ticks } from "./span";
-import { clipped, fillBox, setFont, strokeLine, type Theme } from "./theme";
+import { setFont, type Theme } from "./theme";
 
 export const STRIP_HEIGHT = 46;
 export const STEPS_HEIGHT = 18;

@@ -1,6 +1,7 @@
 /** Paints what is next to and behind the lanes: names, recordings and their torn ends, marks. */
+import { clipped, fillBox, stroke, strokeLine } from "../canvas";
 import { fitting, visible } from "../dom";
-import { clipped, fillBox, setFont, stroke, strokeLine, type Font } from "./theme";
+import { setFont, type Font } from "./theme";
 import { trackName } from "./lanes";
 import type { AbsentRow, Box, HostRow, RankRow, SubRow } from "./layout";
 import { ANNOTATIONS, type Rank, type Span } from "./model";

@@ -2,8 +2,9 @@
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
-import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events } from "./model";
-import { sameAs, type Same } from "./same";
+import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events, STREAM, type JobBlock } from "./model";
+import type { Lanes } from "./lanes";
+import { hasEvents } from "./sums";
 
 /** Maximum number of ranks listed; if there are more, those with the longest durations. */
 const LISTED = 24;
@@ -147,12 +148,11 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
     own = classes?.[events.name[row]!],
     rate = rates?.[events.name[row]!];
   if (kind !== COMPUTE && kind !== COPIES) return null;
-  return [
+  return f.joined(
+    "; ",
     own === undefined ? null : `Class: ${own}`,
     rate === undefined ? null : `${f.significant(rate.tflops)}${f.SPACE}TFLOP/s, mean of ${f.count(rate.calls, "call")} of this kernel`,
-  ]
-    .filter((part) => part !== null)
-    .join("; ");
+  );
 }
 
 /** The parts of the panel: on its own rank, and on the others. */
@@ -167,5 +167,63 @@ export function samePart(controller: Controller, row: number): { readonly own: C
   return {
     own: [kernel && h("p", kernel), path && h("p", path), typeof found === "string" ? h("p", found) : ownPart(found)],
     others: typeof found === "string" ? null : othersPart(found, events.duration[row]!),
+  };
+}
+
+/* Returns, by rank index, the events with the name and kind of the given event, in order of begin. */
+function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
+  const name = events.name[row]!,
+    kind = events.kind[row]!,
+    onStream = lanes.trackOf(row)!.kind === STREAM,
+    out: number[][] = Array.from({ length: ranks }, () => []);
+  for (const track of events.tracks) {
+    if ((track.kind === STREAM) !== onStream) continue;
+    for (let i = track.first; i < track.first + track.n; i++)
+      if (events.name[i] === name && events.kind[i] === kind) out[track.at]!.push(i);
+  }
+  for (const list of out) list.sort((a, b) => events.begin[a]! - events.begin[b]! || a - b);
+  return out;
+}
+
+export type Same = ReturnType<typeof sameAs>;
+
+/** Finds where else the event's kernel or call ran. Returns its events on its rank, and the event's index among them; the longest on all
+ * ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for each other
+ * rank, the event with the same occurrence index, or -1 if the rank ran it a different number of times or if its events are not in the
+ * page. */
+export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
+  const { events } = lanes,
+    { at } = lanes.trackOf(row)!,
+    lists = alike(events, lanes, job.ranks.length, row),
+    own = lists[at]!;
+  const step = job.steps
+    ? (job.ranks[at]!.parts.find((part) => part.begin <= events.begin[row]! && events.begin[row]! < part.end)?.number ?? null)
+    : null;
+  /* the occurrences on a rank in the event's step; null if its events are not in the page */
+  const inStep = (place: number): readonly number[] | null => {
+    const rank = job.ranks[place]!,
+      part = step === null ? null : rank.parts.find((each) => each.number === step);
+    if (step !== null && !part) return null;
+    if (!hasEvents(job, rank, part ?? { begin: 0, end: job.duration })) return null;
+    return part ? lists[place]!.filter((each) => events.begin[each]! >= part.begin && events.begin[each]! < part.end) : lists[place]!;
+  };
+  const mine = inStep(at) ?? own,
+    place = mine.indexOf(row);
+  const peers = job.ranks.flatMap((_, other) => {
+    if (other === at) return [];
+    const theirs = inStep(other);
+    return [{ at: other, row: theirs?.length === mine.length && place >= 0 ? theirs[place]! : -1 }];
+  });
+  let slowest = row;
+  for (const list of lists) for (const each of list) if (events.duration[each]! > events.duration[slowest]!) slowest = each;
+  return {
+    own,
+    index: own.indexOf(row),
+    slowest,
+    all: lists.reduce((n, list) => n + list.length, 0),
+    place,
+    places: mine.length,
+    step,
+    peers,
   };
 }

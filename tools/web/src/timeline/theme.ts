@@ -69,38 +69,6 @@ export function readTheme(element: Element) {
   };
 }
 
-/** Strokes a path. */
-export function stroke(
-  ctx: CanvasRenderingContext2D,
-  color: string,
-  width: number,
-  path: (ctx: CanvasRenderingContext2D) => void,
-  dash: readonly number[] = [],
-): void {
-  ctx.strokeStyle = color;
-  ctx.lineWidth = width;
-  ctx.setLineDash([...dash]);
-  ctx.beginPath();
-  path(ctx);
-  ctx.stroke();
-  ctx.setLineDash([]);
-}
-
-type Point = readonly [number, number];
-
-export function strokeLine(ctx: CanvasRenderingContext2D, color: string, from: Point, to: Point, dash: readonly number[] = []): void {
-  stroke(ctx, color, 1, () => (ctx.moveTo(...from), ctx.lineTo(...to)), dash);
-}
-
-export function fillBox(
-  ctx: CanvasRenderingContext2D,
-  color: string,
-  ...box: readonly [x: number, y: number, width: number, height: number]
-): void {
-  ctx.fillStyle = color;
-  ctx.fillRect(...box);
-}
-
 export type Font = readonly [size: number, color: string, align?: "left" | "center" | "right", weight?: number];
 
 /** Sets how text is written. */
@@ -109,17 +77,4 @@ export function setFont(ctx: CanvasRenderingContext2D, theme: Theme, [size, colo
   ctx.fillStyle = color;
   ctx.textAlign = align;
   ctx.textBaseline = "middle";
-}
-
-export function clipped(
-  ctx: CanvasRenderingContext2D,
-  { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
-  paint: () => void,
-): void {
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(x, y, width, height);
-  ctx.clip();
-  paint();
-  ctx.restore();
 }

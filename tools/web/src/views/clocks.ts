@@ -119,13 +119,11 @@ function offsets(job: Job): HTMLElement {
     const fitted = table.groups(["method"]).some(({ texts: [method] }) => method === "fit");
     return section(
       title,
-      note(
-        all.length < 2
-          ? "All ranks share one clock: they ran on one host."
-          : fitted
-            ? "The ends of collectives show no clock to be off: every offset is 0."
-            : "Clocks were taken as recorded: no offset was applied.",
-      ),
+      all.length < 2
+        ? "All ranks share one clock: they ran on one host."
+        : fitted
+          ? "The ends of collectives show no clock to be off: every offset is 0."
+          : "Clocks were taken as recorded: no offset was applied.",
     );
   }
   const size = (domain: Domain) => Math.abs(table.amount(domain.row, "offset_ns"));
@@ -237,11 +235,9 @@ function residuals(job: Job): HTMLElement {
   if (points.length < 2 || points.every((point) => point.value === 0))
     return section(
       title,
-      note(
-        points.length < 2 || table.sum("anchors") === 0
-          ? "No collective between hosts shows it."
-          : "Every rank’s ends agree with the others’ to the nanosecond.",
-      ),
+      points.length < 2 || table.sum("anchors") === 0
+        ? "No collective between hosts shows it."
+        : "Every rank’s ends agree with the others’ to the nanosecond.",
     );
   const unit = f.timeUnit(points.map((point) => point.value)),
     far = points.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a));

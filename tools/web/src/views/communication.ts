@@ -5,8 +5,7 @@ import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
-import { bandwidthChart, spotSize, type Spot } from "../scatter";
-import { shapeLegend } from "../shapes";
+import { bandwidthChart, spotSize, type Spot, shapeLegend } from "../scatter";
 import { controls, empty, folded, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
@@ -91,9 +90,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
       grid(
         table,
         { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST },
-        "rank",
-        { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-        "count: kernels; comm_ns: communication; overlap_ns: hidden; overlap_pct: overlap; exposed_comm_ns: exposed",
+        "rank; kind<kind>; count: kernels; comm_ns: communication; overlap_ns: hidden; overlap_pct: overlap; exposed_comm_ns: exposed",
       ),
     ),
   );
@@ -113,7 +110,7 @@ function describePoint(table: Table<"collectives.kind">, row: number): Child {
   const count = table.amount(row, "count");
   const tail = table.num(row, "p95_transfer_ns");
   return lines(
-    `${kindWord(table.text(row, "kind") ?? "")}, ${f.bytes(table.num(row, "bytes"))}`,
+    `${kindWord(table.text(row, "kind"))}, ${f.bytes(table.num(row, "bytes"))}`,
     ["group ", name(table.text(row, "group") ?? f.NONE, 60), `, ${f.count(table.amount(row, "ranks"), "rank")}`],
     `${f.count(count, "operation")}: transfer ${f.time(table.num(row, "median_transfer_ns"))}, ${count < P95_FROM ? "worst" : "p95"} ${f.time(tail)}`,
     `bus bandwidth ${f.significant(table.amount(row, "busbw_gbps"))} GB/s`,
@@ -154,9 +151,8 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
   return grid(
     worst,
     { rows, first, link: at },
-    "begin_ns: begin, on the timeline",
-    { column: "kind", draw: (row) => kindWord(worst.text(row, "kind") ?? "") },
-    "group; step; bytes<bytes>: size; wait_ns: waited; skew_ns: skew; transfer_ns: transfer; last_rank: last rank",
+    "begin_ns: begin, on the timeline; kind<kind>; group; step; bytes<bytes>: size",
+    "wait_ns: waited; skew_ns: skew; transfer_ns: transfer; last_rank: last rank",
   );
 }
 
@@ -172,9 +168,7 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
         return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
       },
     },
-    "begin_ns: begin, on the timeline",
-    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-    "group; step",
+    "begin_ns: begin, on the timeline; kind<kind>; group; step",
     {
       column: "bytes",
       label: "size",
@@ -273,8 +267,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
       first: ROWS_FIRST,
       link: (row) => href("communication", { ...keep, point: row }),
     },
-    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-    "group; ranks; bytes<bytes>: size",
+    "kind<kind>; group; ranks; bytes<bytes>: size",
     { column: "how", label: "matched", draw: (row) => HOWS[table.text(row, "how") ?? ""] ?? name(table.text(row, "how") ?? f.NONE) },
     "count; median_transfer_ns: median transfer",
     {
@@ -291,9 +284,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
 function slowLinks(job: Job): Child {
   const links = job.table("groups.link");
   if (links.n === 0) return "No link has two similar ones to compare it with.";
-  const slow = links.all
-    .filter((row) => links.cell(row, "slow") === true)
-    .sort((a, b) => links.amount(b, "times_slower") - links.amount(a, "times_slower"));
+  const slow = links.sorted("-times_slower").filter((row) => links.cell(row, "slow") === true);
   if (slow.length === 0) return `None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`;
   const named = slow.slice(0, SLOW_NAMED).map((row) => {
     const from = links.num(row, "from_rank"),
@@ -303,7 +294,7 @@ function slowLinks(job: Job): Child {
     return h(
       "li",
       h("b", who),
-      `: ${kindWord(links.text(row, "kind") ?? "")} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
+      `: ${kindWord(links.text(row, "kind"))} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
       `${f.times(links.num(row, "times_slower"))} as long as ${f.count(links.amount(row, "peers"), "similar one")}.`,
     );
   });
@@ -354,9 +345,8 @@ function groups(job: Job, choice: Choice): HTMLElement {
       grid(
         links,
         { rows: linkRows, sort: "-times_slower", first: 10, known: true },
-        "group; members; from_rank: from; to_rank: to",
-        { column: "kind", draw: (row) => kindWord(links.text(row, "kind") ?? "") },
-        "bytes<bytes>: size; count; median_ns: median; peers_ns: peers; times_slower: times slower; busbw_gbps: bus bandwidth; slow",
+        "group; members; from_rank: from; to_rank: to; kind<kind>; bytes<bytes>: size; count",
+        "median_ns: median; peers_ns: peers; times_slower: times slower; busbw_gbps: bus bandwidth; slow",
       ),
   );
 }
@@ -429,8 +419,8 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
   const kindOptions = [["all", "all"] as const, ...shown.map((kind) => [kind.kind, kindWord(kind.kind)] as const)];
   const groupOptions = new Map([["", "all"]]);
   for (const row of all.all) {
-    const parts = [all.text(row, "group"), described(all.text(row, "description"))];
-    groupOptions.set(all.text(row, "group") ?? "", prose(parts.filter(Boolean).join(", ")).slice(0, 60));
+    const group = all.text(row, "group");
+    groupOptions.set(group ?? "", prose(f.joined(", ", group, described(all.text(row, "description")))).slice(0, 60));
   }
   if (shown.length < 2 && all.n < 2) return null;
   return controls(

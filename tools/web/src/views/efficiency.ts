@@ -5,12 +5,10 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { type GridColumn, columns } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
-import { rooflineChart } from "../scatter";
-import { shapeLegend } from "../shapes";
+import { rooflineChart, shapeLegend } from "../scatter";
 import { empty, heading, section, chooser } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
-import { filtered } from "./filtered";
-import { part } from "./part";
+import { filtered, part } from "./part";
 
 const LEVELS = [
   ["operator", "operators and shapes"],

@@ -56,7 +56,7 @@ function finding(job: Job): [string, string] {
   const sums = CAUSES.map((cause) => table.sum(cause.column));
   const top = sums.indexOf(f.most(sums)),
     cause = CAUSES[top]!;
-  const order = table.all.sort((a, b) => table.amount(b, "idle_ns") - table.amount(a, "idle_ns"));
+  const order = table.sorted("-idle_ns");
   const worst = order[0]!,
     middle = table.median("idle_ns") ?? 0;
   const why =
@@ -81,7 +81,7 @@ function finding(job: Job): [string, string] {
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
     row = (each: number) => rankRow(table.num(each, "rank") ?? -1, causesOf(table, each));
-  const worst = table.all.sort((a, b) => table.amount(b, "idle_ns") - table.amount(a, "idle_ns"));
+  const worst = table.sorted("-idle_ns");
   return sorted ? worst.slice(0, RANKS_MAX).map(row) : byHost(table.all.map(row), ranksOf(job).host);
 }
 

@@ -18,13 +18,14 @@ const LOADING: readonly Part[] = [
   { key: "rest", label: "The rest of the step" },
 ];
 
-const PHASES: readonly Part[] = [
-  { key: "forward", label: "Forward" },
-  { key: "backward", label: "Backward" },
-  { key: "optimizer", label: "Optimizer" },
-  { key: "stall", label: "Waiting for a batch" },
-  { key: "idle", label: "Other" },
-];
+/** Phases of a step, with their columns of phases.step and a word. */
+const PHASES = [
+  { key: "forward", label: "Forward", column: "forward_ns", word: "forward" },
+  { key: "backward", label: "Backward", column: "backward_ns", word: "backward" },
+  { key: "optimizer", label: "Optimizer", column: "optimizer_ns", word: "the optimizer" },
+  { key: "stall", label: "Waiting for a batch", column: "data_ns", word: "waiting for data" },
+  { key: "idle", label: "Other", column: "other_ns", word: "other" },
+] as const;
 
 function loadingOf(table: Table<"input.rank" | "input.step">, row: number): number[] {
   const load = table.amount(row, "load_ns"),
@@ -33,7 +34,7 @@ function loadingOf(table: Table<"input.rank" | "input.step">, row: number): numb
 }
 
 function phasesOf(table: Table<"phases.step">, row: number): number[] {
-  return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.amount(row, column));
+  return PHASES.map(({ column }) => table.amount(row, column));
 }
 
 /* Returns the rows that count. In an XLA job in which some ranks have steps, only the rows of these count, because the others cannot
@@ -170,16 +171,9 @@ function phases(job: Job, rank: number): HTMLElement {
     );
   const share = (column: ColumnOf<"phases.step">) =>
     f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
-  const words = [
-    ["forward_ns", "forward"],
-    ["backward_ns", "backward"],
-    ["optimizer_ns", "the optimizer"],
-    ["data_ns", "waiting for data"],
-    ["other_ns", "other"],
-  ] as const;
   return section(
     title,
-    `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${words.map(([column, word]) => `${word} ${share(column) === 0 && column !== "other_ns" ? "not recorded" : f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
+    `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${PHASES.map(({ column, word }) => `${word} ${share(column) === 0 && column !== "other_ns" ? "not recorded" : f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
     legend(PHASES.map((part) => [part.key, part.label])),
     bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
     grid(

@@ -8,9 +8,8 @@ import { adviceState, hasGrids, severalRanks, tellsTensorCores, TO_RECORD_DEVICE
 import { figure, folded, heading, legend, note, section, lines, chooser } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { classesOf } from "./classes";
-import { filtered } from "./filtered";
+import { filtered, lacking, part } from "./part";
 import { measured } from "./measured";
-import { lacking, part } from "./part";
 
 const COSTLY = "What costs most";
 const FIND_LENGTH = 100; // characters of a name in a link to the timeline's search
@@ -36,12 +35,11 @@ function use(job: Job): HTMLElement {
       label,
       `overview.job ${column}: ${table.docOf(column)}`,
       value === null ? f.NONE : figure(job, f.percent(value, 1), { table: "overview.job", row: 0, column }),
-      [
+      f.joined(
+        " · ",
         value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
         column === "occupancy_pct" && value !== null ? `for ${known} of the kernels’ time; not known for the rest` : "",
-      ]
-        .filter(Boolean)
-        .join(" · "),
+      ),
     ];
   });
   return section(

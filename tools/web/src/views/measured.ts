@@ -132,7 +132,7 @@ function panel(job: Job, table: Roofline, row: number): Child {
             h(
               "li",
               h("b", rules.text(at, "rule") ?? ""),
-              ` (${[rules.text(at, "section"), speedup(rules, at)].filter(Boolean).join("; ")}): `,
+              ` (${f.joined("; ", rules.text(at, "section"), speedup(rules, at))}): `,
               prose(rules.text(at, "text")),
             ),
           ),

@@ -140,7 +140,7 @@ function stacked(job: Job, of: Of): Child {
 
 function categories(job: Job, of: Of): HTMLElement {
   const table = job.table("memory.category"),
-    rows = rowsOf(table, of).sort((a, b) => table.amount(b, "peak_bytes") - table.amount(a, "peak_bytes"));
+    rows = table.sorted("-peak_bytes", rowsOf(table, of));
   return grid(
     table,
     { rows },

@@ -5,10 +5,9 @@ import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { type GridColumn, columns } from "../grid";
 import { adviceState, ofXla, severalRanks, tellsTensorCores } from "../job";
-import { empty, heading, legend, note, section, lines, chooser, setting } from "../ui";
+import { empty, heading, legend, section, lines, chooser, setting } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
-import { filtered } from "./filtered";
-import { part } from "./part";
+import { filtered, part } from "./part";
 
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
@@ -186,11 +185,9 @@ function calls(context: Context): Child {
     side === "device" &&
       table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) &&
       legend("compute: Kernels, copies, sets; comm: Communicates, and waits"),
-    note(
-      severalRanks(job)
-        ? "The strip spans the ranks’ minimum to maximum; the bar is the median, the dot the rank with the maximum. Each has its own scale, from 0."
-        : "Itself: without the time of what it calls.",
-    ),
+    severalRanks(job)
+      ? "The strip spans the ranks’ minimum to maximum; the bar is the median, the dot the rank with the maximum. Each has its own scale, from 0."
+      : "Itself: without the time of what it calls.",
     filtered(
       context,
       table,

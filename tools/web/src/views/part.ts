@@ -1,10 +1,9 @@
 /** Sections as data: a title, a note, what is above a table, and the table. */
 import type { Job, Sort, Table, TableName } from "../data";
-import type { Child } from "../dom";
+import { type Child, h, fill } from "../dom";
 import { grid, type ColumnItem, type GridOptions } from "../grid";
 import { severalRanks } from "../job";
-import { empty, heading, note, section } from "../ui";
-import { filtered } from "./filtered";
+import { empty, heading, note, section, controls, searchBox } from "../ui";
 import type { Context, Part } from "../view";
 
 /** What a description may depend on. `several`: whether the job has more than one rank. */
@@ -72,4 +71,23 @@ export function part<N extends TableName>(
 /** The content of a view that the recording says nothing for: a heading, and how to record more. */
 export function lacking(title: string, lead: string, advice: string): Child {
   return [heading(title, lead), empty(advice)];
+}
+
+/** @p tools  further controls; @p items  columns, as of grid() */
+export function filtered<N extends TableName>(
+  context: Context,
+  table: Table<N>,
+  options: Omit<GridOptions<N>, "filter" | "onSort">,
+  tools: Child,
+  ...items: readonly ColumnItem<N>[]
+): HTMLElement {
+  const box = h("div"),
+    search = searchBox(context, "filter", "nvjet calls > 100", undefined, draw),
+    sort = () => (context.params.get("sort") as Sort<N> | undefined) ?? options.sort;
+  function draw(): void {
+    const onSort = (by: Sort<N>) => context.set({ sort: by || null });
+    fill(box, grid(table, { first: 30, ...options, filter: search.value, sort: sort(), onSort }, ...items));
+  }
+  draw();
+  return h("div", controls(tools, h("label.select", h("span.label", "Filter"), search)), box);
 }

@@ -4,7 +4,7 @@ import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsLegend, partsOf, stacks, type StackRow, rankRow, byHost } from "../stack";
-import { controls, empty, heading, note, prose, section, segmented, chooser, showAll, plainTable, moreButton } from "../ui";
+import { controls, empty, heading, prose, section, segmented, chooser, showAll, plainTable, moreButton } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h, type Child } from "../dom";
@@ -121,11 +121,9 @@ function hostTable(job: Job): HTMLElement | null {
   draw(HOSTS_FIRST);
   return section(
     "Hosts",
-    note(
-      hosts.length < count
-        ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.`
-        : "All hosts with all of their ranks, those that made others wait most first.",
-    ),
+    hosts.length < count
+      ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.`
+      : "All hosts with all of their ranks, those that made others wait most first.",
     box,
   );
 }

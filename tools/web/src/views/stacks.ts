@@ -6,7 +6,7 @@ import { callName, findCalls, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
 import { chooser, controls, empty, heading, searchBox, section, lines, setting, swatches } from "../ui";
 import type { Context, View } from "../view";
-import { filtered } from "./filtered";
+import { filtered } from "./part";
 import { COMMUNICATES } from "./operators";
 
 type Side = "host" | "device";
@@ -208,11 +208,12 @@ function besides(table: Table<"calls.tree">, kind: Kind, whole: number): string 
     0;
   const outside = share(/^\(outside of any \w+\)$/),
     lost = share(/^\(launch not recorded\)$/);
-  const parts = [
-    outside < TELLING ? "" : `${f.percent(outside, 0)} was launched outside of any ${kind.what}, for example by autograd’s threads`,
-    lost < TELLING ? "" : `the launch of ${f.percent(lost, 0)} was not recorded`,
-  ].filter((part) => part);
-  return parts.length > 0 ? ` Of all GPU time, ${parts.join("; ")}.` : "";
+  const parts = f.joined(
+    "; ",
+    outside >= TELLING && `${f.percent(outside, 0)} was launched outside of any ${kind.what}, for example by autograd’s threads`,
+    lost >= TELLING && `the launch of ${f.percent(lost, 0)} was not recorded`,
+  );
+  return parts && ` Of all GPU time, ${parts}.`;
 }
 
 function finding(job: Job, table: Table<"calls.tree">, tree: Tree, kind: Kind, side: Side, whole: number): [Child, string] {

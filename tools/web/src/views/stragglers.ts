@@ -176,14 +176,13 @@ function evidence(job: Job, row: number): string {
     led = table.amount(row, "steps_led");
   const indirect = table.amount(row, "indirect_ns"),
     all = cost(table, row);
-  return [
+  return f.joined(
+    "; ",
     `last in ${f.grouped(table.amount(row, "last_arrivals"))} of ${f.grouped(table.amount(row, "collectives"))}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
     speed === null ? "" : `speed ${f.times(speed)}`,
     led > 0 && job.table("stragglers.step").n > 1 ? `most in ${f.count(led, "step")}` : "",
     all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
-  ]
-    .filter((part) => part !== "")
-    .join("; ");
+  );
 }
 
 /* Removes the beginning that all names have in common, but no digits, because a column has little room. */
@@ -356,10 +355,10 @@ function instance(
     );
   });
   const what = lines(
-    `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
+    `${kindWord(worst.text(row, "kind"))}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`,
     [last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`],
-    [bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`].filter((part) => part !== "").join(", "),
+    f.joined(", ", bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`),
     h("a", { href: onTimeline(first, end, { coll: row }) }, "on the timeline"),
   );
   return h(

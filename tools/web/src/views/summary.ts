@@ -1,4 +1,5 @@
 /** Summary: the finding first, then its basis. */
+import type { BandFigure } from "../cells";
 import type { ColumnOf, Job, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -23,7 +24,7 @@ import {
   worstUncertainty,
 } from "../job";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { empty, figure, link, prose, section, sign, term, type Origin } from "../ui";
+import { empty, figure, link, prose, section, sign, term } from "../ui";
 import { href, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
@@ -274,14 +275,6 @@ function findingBox(found: Finding): HTMLElement {
 
 // Six figures ---------------------------------------------------------------------------------------
 
-interface Figure {
-  readonly label: string;
-  readonly doc: string;
-  readonly value: Child;
-  readonly small?: string;
-  readonly below: Child;
-}
-
 function span(values: readonly number[], write: (value: number) => string, of: string): string {
   if (values.length === 0) return "";
   if (values.length === 1) return of.replace("by ", "one ");
@@ -344,95 +337,91 @@ function throughput(job: Job): Child[] {
 }
 
 /* Makes the figure of steps for a job with several kinds of step, whose median over all steps would mean nothing. */
-function kindsFigure(job: Job): Figure {
+function kindsFigure(job: Job): BandFigure {
   const table = job.table("steps.kind"),
-    rows = table.all.sort((a, b) => table.amount(b, "share_pct") - table.amount(a, "share_pct"));
-  const median = (row: number): Child =>
-    figure(job, f.time(table.num(row, "median_ns")), { table: "steps.kind", row, column: "median_ns" });
-  return {
-    label: `Median step, ${table.text(rows[0]!, "kind") ?? ""}`,
-    doc: "Of the kind of steps that takes most of the time; below the other kinds: steps.kind median_ns.",
-    value: median(rows[0]!),
-    below: [rows.slice(1).map((row) => h("div", `${table.text(row, "kind") ?? ""} `, median(row))), throughput(job)],
-  };
+    [first, ...others] = table.sorted("-share_pct"),
+    median = (row: number): Child => figure(job, f.time(table.num(row, "median_ns")), { table: "steps.kind", row, column: "median_ns" });
+  return [
+    `Median step, ${table.text(first!, "kind") ?? ""}`,
+    "Of the kind of steps that takes most of the time; below the other kinds: steps.kind median_ns.",
+    median(first!),
+    [others.map((row) => h("div", `${table.text(row, "kind") ?? ""} `, median(row))), throughput(job)],
+  ];
 }
 
-function stepFigure(job: Job): Figure {
+function stepFigure(job: Job): BandFigure {
   if (job.table("steps.kind").n > 1) return kindsFigure(job);
-  const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts;
-  const times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!];
-  const marked = hasSteps(job);
-  return {
-    label: marked ? "Median step" : "Step time",
-    doc: "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
-    value: h("span.figure", { "data-value": f.median(times) ?? "" }, marked ? f.time(f.median(times)) : f.NONE),
-    below: [marked ? span(times, f.time, "by step") : "no steps marked", throughput(job)],
-  };
+  const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts,
+    times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!],
+    marked = hasSteps(job);
+  return [
+    marked ? "Median step" : "Step time",
+    "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
+    h("span.figure", { "data-value": f.median(times) ?? "" }, marked ? f.time(f.median(times)) : f.NONE),
+    [marked ? span(times, f.time, "by step") : "no steps marked", throughput(job)],
+  ];
 }
 
-function figures(job: Job): Figure[] {
-  const overlaps = known(job.table("overlap.rank").nums("overlap_pct"));
-  const allreduce = kinds(job).find((kind) => kind.kind === "allreduce");
-  const comm = communicates(job);
-  const waits = f.share(total(job, "exposed_wait_ns"), total(job, "exposed_comm_ns"));
-  const ratios = known(job.table("overlap.rank").nums("comm_to_compute"));
-  const balance: Origin = { table: "imbalance.job", row: 0, column: "load_balance" };
-  const load = job.table("imbalance.job").num(0, "load_balance");
-  const steps = job.table("imbalance.step");
-  const loads = known(steps.nums("load_balance"));
-  const worst = loads.length > 0 ? steps.nums("load_balance").indexOf(Math.min(...loads)) : -1;
+function balanceFigure(job: Job): BandFigure {
+  const load = job.table("imbalance.job").num(0, "load_balance"),
+    steps = job.table("imbalance.step"),
+    loads = known(steps.nums("load_balance")),
+    least = f.least(loads),
+    worst = steps.nums("load_balance").indexOf(least);
+  return [
+    "Load balance",
+    "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
+    load === null || !severalRanks(job)
+      ? f.NONE
+      : figure(job, f.grouped(load, 3), { table: "imbalance.job", row: 0, column: "load_balance" }),
+    !severalRanks(job)
+      ? "one rank"
+      : load === null
+        ? "no common steps"
+        : loads.length > 1 && `${f.grouped(least, 3)} in step ${steps.num(worst, "step")}`,
+  ];
+}
+
+/* The figures; `small`: of what it is a share. */
+function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[] {
+  const overlaps = known(job.table("overlap.rank").nums("overlap_pct")),
+    allreduce = kinds(job).find((kind) => kind.kind === "allreduce"),
+    comm = communicates(job),
+    waits = f.share(total(job, "exposed_wait_ns"), total(job, "exposed_comm_ns")),
+    ratios = known(job.table("overlap.rank").nums("comm_to_compute")),
+    none = "no communication recorded",
+    hidden = allreduce ? f.percent(f.share(allreduce.overlap, allreduce.comm), 1) : overlaps.length > 0 && withoutAllReduce(kinds(job)),
+    waited =
+      waits !== null && (job.table("overlap.rank").known("exposed_wait_ns") === 0 ? "wait not known" : `of which wait ${f.percent(waits)}`);
   return [
     stepFigure(job),
-    {
-      label: "Computing",
-      doc: "Sum over ranks of overlap.rank compute_ns / window_ns.",
-      value: ratioFigure(job, "compute_ns", "window_ns", f.percent, 100),
-      small: total(job, "window_ns") > 0 ? "of GPU time" : "",
-      below: span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
-    },
-    {
-      label: "Exposed communication",
-      doc: "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
-      value: comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE,
-      small: comm ? "of GPU time" : "",
-      below: comm
-        ? waits === null
-          ? ""
-          : job.table("overlap.rank").known("exposed_wait_ns") === 0
-            ? "wait not known"
-            : `of which wait ${f.percent(waits)}`
-        : "no communication recorded",
-    },
-    {
-      label: "Communication overlap",
-      doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
-      value: comm ? ratioFigure(job, "overlap_ns", "comm_ns", (v) => f.percent(v, 1), 100) : f.NONE,
-      below: !comm
-        ? "no communication recorded"
-        : allreduce
-          ? `AllReduce: ${f.percent(f.share(allreduce.overlap, allreduce.comm), 1)}`
-          : overlaps.length > 0
-            ? `AllReduce: ${withoutAllReduce(kinds(job))}`
-            : "",
-    },
-    {
-      label: "Communication : compute",
-      doc: "Sum over ranks of overlap.rank comm_ns / compute_ns.",
-      value: comm ? ratioFigure(job, "comm_ns", "compute_ns", f.ratio) : f.NONE,
-      below: comm ? span(ratios, f.ratio, "by rank") : "no communication recorded",
-    },
-    {
-      label: "Load balance",
-      doc: "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
-      value: load === null || !severalRanks(job) ? f.NONE : figure(job, f.grouped(load, 3), balance),
-      below: !severalRanks(job)
-        ? "one rank"
-        : load === null
-          ? "no common steps"
-          : worst >= 0 && loads.length > 1
-            ? `${f.grouped(loads[loads.indexOf(Math.min(...loads))]!, 3)} in step ${steps.num(worst, "step")}`
-            : "",
-    },
+    [
+      "Computing",
+      "Sum over ranks of overlap.rank compute_ns / window_ns.",
+      ratioFigure(job, "compute_ns", "window_ns", f.percent, 100),
+      span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
+      total(job, "window_ns") > 0 ? "of GPU time" : "",
+    ],
+    [
+      "Exposed communication",
+      "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
+      comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE,
+      comm ? waited : none,
+      comm ? "of GPU time" : "",
+    ],
+    [
+      "Communication overlap",
+      "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
+      comm ? ratioFigure(job, "overlap_ns", "comm_ns", (v) => f.percent(v, 1), 100) : f.NONE,
+      comm ? hidden && `AllReduce: ${hidden}` : none,
+    ],
+    [
+      "Communication : compute",
+      "Sum over ranks of overlap.rank comm_ns / compute_ns.",
+      comm ? ratioFigure(job, "comm_ns", "compute_ns", f.ratio) : f.NONE,
+      comm ? span(ratios, f.ratio, "by rank") : none,
+    ],
+    balanceFigure(job),
   ];
 }
 
@@ -445,12 +434,12 @@ function figureBand(job: Job): HTMLElement {
   const dagger = incomplete(job) ? h("sup.bad", { title: "Traces are missing or cut short" }, "†") : null;
   return h(
     "dl.figures",
-    figures(job).map((each) =>
+    figures(job).map(([label, doc, value, below, small]) =>
       h(
         "div",
-        h("dt", term(each.label, each.doc)),
-        h("dd.value", each.value, dagger?.cloneNode(true), each.small && h("small", ` ${each.small}`)),
-        h("dd.below", each.below),
+        h("dt", term(label, doc)),
+        h("dd.value", value, dagger?.cloneNode(true), small && h("small", ` ${small}`)),
+        h("dd.below", below),
       ),
     ),
   );
@@ -617,12 +606,13 @@ const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "re
 function unsplit(job: Job): string {
   const { matched, all } = matchedShare(job),
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
-  const parts = [
+  const parts = f.joined(
+    ", ",
     ...none.map(({ kind }) => kindWord(kind)),
     job.table("clock.check").amount(0, "incomplete") > 0 && "operations that some rank did not record",
     matched < all && "what was not matched",
-  ].filter((part) => part !== false);
-  return parts.length > 0 ? ` (${parts.join(", ")})` : "";
+  );
+  return parts && ` (${parts})`;
 }
 
 function basis(job: Job): HTMLElement {

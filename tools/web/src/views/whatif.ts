@@ -5,7 +5,7 @@ import { breakable, cut, h, shortNames, visible, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
-import { stacks, type Part } from "../stack";
+import { stacks } from "../stack";
 import { empty, figure, heading, legend, link, note, prose, section, sign, tip, lines } from "../ui";
 import { href, type View, tablesNamed } from "../view";
 
@@ -208,20 +208,20 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
   if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // nothing is known of these
   const table = job.table("whatif.item"),
     several = (n: number) => f.count(n, group.one);
-  const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)),
-    little = small.length;
+  const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row));
   const most = Math.max(0, ...small.map((row) => table.amount(row, "saved_most_ns"))),
     whole = job.table("whatif.job").amount(0, "step_ns");
   const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
-  const parts = [
-    left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
-    table.leftOut > 0 && group.what === "rank" ? "others are only in the store" : "",
-    little > 0
-      ? `${several(little)} would ${little === 1 ? "save" : "each save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} if the time without a recorded cause went as well` : ""}`
-      : "",
-    untried > 0 ? `${several(untried)} would ${untried === 1 ? "save" : "each save"} under ${f.percent(0.05, 2)}` : "",
-  ].filter((part) => part !== "");
-  return parts.length > 0 && h("p.note.saving-rest", `${parts.join("; ")}.`);
+  const little = (n: number, pct: string) => `${several(n)} would ${n === 1 ? "save" : "each save"} under ${pct}`,
+    more = 100 * most >= WORTH_PCT * whole && `, or up to ${f.time(most)} if the time without a recorded cause went as well`,
+    parts = f.joined(
+      "; ",
+      left > 0 && `${several(left)} more that ${left === 1 ? "saves" : "save"} less`,
+      table.leftOut > 0 && group.what === "rank" && "others are only in the store",
+      small.length > 0 && `${little(small.length, f.percent(LEAST_PCT, 1))}${more || ""}`,
+      untried > 0 && little(untried, f.percent(0.05, 2)),
+    );
+  return parts !== "" && h("p.note.saving-rest", `${parts}.`);
 }
 
 function titleOf(job: Job, { what, title }: Group): string {
@@ -346,39 +346,27 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
 
 // The path --------------------------------------------------------------------------------------------
 
-const PARTS: readonly Part[] = [
-  { key: "compute", label: "Compute" },
-  { key: "copies", label: "Copies" },
-  { key: "transfer", label: "Transfer" },
-  { key: "unmatched", label: "Communication that joins no ranks" },
-  { key: "hostwork", label: "Host, between calls" },
-  { key: "held", label: "Runtime and driver calls" },
-  { key: "sync", label: "Ends of calls that waited for the GPU" },
-  { key: "between", label: "Lags before events" },
-  { key: "rest", label: "Before anything recorded" },
-];
+/** Parts of the path, with the columns of criticalpath.rank that hold them. */
+const PARTS = (
+  [
+    ["compute", "Compute", "compute_ns"],
+    ["copies", "Copies", "copy_ns"],
+    ["transfer", "Transfer", "transfer_ns"],
+    ["unmatched", "Communication that joins no ranks", "comm_ns"],
+    ["hostwork", "Host, between calls", "host_ns"],
+    ["held", "Runtime and driver calls", "call_ns"],
+    ["sync", "Ends of calls that waited for the GPU", "sync_ns"],
+    ["between", "Lags before events", "launch_ns", "gap_ns", "wait_ns"],
+    ["rest", "Before anything recorded", "before_ns"],
+  ] as const
+).map(([key, label, ...columns]) => ({ key, label, columns }));
 
 function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("criticalpath.rank"),
     steps = job.table("criticalpath.step");
-  const order = table.all
-    .filter((row) => table.amount(row, "path_ns") > 0)
-    .sort((a, b) => table.num(b, "path_ns")! - table.num(a, "path_ns")!);
+  const order = table.sorted("-path_ns").filter((row) => table.amount(row, "path_ns") > 0);
   if (order.length === 0) return null;
-  const parts = (row: number) => {
-    const v = (column: Parameters<typeof table.num>[1]) => table.amount(row, column);
-    return [
-      v("compute_ns"),
-      v("copy_ns"),
-      v("transfer_ns"),
-      v("comm_ns"),
-      v("host_ns"),
-      v("call_ns"),
-      v("sync_ns"),
-      v("launch_ns") + v("gap_ns") + v("wait_ns"),
-      v("before_ns"),
-    ];
-  };
+  const parts = (row: number) => PARTS.map(({ columns }) => f.sum(columns.map((column) => table.num(row, column))));
   const shown = order.slice(0, RANKS_MAX).map((row) => ({
     label: `rank ${table.num(row, "rank")}`,
     values: parts(row),
@@ -486,10 +474,8 @@ export const whatif: View = {
         sure = table.cell(0, "sure") === true,
         found = straggling(job).state,
         named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null,
-        said = [named, named === null ? table.text(0, "headline") : savedText(job)]
-          .filter((text): text is string => text !== null)
-          .map((text) => prose(text.replace(/[^.]$/, "$&.")))
-          .join(" ");
+        sentence = (text: string | null) => text && prose(text.replace(/[^.]$/, "$&.")),
+        said = f.joined(" ", sentence(named), sentence(named === null ? table.text(0, "headline") : savedText(job)));
       return [
         said ? heading(title(job), said) : heading(title(job)),
         figures(job),

@@ -9,7 +9,7 @@ import { storeName } from "../left_out";
 import { rooflineChart, boundShapes } from "../scatter";
 import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
-import { filtered } from "./filtered";
+import { filtered } from "./part";
 import { leading, POD, pod } from "./xla_pod";
 
 const KINDS = [

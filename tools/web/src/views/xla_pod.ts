@@ -323,7 +323,7 @@ function pipeline(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("pipeline.host");
   if (table.n === 0) return null;
-  const rows = table.all.sort((a, b) => table.amount(b, "self_ns") - table.amount(a, "self_ns"));
+  const rows = table.sorted("-self_ns");
   const kinds = STAGES.filter(({ column }) => table.sum(column) > 0),
     name = (row: number) => visible(table.text(row, "host") ?? "host not given"),
     chosen = rows.find((row) => String(row) === params.get("host")) ?? rows[0]!;

@@ -10,9 +10,7 @@ import { pairBars, pairHead, sidesLegend } from "./pairs";
 const SHOWN = 64;
 
 function labelOf(a: number | null, b: number | null): string {
-  return a === b
-    ? `step ${a}`
-    : [a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`].filter((part) => part !== "").join(", ");
+  return a === b ? `step ${a}` : f.joined(", ", a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`);
 }
 
 function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit, digits: number): HTMLElement {
