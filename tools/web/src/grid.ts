@@ -4,7 +4,7 @@ import type { Cell, Column, ColumnOf, Sort, Table, TableName } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
 import { kindWord } from "./job";
-import { tip, moreButton, note, section } from "./ui";
+import { lines, tip, moreButton, note, section } from "./ui";
 import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
@@ -285,28 +285,21 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   function headCell(column: GridColumn<N>, writer: Writer): HTMLElement {
     const definition = table.columns[table.place(column.column)]!;
     const direction = sort === `-${column.column}` ? "descending" : sort === column.column ? "ascending" : undefined;
+    const click = () => {
+      sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
+      options.onSort?.(sort);
+      draw();
+    };
     const button = h(
       "button",
-      {
-        "data-name": column.column,
-        on: {
-          click: () => {
-            sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
-            options.onSort?.(sort);
-            draw();
-          },
-        },
-      },
+      { "data-name": column.column, click },
       column.label ?? column.column,
       writer.unit && !column.write && !column.percent && h("span.unit", ` ${writer.unit}`),
       h("span.arrow", { "aria-hidden": true }, direction === "descending" ? " ▼" : direction ? " ▲" : ""),
     );
-    tip(button, () => [
-      h("b", `${table.name} ${column.column}`),
-      h("br"),
-      definition.doc,
-      definition.epoch ? " Here counted from the job's start." : "",
-    ]);
+    tip(button, () =>
+      lines(`${table.name} ${column.column}`, [definition.doc, definition.epoch ? " Here counted from the job's start." : ""]),
+    );
     return h("th", { class: classOf(column, writer), scope: "col", "aria-sort": direction }, button);
   }
 
@@ -329,7 +322,8 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn) cell.style.setProperty("--least", `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`);
-    if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns") cell.title = f.exact(value, "ns");
+    if (typeof value === "number" && !options.exact && table.columns[table.place(column.column)]!.unit === "ns")
+      cell.title = f.exact(value, "ns");
     return cell;
   }
 
@@ -343,10 +337,6 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     if (!bar) return draw;
     if (!largest.has(column)) largest.set(column, f.most([1, ...base.map((row) => table.amount(row, column))]));
     return (row, write) => inlineBar(value(row), largest.get(column)!, write(value(row)), bar(row));
-  }
-
-  function definitionUnit(column: GridColumn<N>): string {
-    return table.columns[table.place(column.column)]!.unit;
   }
 
   draw();

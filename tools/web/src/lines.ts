@@ -24,7 +24,6 @@ interface LineChartOptions {
   readonly write: (value: number) => string;
 }
 
-const HEIGHT = 300;
 const BUCKETS = 256;
 
 /** If there are more lines than this, a band is drawn instead. */
@@ -106,7 +105,7 @@ export function lineChart({ label, lines, band, limit, unit, steps, write }: Lin
   };
   return drawChart({
     label,
-    height: HEIGHT,
+    height: 300,
     read,
     plot: (theme) => {
       const values = [limit?.value ?? 0, ...lines.flatMap(({ points }) => points.map(([, value]) => value)), ...(band?.high ?? [])],

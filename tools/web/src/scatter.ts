@@ -34,8 +34,6 @@ interface Scatter {
   readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
 }
 
-const HEIGHT = 330;
-
 const power = (value: number) => (value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1))));
 
 function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatter): HTMLElement {
@@ -44,7 +42,7 @@ function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatt
     y = endsOf(1, axes.y.also);
   return drawChart({
     label: `${label}; the table has them`,
-    height: HEIGHT,
+    height: 330,
     tip: (mark) => tip(spots[mark]!.row),
     ...(click ? { click: (mark: number) => click(spots[mark]!.row) } : {}),
     plot: (theme) => ({

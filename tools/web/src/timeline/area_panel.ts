@@ -63,23 +63,16 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
   ];
   const shown = rows.slice(0, ROWS),
     units = columns.map(({ time: of }) => (of ? f.timeUnit(shown.map(of)) : null));
-  const cell = (column: Column, c: number, row: AreaRow): Child => {
-    if (!column.time) return column.write(row);
-    const values = shown.map(column.time);
-    return f.scaled(column.time(row), units[c]!, f.columnDigits(values, units[c]!));
-  };
+  const cell = ({ time: of, write }: Column, c: number, row: AreaRow) =>
+    of
+      ? { text: f.scaled(of(row), units[c]!, f.columnDigits(shown.map(of), units[c]!)), exact: f.exact(of(row), "ns") }
+      : { text: write(row), exact: undefined };
   return h(
     "div.tl-sums",
     { tabindex: 0, role: "region", "aria-label": `Marked area by ${what}` },
     plainTable(
       [what, ...columns.map(({ title }, c) => [title, units[c] && h("span.unit", ` ${units[c].name}`)])],
-      shown.map((row) => [
-        name(row.label, 120),
-        ...columns.map((column, c) => ({
-          text: cell(column, c, row),
-          exact: column.time ? f.exact(column.time(row), "ns") : undefined,
-        })),
-      ]),
+      shown.map((row) => [name(row.label, 120), ...columns.map((column, c) => cell(column, c, row))]),
     ),
   );
 }
@@ -154,13 +147,11 @@ export function areaPart(controller: Controller, places: readonly number[]): Chi
     area = far ? (far.area ?? NO_AREA) : own,
     rows = area[tab],
     ranks = places.map((at) => job.ranks[at]!.rank);
+  const what = WHAT[tab],
+    none = (!far || far.area) && h("p", `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`),
+    save = () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, what, ranks));
   return [
     h("p.tl-exact", far?.words && `${far.words} `, words(tab, rows, area)),
-    rows.length === 0
-      ? (!far || far.area) && h("p", `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`)
-      : [
-          table(rows, WHAT[tab], ranks),
-          h("p", h("button", { click: () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, WHAT[tab], ranks)) }, "Save as CSV")),
-        ],
+    rows.length === 0 ? none : [table(rows, what, ranks), h("p", h("button", { click: save }, "Save as CSV"))],
   ];
 }

@@ -55,25 +55,25 @@ function placeWords(place: number): string {
 function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) => void): Child {
   const order = inOrder(operation),
     first = order[0]!;
-  const many = order.length > ALL_ARRIVALS;
-  const shown = many ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
+  const shown = order.length > ALL_ARRIVALS ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
+  const item = (member: Member) => {
+    const later = member.begin - first.begin,
+      tied = member.arrival === TIED && " (tied)";
+    return h(
+      "li",
+      { class: member === operation.lastMember ? "tl-last" : "" },
+      h(
+        "button",
+        { title: `${f.exact(later, "ns")} after the first`, click: () => choose(member) },
+        `rank ${rankNumber(job, member)} `,
+        h("span", member === first ? "first" : `+${f.time(later)}`, tied),
+      ),
+    );
+  };
   return h(
     "ol.tl-arrivals",
     operation.size > order.length && h("li.tl-more", `${f.grouped(operation.size - order.length)} not in this page; of the others:`),
-    shown.map((member) =>
-      member === null
-        ? h("li.tl-more", `… ${f.grouped(order.length - FIRST - LAST)} more …`)
-        : h(
-            "li",
-            { class: member === operation.lastMember ? "tl-last" : "" },
-            h(
-              "button",
-              { title: `${f.exact(member.begin - first.begin, "ns")} after the first`, click: () => choose(member) },
-              `rank ${rankNumber(job, member)} `,
-              h("span", member === first ? "first" : `+${f.time(member.begin - first.begin)}`, member.arrival === TIED ? " (tied)" : ""),
-            ),
-          ),
-    ),
+    shown.map((member) => (member ? item(member) : h("li.tl-more", `… ${f.grouped(order.length - FIRST - LAST)} more …`))),
   );
 }
 
@@ -91,24 +91,19 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
     operation.waits ? `transfer ${f.time(operation.end - operation.last)}` : null,
     place === undefined ? null : placeWords(place),
   );
-  const element = h(
-    "div.tl-two",
-    h(
-      "div",
-      h("h2", operationTitle(operation)),
-      h("p", facts, group ? [", group ", name(group, 60)] : ""),
-      h("p", last),
+  const times = `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`,
+    list = arrivals(operation, job, (member) => controller.selectOperation(operation, member.at)),
+    element = h(
+      "div.tl-two",
       h(
-        "p.tl-exact",
-        `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`,
+        "div",
+        h("h2", operationTitle(operation)),
+        h("p", facts, group ? [", group ", name(group, 60)] : ""),
+        h("p", last),
+        h("p.tl-exact", times),
       ),
-    ),
-    h(
-      "div",
-      h("h2", "Arrivals, after the first"),
-      arrivals(operation, job, (member) => controller.selectOperation(operation, member.at)),
-    ),
-  );
+      h("div", h("h2", "Arrivals, after the first"), list),
+    );
   const kernel = event >= 0 && h("div.tl-parts", eventParts(event, controller, h("h2", `Rank ${job.ranks[at]!.rank}: `, name(title, 400))));
   return { element: h("div", element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
@@ -176,6 +171,7 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
   const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`,
     turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
       h("button", { click: () => controller.nextPiece(forward, hop) }, text);
+  const exact = `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`;
   return {
     element: h(
       "div.tl-two",
@@ -184,10 +180,7 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
         "div",
         h("p", h("b", f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
         h("p", `${f.percent(f.share(there, whole))} of its path is on rank ${piece.rank}`),
-        h(
-          "p.tl-exact",
-          `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`,
-        ),
+        h("p.tl-exact", exact),
         h("p.tl-turn", turn("Previous piece", false, false), turn("Next piece", true, false), turn("Next rank", true, true)),
       ),
     ),
@@ -230,33 +223,20 @@ function markWords(mark: Span, controller: Controller): Words {
     tracks = markedTracks ? (lanes?.events.tracks.filter((track) => !track.continues && markedTracks.has(trackKey(track))) ?? []) : [],
     places = [...job.ranks.keys()].filter((at) => marked?.has(at) ?? true);
   const length = f.time(mark.end - mark.begin),
-    of = marked
-      ? `, ${marked.size === 1 ? "rank" : "ranks"} ${f.ranges(
-          places.map((at) => job.ranks[at]!.rank),
-          6,
-        )}${tracks.length > 0 ? `, ${tracks.map((track) => visible(trackName(track, job.names))).join(", ")}` : ""}`
-      : "";
+    numbers = places.map((at) => job.ranks[at]!.rank),
+    named = tracks.map((track) => `, ${visible(trackName(track, job.names))}`).join(""),
+    of = marked ? `, ${marked.size === 1 ? "rank" : "ranks"} ${f.ranges(numbers, 6)}${named}` : "";
   const sums = tab === "ranks" || !lanes ? sumsOf(job, lanes, pyramid, mark).filter((row) => marked?.has(row.at) ?? true) : [],
     rough = sums.some((row) => !row.exact);
-  return {
-    element: h(
-      "div",
-      h("h2", `Marked: ${length} from ${f.time(mark.begin)}${of}`),
-      lanes && areaTabs(controller),
-      sums.length > 0
-        ? [
-            h(
-              "p.tl-exact",
-              "Sums of each lane, so hidden communication counts as well.",
-              rough ? " ≈ from shares: not all events of the rank are in this page." : "",
-              sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : "",
-            ),
-            sumTable(sums, job),
-          ]
-        : areaPart(controller, places),
+  const said = `${length} from ${f.time(mark.begin)}${of}`,
+    about = f.joined(
+      " ",
+      "Sums of each lane, so hidden communication counts as well.",
+      rough && "≈ from shares: not all events of the rank are in this page.",
+      sums.length > SUM_ROWS && `The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.`,
     ),
-    spoken: `Marked ${length} from ${f.time(mark.begin)}${of}`,
-  };
+    content = sums.length > 0 ? [h("p.tl-exact", about), sumTable(sums, job)] : areaPart(controller, places);
+  return { element: h("div", h("h2", `Marked: ${said}`), lanes && areaTabs(controller), content), spoken: `Marked ${said}` };
 }
 
 /* Two columns: a heading with paragraphs, and keys such as "a d: move; f: fit". */

@@ -11,15 +11,31 @@ export interface FarState<T> {
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Delay before a request [ms], so that quick changes of the selection do not each send one. */
-const PATIENCE = 120;
+/** Runs the last of several tasks, after a delay, so that quick changes do not each start one. */
+export class Latest {
+  #timer = 0;
+  #abort: AbortController | null = null;
+
+  /** @param patience  the delay [ms] */
+  constructor(readonly patience: number) {}
+
+  start(run: (signal: AbortSignal) => Promise<void>): void {
+    this.stop();
+    this.#timer = setTimeout(() => void run((this.#abort = new AbortController()).signal), this.patience);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#abort?.abort();
+    this.#abort = null;
+  }
+}
 
 /** Asks the server one question at a time, and collects the parts of the answer. A new question aborts the previous one. */
 export class Far<A extends { readonly next: number | null }, T> {
   state: FarState<T> | null = null;
   #key = "";
-  #timer = 0;
-  #abort: AbortController | null = null;
+  readonly #latest = new Latest(120);
 
   /** @param add  merges one more answer into the value.  @param changed  called after each answer and at the end */
   constructor(
@@ -34,35 +50,32 @@ export class Far<A extends { readonly next: number | null }, T> {
     if (key !== this.#key) {
       this.stop();
       this.#key = key;
-      this.#timer = setTimeout(() => void this.#run(query), PATIENCE);
+      this.#latest.start((signal) => this.#run(query, signal));
     }
     return this.state;
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#abort?.abort();
-    this.#abort = null;
+    this.#latest.stop();
     this.#key = "";
     this.state = null;
   }
 
-  async #run(query: Query): Promise<void> {
-    const abort = (this.#abort = new AbortController());
+  async #run(query: Query, signal: AbortSignal): Promise<void> {
     let value: T | null = null,
       failed: string | null = null;
     try {
       for (let at: number | null = 0; at !== null; ) {
-        const bytes = await ask(this.path, { ...query, at }, abort.signal),
+        const bytes = await ask(this.path, { ...query, at }, signal),
           answer = JSON.parse(new TextDecoder().decode(bytes)) as A;
-        if (abort.signal.aborted) return;
+        if (signal.aborted) return;
         value = this.add(value, answer);
         at = answer.next;
         this.state = { value, done: at === null, failed };
         this.changed();
       }
     } catch (error) {
-      if (abort.signal.aborted) return;
+      if (signal.aborted) return;
       failed = (error as Error).message;
       this.state = { value: value as T, done: true, failed };
       this.changed();

@@ -28,9 +28,7 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
     [...sums].map(([own, { count, sum, most }]) => [
       KIND_WORDS[own] ?? "",
       f.grouped(count),
-      f.time(sum),
-      f.time(sum / count),
-      f.time(most),
+      ...[sum, sum / count, most].map((ns) => f.time(ns)),
     ]),
   );
   table.classList.add("tl-kinds");

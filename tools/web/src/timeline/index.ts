@@ -232,8 +232,7 @@ export class Page {
       this.#worst.places.set(operation.number, place);
       this.#worst.numbers.set(String(place), operation.number);
     }
-    const exposed = this.context.job.table("collectives.instance");
-    for (let row = 0; row < exposed.n; row++) {
+    for (let row = 0, exposed = this.context.job.table("collectives.instance"); row < exposed.n; row++) {
       const operation = chart.index.find(exposed.num(row, "begin_ns"), exposed.num(row, "wait_ns"));
       if (operation) this.#worst.numbers.set(`e${row}`, operation.number);
     }
@@ -457,13 +456,13 @@ export class Page {
     this.list.setAttribute("aria-pressed", String(this.controller.state.listed));
     const sought = searcher !== null && found !== null && !found.wrong;
     document.body.dataset["search"] = !sought || everywhere?.done ? "complete" : everywhere?.failed ? "failed" : "loading";
+    const place = at >= 0 ? `${f.grouped(at + 1)} of ` : "",
+      failed = everywhere?.failed ? `. The store cannot be searched: ${everywhere.failed}` : "";
     this.count.textContent = found?.wrong
       ? `Not understood: ${found.wrong}`
-      : sought && !everywhere?.failed
+      : sought && !failed
         ? farWords(everywhere, at)
-        : found
-          ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found.groups)}${everywhere?.failed ? `. The store cannot be searched: ${everywhere.failed}` : ""}`
-          : "";
+        : found && `${place}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found.groups)}${failed}`;
   }
 
   /** Called after something changed that the address stores. */
@@ -483,14 +482,11 @@ export class Page {
       : "";
     if (text !== this.#leftOutText) {
       this.#leftOutText = text;
+      const command = (words: string) => h("code", `tmerge ${words}`),
+        store = storeName(this.context.job);
       fill(
         this.leftOut,
-        text && [
-          "Detail left out here; ",
-          h("code", `tmerge serve ${storeName(this.context.job)}`),
-          " has it; for Perfetto: ",
-          h("code", `tmerge export ${storeName(this.context.job)} ${text}`),
-        ],
+        text && ["Detail left out here; ", command(`serve ${store}`), " has it; for Perfetto: ", command(`export ${store} ${text}`)],
       );
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
@@ -566,14 +562,15 @@ export class Page {
     if (words !== null) parts.push(`${MEASURES.find(([key]) => key === state.arrangement.map)![1].toLowerCase()} ${words}`);
     if (hovered.piece) parts.push("critical path");
     if (hovered.operation) parts.push(operationTitle(hovered.operation));
-    if (hovered.event >= 0 && events)
+    if (hovered.event >= 0 && events) {
+      const coloring = this.#farSlow?.loading ? null : coloringWords(state.arrangement.coloring, data, hovered.event),
+        title = cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120);
       parts.push(
-        `${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`,
+        `${title} (${KIND_WORDS[events.kind[hovered.event]!]})`,
         f.time(events.duration[hovered.event]!),
-        ...[this.#farSlow?.loading ? null : coloringWords(state.arrangement.coloring, data, hovered.event)].filter(
-          (words) => words !== null,
-        ),
+        ...(coloring ? [coloring] : []),
       );
+    }
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
 

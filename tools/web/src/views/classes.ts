@@ -66,14 +66,13 @@ function classMap(job: Job): HTMLElement | null {
           value = slower(rank, row),
           at = cells.get(`${rank}/${name(row)}`);
         if (value === null || at === undefined) return null;
+        const size = Math.abs(value),
+          own = `${f.time(mean(at))} a kernel, the median rank ${f.time(middles.get(row) ?? null)}`,
+          all = `${f.time(table.num(at, "total_ns"))} in ${f.count(table.amount(at, "calls"), "call")}`;
         return {
           value: Math.max(0, value),
-          text: Math.abs(value) < 0.05 ? "0" : `${value < 0 ? "−" : "+"}${f.grouped(Math.abs(value), Math.abs(value) < 9.95 ? 1 : 0)}`,
-          tip: () =>
-            lines(
-              `rank ${rank}, ${name(row)}`,
-              `${f.time(mean(at))} a kernel, the median rank ${f.time(middles.get(row) ?? null)}; ${f.time(table.num(at, "total_ns"))} in ${f.count(table.amount(at, "calls"), "call")}`,
-            ),
+          text: size < 0.05 ? "0" : `${value < 0 ? "−" : "+"}${f.grouped(size, size < 9.95 ? 1 : 0)}`,
+          tip: () => lines(`rank ${rank}, ${name(row)}`, `${own}; ${all}`),
         };
       },
     }),

@@ -12,7 +12,6 @@ import { tablesNamed, type View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
-const RESIDUAL_HEIGHT = 240;
 const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many operations
 
 type Domain = ReturnType<typeof domainsOf>[number];
@@ -127,13 +126,8 @@ function offsets(job: Job): HTMLElement {
     );
   }
   const size = (domain: Domain) => Math.abs(table.amount(domain.row, "offset_ns"));
-  const shown =
-    all.length <= ROWS_MAX
-      ? all
-      : [...all]
-          .sort((a, b) => size(b) - size(a))
-          .slice(0, ROWS_MAX)
-          .sort((a, b) => a.row - b.row);
+  const largest = [...all].sort((a, b) => size(b) - size(a)).slice(0, ROWS_MAX),
+    shown = all.filter((domain) => largest.includes(domain));
   const ends = shown.flatMap(({ row }) => {
     const offset = table.amount(row, "offset_ns"),
       sigma = table.amount(row, "uncertainty_ns");
@@ -176,14 +170,9 @@ function offsets(job: Job): HTMLElement {
 }
 
 function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
-  const above = roundTicks(Math.max(to, -from) / unit.factor, 4);
-  return [
-    ...above
-      .slice(1)
-      .reverse()
-      .map((value) => -value),
-    ...above,
-  ].filter((value) => value >= from / unit.factor && value <= to / unit.factor);
+  const above = roundTicks(Math.max(to, -from) / unit.factor, 4),
+    below = above.slice(1).map((value) => -value);
+  return [...below.reverse(), ...above].filter((value) => value >= from / unit.factor && value <= to / unit.factor);
 }
 
 function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at: (ns: number) => string): HTMLElement {
@@ -246,7 +235,7 @@ function residuals(job: Job): HTMLElement {
     `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
     drawChart({
       label: `Residual by rank, ${unit.name}`,
-      height: RESIDUAL_HEIGHT,
+      height: 240,
       tip: (mark) => `rank ${points[mark]!.rank}: ${f.time(points[mark]!.value)}`,
       plot: (theme) => {
         const values = points.map((point) => point.value / unit.factor),
@@ -278,33 +267,30 @@ function how(job: Job): HTMLElement {
     early = table.sum("early_kernels"),
     earliest = f.most(table.rows.map((_, row) => table.amount(row, "earliest_ns")));
   const set = [...new Set(table.all.filter((row) => table.num(row, "set_ns") !== null).map((row) => table.text(row, "host") ?? ""))];
+  const apart =
+      components === 1
+        ? "All clocks can be compared."
+        : `${f.grouped(components)} parts of the job share no collective: only the hosts’ times of day relate them, so arrivals are compared within a part only.`,
+    launched =
+      early === 0
+        ? "No GPU event begins before its launch."
+        : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: over about 30 µs, a GPU’s clock disagrees with its host’s.`,
+    whose =
+      table.leftOut > 0
+        ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
+        : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `;
   return section(
     "How the clocks were aligned",
     h(
       "ul.plain",
       h("li", `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
-      h(
-        "li",
-        components === 1
-          ? "All clocks can be compared."
-          : `${f.grouped(components)} parts of the job share no collective: only the hosts’ times of day relate them, so arrivals are compared within a part only.`,
-      ),
-      h(
-        "li",
-        early === 0
-          ? "No GPU event begins before its launch."
-          : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: over about 30 µs, a GPU’s clock disagrees with its host’s.`,
-      ),
+      h("li", apart),
+      h("li", launched),
       table.known("set_ns") > 0 &&
         h(
           "li",
-          h(
-            "b.bad",
-            table.leftOut > 0
-              ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
-              : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `,
-          ),
-          set.map((host, i) => [i > 0 ? ", " : "", name(host, 60)]),
+          h("b.bad", whose),
+          set.map((host, i) => [i > 0 && ", ", name(host, 60)]),
           ".",
         ),
     ),

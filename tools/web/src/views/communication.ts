@@ -40,24 +40,13 @@ function fits(table: Table, choice: Choice): number[] {
 // What is hidden ----------------------------------------------------------------------------------
 
 function pair(kind: Kind, scale: number): HTMLElement {
-  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) =>
-    h(
-      "div.overlap-row",
-      tip(
-        h("span.overlap-track", value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
-        () =>
-          lines(
-            `${kindWord(kind.kind)}, ${label}`,
-            `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`,
-            f.exact(value, "ns"),
-          ),
-      ),
-      h(
-        "span.overlap-value",
-        sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
-        h("span", f.percent(f.share(value, kind.comm), 1)),
-      ),
-    );
+  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) => {
+    const percent = f.percent(f.share(value, kind.comm), 1),
+      bar = value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } }),
+      words = () => lines(`${kindWord(kind.kind)}, ${label}`, `${f.time(value)} of GPU time, ${percent}`, f.exact(value, "ns")),
+      sum = sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value });
+    return h("div.overlap-row", tip(h("span.overlap-track", bar), words), h("span.overlap-value", sum, h("span", percent)));
+  };
   return h(
     "div.overlap",
     { role: "listitem", "data-kind": kind.kind },
@@ -100,9 +89,8 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
 
 /* Numbers the kinds in an order that does not depend on the choice, so that each kind keeps its marker shape. */
 function shapesOf(job: Job): Map<string, number> {
-  const found = [
-    ...new Set(job.table("collectives.kind").rows.map((_, row) => job.table("collectives.kind").text(row, "kind") ?? "")),
-  ].sort();
+  const table = job.table("collectives.kind"),
+    found = [...new Set(table.all.map((row) => table.text(row, "kind") ?? ""))].sort();
   return new Map(found.map((kind, i) => [kind, i]));
 }
 
@@ -157,24 +145,17 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
 }
 
 function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
-  const table = job.table("collectives.instance");
+  const table = job.table("collectives.instance"),
+    inferred = (row: number) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
+    link = (row: number) => {
+      const begin = table.amount(row, "begin_ns");
+      return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
+    };
   return grid(
     table,
-    {
-      rows,
-      first: 10,
-      link: (row) => {
-        const begin = table.amount(row, "begin_ns");
-        return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
-      },
-    },
+    { rows, first: 10, link },
     "begin_ns: begin, on the timeline; kind<kind>; group; step",
-    {
-      column: "bytes",
-      label: "size",
-      write: f.bytes,
-      after: (row) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
-    },
+    { column: "bytes", label: "size", write: f.bytes, after: inferred },
     "ranks; exposed_ns: exposed, all ranks; longest_exposed_ns: longest on a rank; longest_rank: that rank; wait_ns: waited",
   );
 }

@@ -149,10 +149,7 @@ function roofline(job: Job): HTMLElement | null {
       roofs: (x) =>
         rates.map((rate, i) => {
           const [[, peak] = ["", 0]] = typesAt(rate);
-          const points: [number, number][] = [
-            [x.min, peak],
-            [x.max, peak],
-          ];
+          const points = [x.min, x.max].map((at): [number, number] => [at, peak]);
           const names = typesAt(rate).map(([type]) => type);
           return { labelled: i % 2 === 0 ? "end" : "begin", points, label: `${names.join(", ")}: ${rate} TFLOP/s` };
         }),

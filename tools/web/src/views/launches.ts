@@ -9,7 +9,6 @@ import { queueOverTime } from "./over_time";
 import { lacking, part } from "./part";
 import { tablesNamed, type View } from "../view";
 
-const FIRST = 24;
 const HOST_BOUND = 50; // percent of host-bound events from which the host sets the pace
 const LATE_PCT = 5; // percent of a rank's events, which must also exceed twice the median rank's
 const NAMED_MAX = 4;
@@ -100,7 +99,7 @@ const ranks = part(
       "Latency: from the end of the launching call to the start on the GPU; on a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched but not yet started; the mean is over all streams, the longest is of one stream.",
     ],
     sort: ({ several }) => (several ? "-host_bound_pct" : ""),
-    first: FIRST,
+    first: 24,
   },
   "rank; host_bound_pct<percent hostwork>: host bound; events; launches; mean_call_ns: mean call",
   ({ table }) => {

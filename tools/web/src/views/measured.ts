@@ -68,10 +68,7 @@ function chart(table: Roofline, chosen: number, choose: (row: number) => void): 
       click: choose,
       roofs: (x, y) => {
         const lines: Omit<PlotLine, "color" | "width" | "dash">[] = levels.map(({ roof, of }) => ({
-          points: [
-            [bandwidth > 0 ? roof / bandwidth : x.min, roof / 1e3],
-            [x.max, roof / 1e3],
-          ],
+          points: [bandwidth > 0 ? roof / bandwidth : x.min, x.max].map((at) => [at, roof / 1e3] as const),
           labelled: "end",
           label: `${of}: ${tera(roof)}`,
         }));

@@ -111,18 +111,11 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 
 /* Returns the device that the address names; if it names none, the fullest. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
-  const named = devices.find((device) => keyOf(device) === params.get("device"));
-  return (
-    named ??
-    devices.find(
-      (device) =>
-        device.row ===
-        fullest(
-          job.table("memory.device"),
-          devices.map((each) => each.row),
-        ),
-    )!
+  const most = fullest(
+    job.table("memory.device"),
+    devices.map((each) => each.row),
   );
+  return (devices.find((device) => keyOf(device) === params.get("device")) ?? devices.find(({ row }) => row === most))!;
 }
 
 function label(device: Device): string {

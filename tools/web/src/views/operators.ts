@@ -41,7 +41,6 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 const LAUNCHED = "kernel";
-const UNUSED_FIRST = 5;
 /** Names of calls that communicate. */
 export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // same pattern as for idle.rank host_comm_ns
 
@@ -112,7 +111,7 @@ const unused = part(
             table.num(row, "tensor_total_pct") === 0 &&
             table.amount(row, "device_self_ns") > 0,
         ),
-    first: UNUSED_FIRST,
+    first: 5,
   },
   "name; device_self_ns: GPU, itself; calls",
   ({ several }) => several && "ranks",

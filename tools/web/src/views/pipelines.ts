@@ -11,7 +11,6 @@ import { tablesNamed, type Context, type View } from "../view";
 import { part, type At } from "./part";
 
 const UNEVEN = 1.1; // ratio to the median stage from which stages are said to differ
-const FIRST = 16;
 const PIPELINES_MOST = 16;
 const SCALE_LEAST = 25; // minimum distance from the ideal bubble to the strongest colour [points]
 
@@ -171,16 +170,13 @@ function bySteps(job: Job): HTMLElement | null {
       cell: (r, c) => {
         const row = cells.get(`${shown[r]}/${steps[c]}`);
         if (row === undefined) return null;
-        const value = table.num(row, "bubble_pct");
+        const value = table.num(row, "bubble_pct"),
+          words = `bubble ${f.percent(value, 1)}, ideal ${f.percent(table.num(row, "ideal_pct"), 1)}`,
+          span = `${f.time(table.num(row, "span_ns"))} from the first pass to the last`;
         return {
           value,
           text: f.grouped(value ?? 0, 1),
-          tip: () =>
-            lines(
-              `pipeline from rank ${shown[r]}, ${stepWord(job, steps[c]!)}`,
-              `bubble ${f.percent(value, 1)}, ideal ${f.percent(table.num(row, "ideal_pct"), 1)}`,
-              `${f.time(table.num(row, "span_ns"))} from the first pass to the last`,
-            ),
+          tip: () => lines(`pipeline from rank ${shown[r]}, ${stepWord(job, steps[c]!)}`, words, span),
         };
       },
     }),
@@ -202,7 +198,7 @@ const senders = part(
         ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
         : "The traces do not show how long ranks waited for one another: only the transfer is known.",
     rows: between,
-    first: FIRST,
+    first: 16,
     sort: (at) => (waits(at) ? "-late_sender_ns" : "-transfer_ns"),
   },
   "from_rank: from rank; to_rank: to rank; from_stage: from stage; to_stage: to stage; count: transfers; bytes<bytes>: size",

@@ -59,12 +59,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
     "div.butterfly",
-    {
-      style: {
-        "--left": `minmax(0, ${parts.left}fr)`,
-        "--right": `minmax(0, ${parts.right}fr)`,
-      },
-    },
+    { style: { "--left": `minmax(0, ${parts.left}fr)`, "--right": `minmax(0, ${parts.right}fr)` } },
     h(
       "div.fly.head",
       h("span"),
@@ -73,36 +68,28 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
       h("span.words", words),
     ),
   );
-  for (const each of sides) {
-    const half = (side: "left" | "right", value: number, column: string) =>
-      h(
-        "span",
-        { class: side },
-        h(
-          "span.fly-value",
-          {
-            ...(each.row === undefined
-              ? { "data-value": value }
-              : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column }),
-          },
-          f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
-        ),
-        tip(h("span.fly-bar", { style: { width: `calc((${room(side)}) * ${value / most})` } }), () => [
-          `${each.label}: `,
-          f.exact(value, "ns"),
-        ]),
-      );
+  const half = (each: Side, side: "left" | "right", value: number, column: string) => {
+    const origin = { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column },
+      text = f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
+      bar = h("span.fly-bar", { style: { width: `calc((${room(side)}) * ${value / most})` } });
+    return h(
+      "span",
+      { class: side },
+      h("span.fly-value", each.row === undefined ? { "data-value": value } : origin, text),
+      tip(bar, () => [`${each.label}: `, f.exact(value, "ns")]),
+    );
+  };
+  for (const each of sides)
     list.append(
       h(
         "div",
         { class: `fly ${each.strong ? "straggler" : ""}` },
         h("span.row-label", each.label),
-        half("left", each.wait, "wait_ns"),
-        half("right", each.cost, "direct_ns"),
+        half(each, "left", each.wait, "wait_ns"),
+        half(each, "right", each.cost, "direct_ns"),
         h("span.words", each.words),
       ),
     );
-  }
   return list;
 }
 
@@ -313,44 +300,38 @@ function instance(
   ranks: number,
   domains: ReadonlyMap<number | null, number | null>,
 ): HTMLElement {
-  const worst = job.table("collectives.worst");
-  const first = Math.min(...arrivals.map((a) => a.begin)),
-    release = Math.max(...arrivals.map((a) => a.begin));
-  const end = Math.max(...arrivals.map((a) => a.end));
-  const last = worst.num(row, "last_rank");
-  const step = worst.num(row, "step"),
+  const worst = job.table("collectives.worst"),
+    first = f.least(arrivals.map((a) => a.begin)),
+    release = f.most(arrivals.map((a) => a.begin)),
+    end = f.most(arrivals.map((a) => a.end)),
+    last = worst.num(row, "last_rank"),
+    step = worst.num(row, "step"),
     bytes = worst.num(row, "bytes"),
-    group = prose(worst.text(row, "group")).slice(0, 40);
-  const length = Math.max(1, end - first),
-    at = (ns: number) => `${(100 * (ns - first)) / length}%`;
-  const clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null));
-  const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
-  const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks that share a clock need no uncertainty
-  const shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
-  const lanes = shown.map((a) => {
-    const free = Math.min(Math.max(release, a.begin), a.end);
+    group = prose(worst.text(row, "group")).slice(0, 40),
+    length = Math.max(1, end - first),
+    share = (ns: number) => `${(100 * ns) / length}%`,
+    at = (ns: number) => share(ns - first),
+    clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null)),
+    apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1),
+    u = apart ? (worstUncertainty(job) ?? 0) : 0, // ranks that share a clock need no uncertainty
+    shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
+  const lanes = shown.map(({ rank, begin, end: left }) => {
+    const free = Math.min(Math.max(release, begin), left),
+      tied = last === null && release - begin <= 2 * Math.SQRT2 * u,
+      reach = { left: at(Math.max(first, begin - u)), right: share(end - Math.min(end, begin + u)) };
     return h(
       "div.lane",
-      h("span.row-label", `rank ${a.rank}`),
+      h("span.row-label", `rank ${rank}`),
       tip(
         h(
           "span.lane-box",
-          h("span.piece.fill-wait", { style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
-          h("span.piece.fill-transfer", { style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
-          u > 0 &&
-            h("span.arrival-whisker", {
-              style: { left: at(Math.max(first, a.begin - u)), right: `${(100 * (end - Math.min(end, a.begin + u))) / length}%` },
-              "data-uncertainty": u,
-            }),
-          last === null &&
-            release - a.begin <= 2 * Math.SQRT2 * u &&
-            h("span.tied-mark", { style: { left: at(a.begin) }, "aria-label": "may share the last place" }, "▷"),
-          a.rank === last && h("span.last-mark", { style: { left: at(a.begin) }, "aria-label": "came last" }, "▶"),
+          h("span.piece.fill-wait", { style: { left: at(begin), width: share(free - begin) } }),
+          h("span.piece.fill-transfer", { style: { left: at(free), width: share(left - free) } }),
+          u > 0 && h("span.arrival-whisker", { style: reach, "data-uncertainty": u }),
+          tied && h("span.tied-mark", { style: { left: at(begin) }, "aria-label": "may share the last place" }, "▷"),
+          rank === last && h("span.last-mark", { style: { left: at(begin) }, "aria-label": "came last" }, "▶"),
         ),
-        () => [
-          h("b", `rank ${a.rank}`),
-          ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`,
-        ],
+        () => [h("b", `rank ${rank}`), ` arrived ${f.time(begin - first)} after the first, waited ${f.time(Math.max(0, free - begin))}`],
       ),
     );
   });
@@ -361,30 +342,18 @@ function instance(
     f.joined(", ", bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`),
     h("a", { href: onTimeline(first, end, { coll: row }) }, "on the timeline"),
   );
+  const some = shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length,
+    words = `${some} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
+    foot = h("span.release-text", { style: { right: share(end - release) } }, `last arrival +${f.time(release - first)}`);
   return h(
     "article.instance",
     h("div.instance-words", what),
     h(
       "div.lanes",
-      {
-        role: "img",
-        "aria-label": `${shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
-      },
+      { role: "img", "aria-label": words },
       h("div.release-box", h("span.release", { style: { left: at(release) } })),
       lanes,
-      h(
-        "div.lane.foot",
-        h("span"),
-        h(
-          "span.lane-box",
-          h("span.zero", "0"),
-          h(
-            "span.release-text",
-            { style: { right: `${100 - (100 * (release - first)) / length}%` } },
-            `last arrival +${f.time(release - first)}`,
-          ),
-        ),
-      ),
+      h("div.lane.foot", h("span"), h("span.lane-box", h("span.zero", "0"), foot)),
     ),
   );
 }

@@ -20,7 +20,6 @@ export const PHASES = [
 
 type Phase = (typeof PHASES)[number];
 
-const GRID_ROWS = 12;
 /** Exposed communication is mentioned from this share on [% of GPU time]. */
 const EXPOSED_SAID = 5;
 
@@ -147,6 +146,6 @@ export function structure(job: Job): HTMLElement | null {
           : "",
       ),
     ],
-    grid(table, { first: GRID_ROWS }, columnsOf(table, comparable)),
+    grid(table, { first: 12 }, columnsOf(table, comparable)),
   );
 }

@@ -181,19 +181,14 @@ export function balanceFinding(job: Job): Finding {
     worst = steps.nums("imbalance_pct").indexOf(most);
   const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
   const left = job.allRowsOf("job.rank") - whole.amount(0, "ranks");
-  const [state, how]: readonly [State, string] =
-    middle >= 25
-      ? ["bad", "uneven"]
-      : middle >= 10
-        ? ["warn", "uneven"]
-        : far > 0
-          ? [
-              "note",
-              `uneven in ${far === 1 && steps.leftOut === 0 ? `step ${steps.num(worst, "step")}` : steps.leftOut > 0 ? "some steps" : `${far} of ${values.length} steps`}`,
-            ]
-          : middle >= 2
-            ? ["note", "a little uneven"]
-            : ["good", "even"];
+  const where =
+      far === 1 && steps.leftOut === 0
+        ? `step ${steps.num(worst, "step")}`
+        : steps.leftOut > 0
+          ? "some steps"
+          : `${far} of ${values.length} steps`,
+    state: State = middle >= 25 ? "bad" : middle >= 10 ? "warn" : far > 0 || middle >= 2 ? "note" : "good",
+    how = middle >= 10 ? "uneven" : far > 0 ? `uneven in ${where}` : middle >= 2 ? "a little uneven" : "even";
   return {
     state,
     title: `Compute load is ${how}`,
@@ -545,24 +540,10 @@ function amount(job: Job, row: number): Child {
   const table = job.table("advice.item"),
     saved = table.num(row, "saved_ns"),
     cost = table.num(row, "cost_ns");
-  if (saved !== null)
-    return figure(
-      job,
-      `${table.cell(row, "at_most") === true ? "at most " : ""}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-      {
-        table: "advice.item",
-        row,
-        column: "saved_ns",
-      },
-    );
-  return (
-    cost !== null &&
-    figure(job, `${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank`, {
-      table: "advice.item",
-      row,
-      column: "cost_ns",
-    })
-  );
+  const of = (text: string, column: "saved_ns" | "cost_ns") => figure(job, text, { table: "advice.item", row, column }),
+    most = table.cell(row, "at_most") === true ? "at most " : "";
+  if (saved !== null) return of(`${most}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`, "saved_ns");
+  return cost !== null && of(`${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank`, "cost_ns");
 }
 
 function adviceList(job: Job): HTMLElement {

@@ -119,11 +119,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   let step: number | null = null;
   for (const [each, sum] of sums) if (step === null || sum > sums.get(step)!) step = each;
   const there = own.filter((piece) => piece.step === step);
-  const longest = there.reduce<Piece | undefined>(
-    (best, piece) => (best && best.end - best.begin >= piece.end - piece.begin ? best : piece),
-    undefined,
-  );
-  return pathAt(path, step ?? worstStep(job, path), longest);
+  return pathAt(path, step ?? worstStep(job, path), longestOf(there));
 }
 
 /* Returns the step that loses most, of those whose critical path is in the page. */
@@ -138,7 +134,7 @@ function worstStep(job: Job, path: readonly Piece[]): number | null {
 
 // What would help most ------------------------------------------------------------------------------
 
-function words(job: Job, row: number, label: string): Child {
+function wordsOf(job: Job, row: number, label: string): Child {
   const table = job.table("whatif.item"),
     saved = table.num(row, "saved_ns"),
     most = table.num(row, "saved_most_ns"),
@@ -172,15 +168,15 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
   const number = (column: "saved_ns" | "saved_most_ns", ns: number) => figure(job, write(ns), { table: "whatif.item", row, column });
   const low = Math.min(saved, most),
     high = Math.max(saved, most);
-  const box = tip(
-    h(
-      "div.bar-box.saving-box",
-      { role: "img", "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}` },
-      h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, "data-ns": saved, style: { width: place(saved) } }),
-      (100 * (high - low)) / scale.most >= LEAST_RANGE &&
-        h("span.saving-range", { "data-most": most, style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` } }),
-    ),
-    () => words(job, row, label),
+  const percent = f.percent(table.num(row, "saved_pct"), 1),
+    words = `${label}: ${f.time(saved)}, ${percent}${sure ? "" : ", not sure"}`,
+    range = { left: place(low), width: `calc(${place(high)} - ${place(low)})` },
+    wide = (100 * (high - low)) / scale.most >= LEAST_RANGE;
+  const box = h(
+    "div.bar-box.saving-box",
+    { role: "img", "aria-label": words },
+    h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, "data-ns": saved, style: { width: place(saved) } }),
+    wide && h("span.saving-range", { "data-most": most, style: range }),
   );
   return h(
     "div.saving",
@@ -190,9 +186,9 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
       { href: linkOf(job, path, row), title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
       h("bdi", breakable(short ?? cut(label, 100))),
     ),
-    box,
+    tip(box, () => wordsOf(job, row, label)),
     h("span.row-end", number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
-    h("span.row-end", figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" })),
+    h("span.row-end", figure(job, percent, { table: "whatif.item", row, column: "saved_pct" })),
   );
 }
 
@@ -262,11 +258,14 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
   return section(
     title,
     `How much shorter ${wholeWord(job)} would be, by replay, with one thing at ${paceWord(job)}${severalRanks(job) ? ": wall time, not waiting summed over ranks" : ""}. A name leads to where it is on the critical path.`,
-    legend([
-      ...(sure ? [["saved", "Saved"] as const] : []),
-      ...(unsure ? [["unsure", "Saved, but uncertain"] as const] : []),
-      ...(ranged ? [["most", "Saved if the time without a recorded cause went as well"] as const] : []),
-    ]),
+    legend(
+      f.joined(
+        "; ",
+        sure && "saved: Saved",
+        unsure && "unsure: Saved, but uncertain",
+        ranged && "most: Saved if the time without a recorded cause went as well",
+      ),
+    ),
     h(
       "div.savings",
       h("div.saving.head", { "aria-hidden": true }, h("span"), h("span"), h("span.row-end", unit.name), h("span.row-end", "share")),
@@ -313,28 +312,22 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
       step = table.num(row, "step");
     const best = table.num(row, "best_rank"),
       partial = table.cell(row, "partial") === true;
-    const shown = tip(
-      h(
+    const data = { "data-step": step ?? "", "data-ns": ns, "data-ideal": ideal ?? "" },
+      label = `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
+      shown = h(
         "a.cell.step-column",
-        {
-          href: pathAt(path, step),
-          "data-step": step ?? "",
-          "data-ns": ns,
-          "data-ideal": ideal ?? "",
-          "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
-        },
+        { href: pathAt(path, step), ...data, "aria-label": label },
         h("span.piece.fill-saved", { style: { height: place(lost) } }),
         h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } }),
       ),
-      () =>
+      words = () =>
         lines(
           stepWord(job, step),
           `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
           best !== null && `fixing rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`,
           partial && "not all ranks recorded it",
-        ),
-    );
-    return h("div.step-place", shown, h("span.step-number", i % numbered === 0 ? String(step) : ""));
+        );
+    return h("div.step-place", tip(shown, words), h("span.step-number", i % numbered === 0 ? String(step) : ""));
   };
   return section(
     "Step by step",
@@ -394,9 +387,12 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   );
 }
 
+function longestOf(pieces: readonly Piece[]): Piece | undefined {
+  return pieces.reduce<Piece | undefined>((a, b) => (a && a.end - a.begin >= b.end - b.begin ? a : b), undefined);
+}
+
 function rankLink(path: readonly Piece[], rank: number | null): string {
-  let longest: Piece | undefined;
-  for (const piece of path) if (piece.rank === rank && (!longest || piece.end - piece.begin > longest.end - longest.begin)) longest = piece;
+  const longest = longestOf(path.filter((piece) => piece.rank === rank));
   return pathAt(path, longest?.step ?? null, longest);
 }
 

@@ -100,11 +100,7 @@ function roofline(job: Job): HTMLElement | null {
       also: { x: [ridge], y: [peak.tflops] },
       roofs: (x, y) => {
         const bottom = Math.max(x.min, (1e3 * y.min) / peak.gbps);
-        const points: [number, number][] = [
-          [bottom, (bottom * peak.gbps) / 1e3],
-          [ridge, peak.tflops],
-          [x.max, peak.tflops],
-        ];
+        const points = [bottom, ridge, x.max].map((at): [number, number] => [at, Math.min(peak.tflops, (at * peak.gbps) / 1e3)]);
         return [{ points, labelled: "end", label: `${f.significant(peak.tflops)} TFLOP/s, ${f.significant(peak.gbps)} GB/s` }];
       },
     }),

@@ -1,9 +1,8 @@
 /** Parts of the XLA view: where steps spend their time, which devices are slow, and what feeds them. */
-import { inlineBar } from "../cells";
 import type { ColumnOf, Job, Sort, Table, TableName } from "../data";
 import { h, name, visible } from "../dom";
 import * as f from "../format";
-import { grid, tableSection, type GridColumn, type Write } from "../grid";
+import { grid, tableSection, type GridColumn } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
 import { stacks, type Part, type StackRow } from "../stack";
@@ -197,20 +196,12 @@ function podMap(job: Job): HTMLElement {
     if (row === undefined) return null;
     const slow = SLOW[table.text(row, "slow") ?? ""],
       steps = table.amount(row, "slow_steps"),
-      each = slow && steps > 0 ? table.amount(row, "over_ns") / steps : 0;
-    const name = `Rank ${table.num(row, "rank")}, ${hosts[r]}, ${device} ${devices[c]}`;
+      each = slow && steps > 0 ? table.amount(row, "over_ns") / steps : 0,
+      name = `Rank ${table.num(row, "rank")}, ${hosts[r]}, ${device} ${devices[c]}`,
+      more = `${slow}: ${f.time(each)} more than usual in a step, in ${f.grouped(steps)} of ${f.count(table.amount(row, "steps"), "step")}`;
     if (!computes(table, row)) return { value: null, text: f.NONE, tip: () => lines(name, "computes nothing: not compared") };
-    return {
-      value: each,
-      text: slow ? `${slow} +${f.time(each)}` : "",
-      tip: () =>
-        slow
-          ? lines(
-              name,
-              `${slow}: ${f.time(each)} more than usual in a step, in ${f.grouped(steps)} of ${f.count(table.amount(row, "steps"), "step")}`,
-            )
-          : lines(name, "not found slow in most of its steps"),
-    };
+    const tip = () => lines(name, slow ? more : "not found slow in most of its steps");
+    return { value: each, text: slow ? `${slow} +${f.time(each)}` : "", tip };
   };
   const map = heatMap({
     label: `How much slower devices are in a step, by host and ${device}`,
@@ -303,19 +294,12 @@ function collectives({ job }: Context): HTMLElement | null {
 function stagesOf(job: Job, host: string | null): HTMLElement {
   const table = job.table("pipeline.stage"),
     rows = table.all.filter((row) => table.text(row, "host") === host);
-  const bar = (column: "total_ns" | "self_ns") => {
-    const most = f.most([1, ...rows.map((row) => table.amount(row, column))]);
-    return (row: number, write: Write) => inlineBar(table.num(row, column), most, write(table.num(row, column)), "held");
-  };
   return grid(
     table,
     { rows, first: FIRST, sort: "-self_ns" },
     "stage<name>",
     { column: "kind", label: "does", draw: (row) => STAGES.find(({ word }) => word === table.text(row, "kind"))?.label ?? f.NONE },
-    "calls",
-    { column: "total_ns", label: "whole time", draw: bar("total_ns") },
-    { column: "self_ns", label: "own time", draw: bar("self_ns") },
-    "share_pct: of the host’s",
+    "calls; total_ns<bar held>: whole time; self_ns<bar held>: own time; share_pct: of the host’s",
   );
 }
 

@@ -46,7 +46,8 @@ function changeRow(
   const { a, b, host } = timesOf(table, row),
     change = b - a,
     noise = table.num(row, "noise_ns");
-  const percent = (value: number) => `${(50 * Math.min(scale, Math.abs(value))) / scale}%`;
+  const per = isByCall(table) ? "a call" : "a rank in a step",
+    percent = (value: number) => `${(50 * Math.min(scale, Math.abs(value))) / scale}%`;
   const text = table.text(row, "name") ?? "",
     verdict = table.text(row, "verdict") ?? "";
   const bar = h(
@@ -61,11 +62,7 @@ function changeRow(
     h("span.change-verdict", verdict),
     h("span.change-name", name(text, 120), host && " (on the host)"),
     tip(bar, () =>
-      lines(
-        name(text),
-        `A ${f.time(a)}, B ${f.time(b)}, ${isByCall(table) ? "a call" : "a rank in a step"}`,
-        noise === null ? "noise not known" : `noise ±${f.time(noise)}`,
-      ),
+      lines(name(text), `A ${f.time(a)}, B ${f.time(b)}, ${per}`, noise === null ? "noise not known" : `noise ±${f.time(noise)}`),
     ),
     [a, b].map((value) => h("span.pair-value", f.scaled(value, unit, digits.time))),
     h("span.pair-value", signed(change, f.scaled(Math.abs(change), unit, digits.change))),
@@ -75,15 +72,10 @@ function changeRow(
 
 function changes(context: Context, table: Names, rows: readonly number[]): HTMLElement {
   const times = rows.map((row) => timesOf(table, row));
-  const values = times.flatMap(({ a, b }) => [a, b]);
-  const unit = f.timeUnit(values);
-  const digits = {
-    time: f.columnDigits(values, unit),
-    change: f.columnDigits(
-      times.map(({ a, b }) => b - a),
-      unit,
-    ),
-  };
+  const values = times.flatMap(({ a, b }) => [a, b]),
+    unit = f.timeUnit(values),
+    differences = times.map(({ a, b }) => b - a),
+    digits = { time: f.columnDigits(values, unit), change: f.columnDigits(differences, unit) };
   const scale = Math.max(1, ...times.map(({ a, b }) => Math.abs(b - a)));
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   return h(
@@ -103,12 +95,8 @@ function changes(context: Context, table: Names, rows: readonly number[]): HTMLE
 }
 
 function counts(table: Names): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const verdict of VERDICTS) {
-    const n = table.rows.filter((_, row) => table.text(row, "verdict") === verdict).length;
-    if (n > 0) found.set(verdict, n);
-  }
-  return found;
+  const own = f.groupBy(table.all, (row) => table.text(row, "verdict"));
+  return new Map(VERDICTS.flatMap((verdict) => (own.has(verdict) ? [[verdict as string, own.get(verdict)!.length] as const] : [])));
 }
 
 const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] =>

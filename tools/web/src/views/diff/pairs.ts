@@ -24,16 +24,11 @@ export function pairBars(
   const box = h(
     "div.pair-bars",
     { role: "img", "aria-label": words },
-    SIDES.map((side) =>
-      values[side] === null
-        ? h("span.absent")
-        : h("span", {
-            class: `piece fill-${side}`,
-            style: { width: percent(values[side]) },
-            "data-side": side,
-            "data-value": values[side],
-          }),
-    ),
+    SIDES.map((side) => {
+      const value = values[side];
+      if (value === null) return h("span.absent");
+      return h("span", { class: `piece fill-${side}`, style: { width: percent(value) }, "data-side": side, "data-value": value });
+    }),
   );
   if (noise !== null && values.a !== null)
     box.append(
@@ -111,6 +106,9 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
   const words = `${label}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;
   const cell = (side: Side, value: number | null) =>
     h("span.pair-value", figure(job, short(value), { table: table.name, row, column: side }));
+  const spread = unit === "%" ? `${f.grouped(noise ?? 0, 1)} points` : write(noise, unit, id),
+    around = noise === null ? "no noise is known" : `noise ±${spread}: drawn around the end of A`,
+    inPercent = unit === "%" || pct === null ? writeChange(change, unit, id) : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
   return h(
     "div.pair",
     { "data-figure": id },
@@ -120,24 +118,10 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
       h("span", label, h("small", ` ${verdict ?? ""}`)),
     ),
     pairBars({ a, b }, noise, scale, words, () =>
-      lines(
-        id,
-        `A ${text(a)}, B ${text(b)}`,
-        `change ${writeChange(change, unit, id)}`,
-        noise === null
-          ? "no noise is known"
-          : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`,
-      ),
+      lines(id, `A ${text(a)}, B ${text(b)}`, `change ${writeChange(change, unit, id)}`, around),
     ),
     cell("a", a),
     cell("b", b),
-    h(
-      "span.pair-value",
-      change === 0
-        ? "0"
-        : unit === "%" || pct === null
-          ? writeChange(change, unit, id)
-          : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`),
-    ),
+    h("span.pair-value", change === 0 ? "0" : inPercent),
   );
 }
