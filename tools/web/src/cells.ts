@@ -6,16 +6,9 @@ import { term, tip } from "./ui";
 
 /** Draws a value as a bar, on a scale shared by its column, with the number next to it. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
-  return h(
-    "span.inline",
-    h(
-      "span.inline-track",
-      value !== null &&
-        value > 0 &&
-        h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${Math.min(100, (100 * value) / Math.max(most, 1e-9))}%` } }),
-    ),
-    h("span.inline-value", text),
-  );
+  const share = Math.min(100, (100 * (value ?? 0)) / Math.max(most, 1e-9)),
+    bar = value !== null && value > 0 && h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${share}%` } });
+  return h("span.inline", h("span.inline-track", bar), h("span.inline-value", text));
 }
 
 /** Values as bars of one colour, each with words after it. @param more  further class of the rows */

@@ -203,7 +203,7 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? this.#of(column, 2) : (ordered(this.nums(column))[0] ?? null);
   }
   median(column: ColumnOf<N>): number | null {
-    return this.#whole ? this.#of(column, 3) : median(this.nums(column).filter((value): value is number => value !== null));
+    return this.#whole ? this.#of(column, 3) : median(this.nums(column).filter((value) => value !== null));
   }
   most(column: ColumnOf<N>): number | null {
     return this.#whole ? this.#of(column, 4) : (ordered(this.nums(column)).pop() ?? null);
@@ -265,7 +265,7 @@ export class Table<N extends TableName = TableName> {
 }
 
 function ordered(values: readonly (number | null)[]): number[] {
-  return values.filter((value): value is number => value !== null).sort((a, b) => a - b);
+  return values.filter((value) => value !== null).sort((a, b) => a - b);
 }
 
 /** Converts a table from columns, as it is embedded, to rows. */

@@ -122,40 +122,26 @@ export class Writer {
 
   /** @param options.time  unit of times, if columns share one; default: the unit that suits the column */
   constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean; time?: f.Unit | undefined }) {
+    const exact = (value: Cell) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
     this.right = isNumeric(column);
     this.unit = column.unit;
-    if (!this.right) {
-      this.#write = (value) => exactCell(value);
-      return;
-    }
-    if (options.exact) {
-      this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
-      return;
-    }
-    const numbers = numbersOf(values);
-    if (column.unit === "ns" || column.unit === "B") {
-      const unit =
-        column.unit === "ns"
-          ? (options.time ?? f.columnUnits([{ name: column.name, values: numbers }])[0]!)
-          : f.byteColumnUnit(numbers, options.memory);
-      const digits = f.columnDigits(numbers, unit);
+    if (!this.right) this.#write = exactCell;
+    else if (!options.exact && (column.unit === "ns" || column.unit === "B")) {
+      const numbers = numbersOf(values),
+        own = () =>
+          column.unit === "B" ? f.byteColumnUnit(numbers, options.memory) : f.columnUnits([{ name: column.name, values: numbers }])[0]!,
+        unit = (column.unit === "ns" && options.time) || own(),
+        digits = f.columnDigits(numbers, unit);
       this.factor = unit.factor;
       this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 needs no unit
       this.#write = (value) => f.scaled(Number(value), unit, digits);
-    } else if (column.type === "real") {
-      const digits = column.unit === "%" ? 1 : 2;
-      /* Small values, such as a p of 0.0005, are not rounded to 0. */
-      this.#write = (value) =>
-        typeof value !== "number"
-          ? exactCell(value)
-          : value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits
-            ? column.unit === "%" && value > 0 && value < 0.005
-              ? `<${f.SPACE}0.01`
-              : String(Number(value.toPrecision(1)))
-            : f.grouped(value, digits);
-    } else {
-      this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
-    }
+    } else if (!options.exact && column.type === "real") {
+      const digits = column.unit === "%" ? 1 : 2,
+        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as a p of 0.0005, not rounded to 0
+        small = (value: number) =>
+          column.unit === "%" && value > 0 && value < 0.005 ? `<${f.SPACE}0.01` : String(Number(value.toPrecision(1)));
+      this.#write = (value) => (typeof value !== "number" ? exactCell(value) : isSmall(value) ? small(value) : f.grouped(value, digits));
+    } else this.#write = exact;
   }
 
   write(value: Cell): Child {

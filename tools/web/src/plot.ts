@@ -238,20 +238,14 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
   ctx.globalAlpha = area.opacity;
   ctx.fillStyle = area.color;
   ctx.beginPath();
-  trace(
-    ctx,
-    area.points.map(([x, , high]) => [x, high]),
-    scales,
-    area.steps ?? false,
-  );
+  const high = area.points.map(([x, , y]): Place => [x, y]);
+  trace(ctx, high, scales, area.steps ?? false);
   for (let i = area.points.length - 1, after = 0; i >= 0; i--) {
     // from the last point back along the lower edge
     const [px, low] = area.points[i]!,
-      x = scales.x(px),
       y = scales.y(low);
     if (area.steps && i < area.points.length - 1) ctx.lineTo(after, y);
-    ctx.lineTo(x, y);
-    after = x;
+    ctx.lineTo((after = scales.x(px)), y);
   }
   ctx.fill();
   ctx.globalAlpha = 1;

@@ -112,27 +112,21 @@ export function plainTable(
   rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
 ): HTMLElement {
   const cell = (each: Child | { readonly text: Child; readonly exact: string | undefined }) =>
-    typeof each === "object" && each !== null && "exact" in each ? h("td.right", { title: each.exact }, each.text) : h("td.right", each);
-  return h(
-    "table.grid",
-    h("thead", h("tr", [h("th", { scope: "col" }, head[0]), head.slice(1).map((title) => h("th.right", { scope: "col" }, title))])),
-    h(
-      "tbody",
-      [...rows].map(([first, ...rest]) => h("tr", h("td", first), rest.map(cell))),
-    ),
-  );
+      typeof each === "object" && each !== null && "exact" in each ? h("td.right", { title: each.exact }, each.text) : h("td.right", each),
+    [first, ...more] = head,
+    titles = [h("th", { scope: "col" }, first), more.map((title) => h("th.right", { scope: "col" }, title))],
+    body = [...rows].map(([own, ...rest]) => h("tr", h("td", own), rest.map(cell)));
+  return h("table.grid", h("thead", h("tr", titles)), h("tbody", body));
+}
+
+export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
+  const rows = list.map(([label, value]) => [h("dt", label), h("dd", value)]);
+  return h("dl.facts-list", rows);
 }
 
 /** What is shown only if the reader asks for it. */
 export function folded(summary: Child, ...children: Child[]): HTMLElement {
   return h("details.definitions", h("summary", summary), ...children);
-}
-
-export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
-  return h(
-    "dl.facts-list",
-    list.map(([label, value]) => [h("dt", label), h("dd", value)]),
-  );
 }
 
 export function note(...children: Child[]): HTMLElement {

@@ -520,15 +520,7 @@ export class Chart {
   mapWords(x: number, y: number): string | null {
     const row = this.row(y),
       { map } = this.state.arrangement;
-    if (
-      map === null ||
-      !row ||
-      row.kind === "absent" ||
-      row.kind === "sub" ||
-      row.kind === "counter" ||
-      (row.kind === "host" && !row.folded)
-    )
-      return null;
+    if (map === null || (row?.kind !== "rank" && (row?.kind !== "host" || !row.folded))) return null;
     const width = cellTime(this),
       from = this.state.span.begin + Math.floor((this.scale.time(x) - this.state.span.begin) / width) * width;
     return cellWords(this.mapData, map, { host: row.kind === "host", at: row.kind === "host" ? row.host : row.at }, from, width);

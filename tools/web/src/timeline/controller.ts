@@ -261,15 +261,9 @@ export class Controller {
   }
 
   hover(target: Target): void {
-    const { hovered } = this.state;
-    if (
-      hovered.event === target.event &&
-      hovered.operation === target.operation &&
-      hovered.piece === target.piece &&
-      hovered.host === target.host &&
-      hovered.at === target.at
-    )
-      return this.listener.pointed();
+    const { hovered } = this.state,
+      keys = ["event", "operation", "piece", "host", "at"] as const;
+    if (keys.every((key) => hovered[key] === target[key])) return this.listener.pointed();
     this.state.hovered = target;
     this.draw();
   }

@@ -33,28 +33,21 @@ function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }:
 /* Lists the ranks by duration, longest first; counts those that cannot be compared. */
 function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, duration: number): Child {
   const known = [...runs].sort((a, b) => b.duration - a.duration || a.rank - b.rank),
-    inStep = step === null ? "" : ` in step ${step}`;
-  if (known.length + unlike === 0) return null;
-  if (known.length === 0)
-    return h(
-      "p",
-      `No other rank can be compared: it ran a different number of times there${inStep}${whole ? "" : ", or is not in this page"}.`,
-    );
+    inStep = step === null ? "" : ` in step ${step}`,
+    missing = `No other rank can be compared: it ran a different number of times there${inStep}${whole ? "" : ", or is not in this page"}.`;
+  if (known.length === 0) return unlike > 0 && h("p", missing);
   const middle = f.median(known.map((run) => run.duration)) ?? 0,
     against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "",
-    are = whole ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`;
-  const item = ({ rank, duration: own, go }: (typeof known)[number]): HTMLElement =>
-    h("li", h("button", { title: f.exact(own, "ns"), click: () => go?.() }, `rank ${rank} `, h("span", f.time(own))));
-  return [
-    h("h2", "The same place on the other ranks"),
-    h(
-      "p",
+    are = whole ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`,
+    words = f.joined(
+      " ",
       `No. ${f.grouped(place + 1)} of ${f.grouped(places)}${inStep}${against}.`,
-      unlike > 0 && ` ${f.count(unlike, "rank", "ranks")} ran it a different number of times${are}.`,
-      known.length > LISTED && ` The ${LISTED} that took longest:`,
+      unlike > 0 && `${f.count(unlike, "rank", "ranks")} ran it a different number of times${are}.`,
+      known.length > LISTED && `The ${LISTED} that took longest:`,
     ),
-    h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item)),
-  ];
+    item = ({ rank, duration: own, go }: (typeof known)[number]): HTMLElement =>
+      h("li", h("button", { title: f.exact(own, "ns"), click: () => go?.() }, `rank ${rank} `, h("span", f.time(own))));
+  return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
 /* Where else the kernel or call ran: its index among the runs on its rank, their number and median; the longest run (null if it is this
@@ -148,11 +141,8 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
     own = classes?.[events.name[row]!],
     rate = rates?.[events.name[row]!];
   if (kind !== COMPUTE && kind !== COPIES) return null;
-  return f.joined(
-    "; ",
-    own === undefined ? null : `Class: ${own}`,
-    rate === undefined ? null : `${f.significant(rate.tflops)}${f.SPACE}TFLOP/s, mean of ${f.count(rate.calls, "call")} of this kernel`,
-  );
+  const of = rate && `${f.significant(rate.tflops)}${f.SPACE}TFLOP/s, mean of ${f.count(rate.calls, "call")} of this kernel`;
+  return f.joined("; ", own !== undefined && `Class: ${own}`, of);
 }
 
 /** The parts of the panel: on its own rank, and on the others. */

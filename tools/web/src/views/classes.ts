@@ -33,9 +33,7 @@ function classMap(job: Job): HTMLElement | null {
     return calls ? table.amount(at!, "total_ns") / calls : null;
   };
   const of = table.by("class"),
-    middles = new Map(
-      classes.map((row) => [row, f.median((of.get(name(row)) ?? []).map(mean).filter((value): value is number => value !== null))]),
-    );
+    middles = new Map(classes.map((row) => [row, f.median((of.get(name(row)) ?? []).map(mean).filter((value) => value !== null))]));
   const slower = (rank: number, row: number): number | null => {
     const own = mean(cells.get(`${rank}/${name(row)}`)),
       middle = middles.get(row);
@@ -43,7 +41,7 @@ function classMap(job: Job): HTMLElement | null {
   };
   const work = classes.filter((row) => name(row) !== "communication"),
     weight = (rank: number) => f.sum(work.map((row) => Math.max(0, slower(rank, row) ?? 0) * kernels.amount(row, "share_pct")));
-  const all = [...new Set(table.nums("rank"))].filter((rank): rank is number => rank !== null),
+  const all = [...new Set(table.nums("rank"))].filter((rank) => rank !== null),
     weights = new Map(all.map((rank) => [rank, weight(rank)]));
   const order = [...all].sort((a, b) => weights.get(b)! - weights.get(a)! || a - b),
     ranks = all.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : all.sort((a, b) => a - b);

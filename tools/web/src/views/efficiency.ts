@@ -32,7 +32,7 @@ function runsAhead(table: Table<"efficiency.rank">): boolean {
 
 function finding(job: Job): [Child, string] {
   const table = job.table("efficiency.rank"),
-    shares = table.nums("mfu_pct").filter((value): value is number => value !== null);
+    shares = table.nums("mfu_pct").filter((value) => value !== null);
   const [least, median, most] = [f.least(shares), f.median(shares), f.most(shares)],
     device = deviceWord(job);
   const why = [...new Set(table.rows.map((_, row) => table.text(row, "reason")).filter((text): text is string => text !== null))];

@@ -10,12 +10,9 @@ type Timed = "hang.collective" | "hang.rank";
 
 /* Earliest time in the tables; times are shown relative to it, so that they can be compared. */
 function earliest(job: Job): number | null {
-  const all = [
-    job.table("hang.collective").nums("begin_ns"),
-    job.table("hang.rank").nums("begin_ns"),
-    job.table("hang.rank").nums("time_ns"),
-  ];
-  const reported = all.flat().filter((ns): ns is number => ns !== null);
+  const ranks = job.table("hang.rank"),
+    all = [...job.table("hang.collective").nums("begin_ns"), ...ranks.nums("begin_ns"), ...ranks.nums("time_ns")],
+    reported = all.filter((ns) => ns !== null);
   return reported.length > 0 ? f.least(reported) : null;
 }
 

@@ -72,19 +72,20 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const capacity = capacityOf(table, row),
     used = table.num(row, "peak_reserved_bytes") ?? table.amount(row, "peak_bytes");
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));
-  const growing = rows.filter((each) => table.amount(each, "growth_bytes") > 0);
-  const worst =
-    growing.length > 0 ? growing.reduce((a, b) => (table.amount(b, "growth_bytes") > table.amount(a, "growth_bytes") ? b : a)) : -1;
-  const title =
-    growing.length > 0
-      ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
-      : share !== null && share >= FULL
-        ? `A device is ${f.percent(share)} full`
-        : share !== null && share >= WELL_USED
-          ? table.amount(row, "fragmentation_pct") >= UNUSED
-            ? `A device is ${f.percent(share)} full, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was not used in this recording`
-            : `Memory is well used: a device is ${f.percent(share)} full`
-          : `The most that a device holds is ${f.bytes(used, true)}`;
+  const growing = table.sorted("-growth_bytes", rows).filter((each) => table.amount(each, "growth_bytes") > 0),
+    [worst] = growing,
+    full = `${f.percent(share)} full`,
+    held = `A device is ${full}, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was not used in this recording`,
+    title =
+      growing.length > 0
+        ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
+        : share !== null && share >= FULL
+          ? `A device is ${full}`
+          : share !== null && share >= WELL_USED
+            ? table.amount(row, "fragmentation_pct") >= UNUSED
+              ? held
+              : `Memory is well used: a device is ${full}`
+            : `The most that a device holds is ${f.bytes(used, true)}`;
   return [
     title,
     `Rank ${table.num(row, "rank")}’s ${visible(table.text(row, "device") ?? "")} had `,
@@ -98,7 +99,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
       : isLimited(table, row)
         ? `That is ${f.percent(share, 1)} of the ${f.bytes(capacity, true)} that its allocator may hand out. `
         : `With what its allocator holds besides, that is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
-    worst >= 0
+    worst !== undefined
       ? `Rank ${table.num(worst, "rank")}’s grows most, by ${f.bytes(table.num(worst, "growth_bytes"), true)} in the median step.`
       : "In the median step none grows.",
     table.rows.some((_, each) => table.cell(each, "relative") === true)

@@ -86,7 +86,7 @@ function diagram(context: Context): Child {
   const { job, params } = context,
     table = job.table("bubble.pass"),
     all = job.table("bubble.step"),
-    steps = [...new Set(table.nums("step"))].filter((step): step is number => step !== null);
+    steps = [...new Set(table.nums("step"))].filter((step) => step !== null);
   if (steps.length === 0) return section("What stages do when", empty("No pass is kept."));
   const longest = all.all
     .filter((row) => steps.includes(all.num(row, "step") ?? NaN))
@@ -145,7 +145,7 @@ function bySteps(job: Job): HTMLElement | null {
   const table = job.table("bubble.step"),
     cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));
   const steps = table.values("step"),
-    all = [...new Set(table.nums("pipeline"))].filter((first): first is number => first !== null);
+    all = [...new Set(table.nums("pipeline"))].filter((first) => first !== null);
   const mean = (first: number) => f.median(steps.map((step) => table.amount(cells.get(`${first}/${step}`) ?? -1, "bubble_pct"))) ?? 0;
   const shown = [...all]
     .sort((a, b) => mean(b) - mean(a))

@@ -97,25 +97,18 @@ function hostTable(job: Job): HTMLElement | null {
   if (!hosts || !count || count < 2) return null;
   const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]),
     box = h("div");
+  const head = ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"],
+    rows = order.map(([name, ranks, first, compute, idle, waited, caused, worst]): [Child, ...Child[]] => [
+      prose(name) || f.NONE,
+      f.grouped(ranks),
+      String(first),
+      ...[compute / ranks, idle / ranks, waited / ranks, caused].map((ns) => f.time(ns)),
+      caused > 0 ? String(worst) : f.NONE,
+    ]);
   const draw = (shown: number): void =>
     fill(
       box,
-      h(
-        "div.grid-scroll",
-        { tabindex: 0, role: "region", "aria-label": "Hosts" },
-        plainTable(
-          ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"],
-          order
-            .slice(0, shown)
-            .map(([name, ranks, first, compute, idle, waited, caused, worst]) => [
-              prose(name) || f.NONE,
-              f.grouped(ranks),
-              String(first),
-              ...[compute / ranks, idle / ranks, waited / ranks, caused].map((ns) => f.time(ns)),
-              caused > 0 ? String(worst) : f.NONE,
-            ]),
-        ),
-      ),
+      h("div.grid-scroll", { tabindex: 0, role: "region", "aria-label": "Hosts" }, plainTable(head, rows.slice(0, shown))),
       order.length > shown && moreButton(`Show more (${f.grouped(order.length - shown)} left)`, () => draw(4 * shown)),
     );
   draw(HOSTS_FIRST);

@@ -98,20 +98,17 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
   const there = ranks.filter((rank) => field.row.has(`${rank}/${step}`));
   if (there.length === 0) return null;
   const worst = there.reduce((a, b) => ((field.value.get(`${b}/${step}`) ?? -1) > (field.value.get(`${a}/${step}`) ?? -1) ? b : a));
-  const value = field.value.get(`${worst}/${step}`) ?? null;
-  const partial = field.partial.has(`${worst}/${step}`);
-  const window = windowOf(job, field.window.get(`${worst}/${step}`) ?? -1);
+  const value = field.value.get(`${worst}/${step}`) ?? null,
+    partial = field.partial.has(`${worst}/${step}`),
+    window = windowOf(job, field.window.get(`${worst}/${step}`) ?? -1),
+    words = [`${metric.label}: ${f.time(value)}`, ranks.length > 1 && ` (rank ${worst}, the largest)`],
+    cut = partial && "The recording began or ended inside this step.";
   return {
     value,
     text: value === null ? f.NONE : f.short(value, unit),
     partial,
     ...(window ? { href: href("timeline", { rank: worst, t: `${window[0]}-${window[1]}` }) } : {}),
-    tip: () =>
-      lines(
-        `${label}, step ${step}`,
-        [`${metric.label}: ${f.time(value)}`, ranks.length > 1 ? ` (rank ${worst}, the largest)` : ""],
-        partial ? "The recording began or ended inside this step." : null,
-      ),
+    tip: () => lines(`${label}, step ${step}`, words, cut),
   };
 }
 

@@ -107,20 +107,18 @@ function butterfly(context: Context, order: Order): HTMLElement {
     table = job.table("stragglers.rank"),
     chosen = costly(job, order);
   const left = table.n + table.leftOut - chosen.length;
+  const sides = chosen.map((row) => ({
+    label: `rank ${table.num(row, "rank")}`,
+    wait: table.amount(row, "wait_ns"),
+    cost: cost(table, row),
+    strong: table.text(row, "verdict") === "straggler",
+    words: evidence(job, row),
+    row,
+  }));
   return h(
     "div",
     controls(chooser(context, "Order", "order", { cost: "by what they cost", rank: "by rank" }, order)),
-    flies(
-      chosen.map((row) => ({
-        label: `rank ${table.num(row, "rank")}`,
-        wait: table.amount(row, "wait_ns"),
-        cost: cost(table, row),
-        strong: table.text(row, "verdict") === "straggler",
-        words: evidence(job, row),
-        row,
-      })),
-      "evidence",
-    ),
+    flies(sides, "evidence"),
     left > 0 && note(`${f.grouped(left)} ranks that cost less are left out. `, link("All of them", "tables", { name: table.name })),
   );
 }
@@ -140,18 +138,13 @@ function hostButterfly(job: Job): HTMLElement | null {
     if (sum.worst < 0 || cost(table, row) > cost(table, sum.worst)) sum.worst = row;
   });
   const chosen = [...sums].sort(([, a], [, b]) => b.cost - a.cost).slice(0, HOSTS_SHOWN);
+  const sides = chosen.map(([label, { wait, cost: all, ranks, worst }]) => {
+    const words = `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}`;
+    return { label, wait, cost: all, strong: false, words };
+  });
   return h(
     "div",
-    flies(
-      chosen.map(([label, { wait, cost: all, ranks, worst }]) => ({
-        label,
-        wait,
-        cost: all,
-        strong: false,
-        words: `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}`,
-      })),
-      "of its ranks",
-    ),
+    flies(sides, "of its ranks"),
     hosts.length > chosen.length && note(`The ${chosen.length} of ${f.grouped(hosts.length)} hosts whose ranks made others wait most.`),
   );
 }
@@ -189,12 +182,7 @@ function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
     const name = nameOf(ranks.num(row, "rank") ?? -1);
     costs.set(name, (costs.get(name) ?? 0) + cost(ranks, row));
   });
-  const kept = new Set(
-    [...costs]
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, MATRIX_MAX)
-      .map(([name]) => name),
-  );
+  const kept = new Set([...costs.keys()].sort((a, b) => costs.get(b)! - costs.get(a)!).slice(0, MATRIX_MAX));
   return [...costs.keys()].filter((name) => kept.has(name)); // in rank order
 }
 
@@ -388,25 +376,16 @@ function worstInstances(context: Context): HTMLElement {
     domains = new Map(clocks.rows.map((_, row) => [clocks.num(row, "rank"), clocks.num(row, "domain")]));
   const all = params.get("all") === "1";
   const rows = worst.all.slice(0, all ? worst.n : WORST_SHOWN);
+  const arrival = (a: number): Arrival => {
+    return { rank: arrivals.num(a, "rank")!, begin: arrivals.num(a, "begin_ns")!, end: arrivals.num(a, "end_ns")! };
+  };
   const size = sizesOf(job, byInstance),
     some = rows.some((row) => size(row) > ARRIVALS_MAX);
   return section(
     title,
     `${some ? `A rank’s part in one collective (with more than ${ARRIVALS_MAX} ranks: the ${EARLIEST} earliest, the ${LATEST} latest and the last to end)` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
     legend("transfer: Transfer; wait: Wait"),
-    rows.map((row) =>
-      instance(
-        job,
-        row,
-        (byInstance.get(worst.num(row, "instance")) ?? []).map((a) => ({
-          rank: arrivals.num(a, "rank")!,
-          begin: arrivals.num(a, "begin_ns")!,
-          end: arrivals.num(a, "end_ns")!,
-        })),
-        size(row),
-        domains,
-      ),
-    ),
+    rows.map((row) => instance(job, row, (byInstance.get(worst.num(row, "instance")) ?? []).map(arrival), size(row), domains)),
     !all && worst.n > WORST_SHOWN && showAll(context, `Show all ${worst.n}`),
   );
 }

@@ -52,6 +52,8 @@ function title(job: Job): HTMLElement {
     saved = text !== null && h("p.saved", sentence(text)),
     leads = text !== job.table("whatif.job").text(0, "headline"), // the headline is a saving
     checked = checks(job);
+  const check = ({ state, title, link: [, view] }: Finding, i: number) =>
+    h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title));
   return h(
     "header.verdict",
     sign(found.state),
@@ -60,12 +62,7 @@ function title(job: Job): HTMLElement {
       h("h1", { tabindex: -1 }, prose(found.title)),
       first === null ? evidence : h("p", sentence(first)),
       !leads && saved,
-      h(
-        "ul.checks",
-        checked.map(({ state, title, link: [, view] }, i) =>
-          h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title)),
-        ),
-      ),
+      h("ul.checks", checked.map(check)),
       h(
         "details.why",
         h("summary", "Why"),
@@ -92,10 +89,11 @@ function differs(job: Job): Child {
   if (table.n === 0) return null;
   const lines = [...table.by("what")].map(([what, rows]) => {
     const values = rows.slice(0, VALUES_MAX).map((row) => {
-      const ranks = `${table.num(row, "n_ranks") === 1 ? "rank" : "ranks"} ${table.text(row, "ranks")}`;
-      return what === "kernels" ? ranks : `${table.text(row, "value")} (${ranks})`;
-    });
-    return `${DIFFERS[String(what)] ?? what} ${values.join(", ")}${rows.length > VALUES_MAX ? `, and ${rows.length - VALUES_MAX} more` : ""}`;
+        const ranks = `${table.num(row, "n_ranks") === 1 ? "rank" : "ranks"} ${table.text(row, "ranks")}`;
+        return what === "kernels" ? ranks : `${table.text(row, "value")} (${ranks})`;
+      }),
+      more = rows.length > VALUES_MAX && `and ${rows.length - VALUES_MAX} more`;
+    return `${DIFFERS[String(what)] ?? what} ${f.joined(", ", ...values, more)}`;
   });
   return wrong(
     "These traces may not be of one job",
@@ -165,7 +163,7 @@ export function overlapFinding(job: Job): Finding {
 export function balanceFinding(job: Job): Finding {
   const steps = job.table("imbalance.step"),
     whole = job.table("imbalance.job");
-  const values = steps.nums("imbalance_pct").filter((v): v is number => v !== null);
+  const values = steps.nums("imbalance_pct").filter((v) => v !== null);
   const middle = steps.median("imbalance_pct") ?? whole.num(0, "imbalance_pct");
   const to: readonly [string, string] = ["Steps and ranks", "steps"];
   if (!severalRanks(job))
@@ -279,7 +277,7 @@ function span(values: readonly number[], write: (value: number) => string, of: s
 }
 
 function known(values: readonly (number | null)[]): number[] {
-  return values.filter((value): value is number => value !== null);
+  return values.filter((value) => value !== null);
 }
 
 /* Makes a figure of the ratio of two columns' sums over ranks. Tests recompute it from the element's attributes. */

@@ -7,7 +7,7 @@ import { drawForm } from "../forms";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
 import { whereOf } from "../where";
-import { controls, empty, folded, heading, note, pick, chooser, searchBox } from "../ui";
+import { controls, empty, folded, heading, note, pick, chooser, searchBox, section } from "../ui";
 import { href, type Context, type View } from "../view";
 
 function chosenTable(context: Context): TableName | null {
@@ -19,21 +19,13 @@ function chosenTable(context: Context): TableName | null {
 function index(context: Context): HTMLElement {
   const { job } = context;
   const analyses = f.groupBy(job.names, (name) => name.split(".")[0]!);
+  const entry = (name: TableName) => [
+    h("dt", h("a", { href: href("tables", { name }) }, name)),
+    h("dd", h("b", f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
+  ];
   return h(
     "div.table-index",
-    [...analyses].map(([analysis, names]) =>
-      h(
-        "section",
-        h("h2", analysis),
-        h(
-          "dl",
-          names.map((name) => [
-            h("dt", h("a", { href: href("tables", { name }) }, name)),
-            h("dd", h("b", f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
-          ]),
-        ),
-      ),
-    ),
+    [...analyses].map(([analysis, names]) => section(analysis, h("dl", names.map(entry)))),
   );
 }
 

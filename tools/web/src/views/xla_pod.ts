@@ -135,7 +135,8 @@ function spent(context: Context): HTMLElement | null {
     found = leading(job);
   if (!found) return null;
   const rows = stepped(job),
-    others = table.all.filter((row) => !rows.includes(row));
+    others = table.all.filter((row) => !rows.includes(row)),
+    numbers = others.map((row) => table.amount(row, "rank"));
   const kinds = KINDS.filter(({ column }) => rows.some((row) => table.amount(row, column) > 0)),
     shares = params.get("show") === "share";
   return section(
@@ -144,11 +145,7 @@ function spent(context: Context): HTMLElement | null {
       h("b", `${found.text}.`),
       byRank(table, rows, found.word),
       " Of concurrent activities only one counts, computing first. The one with the largest part of a rank is named after its bar.",
-      others.length > 0 &&
-        ` Without ${others.length === 1 ? "rank" : "ranks"} ${f.ranges(
-          others.map((row) => table.amount(row, "rank")),
-          8,
-        )}, which have no marked steps.`,
+      others.length > 0 && ` Without ${others.length === 1 ? "rank" : "ranks"} ${f.ranges(numbers, 8)}, which have no marked steps.`,
     ),
     rows.length > 1 && controls(chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time")),
     legend(kinds.map(({ key, label }) => [key, label])),

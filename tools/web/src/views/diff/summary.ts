@@ -45,37 +45,29 @@ function title(job: Job): HTMLElement {
 }
 
 function changes(job: Job): HTMLElement {
-  const table = job.table("diff.job");
-  const all = table.all;
-  const rows = changed(table, all, job.table("diff.side").amount(0, "step_ns"));
-  const heading = "What changed beyond noise";
-  if (rows.length === 0)
-    return section(
-      heading,
-      empty(
-        all.some((row) => isUnjudged(table.text(row, "verdict")))
-          ? "No figure can be judged."
-          : "No figure of the job differs by more than its steps vary anyway.",
-      ),
+  const table = job.table("diff.job"),
+    rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns")),
+    judged = !table.all.some((row) => isUnjudged(table.text(row, "verdict")));
+  if (rows.length > 0)
+    return figures(
+      job,
+      "What changed beyond noise",
+      "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside it is a change. The most important is first.",
+      rows,
     );
-  return section(
-    heading,
-    "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside it is a change. The most important is first.",
-    sidesLegend(),
-    pairs(job, table, rows),
-  );
+  const none = judged ? "No figure of the job differs by more than its steps vary anyway." : "No figure can be judged.";
+  return section("What changed beyond noise", empty(none));
 }
 
 function unjudged(job: Job): HTMLElement | null {
-  const table = job.table("diff.job");
-  const rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged);
-  if (rows.length === 0) return null;
-  return section(
-    "Changed, cannot be judged",
-    "With fewer than 3 whole steps in A or B no change in a time can be distinguished from chance. The largest is first.",
-    sidesLegend(),
-    pairs(job, table, rows),
-  );
+  const table = job.table("diff.job"),
+    rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged),
+    note = "With fewer than 3 whole steps in A or B no change in a time can be distinguished from chance. The largest is first.";
+  return rows.length > 0 ? figures(job, "Changed, cannot be judged", note, rows) : null;
+}
+
+function figures(job: Job, title: string, note: string, rows: readonly number[]): HTMLElement {
+  return section(title, note, sidesLegend(), pairs(job, job.table("diff.job"), rows));
 }
 
 function rest(job: Job): HTMLElement | null {
